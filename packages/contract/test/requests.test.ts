@@ -159,7 +159,10 @@ describe('permissions of a client', () => {
     expect(accepts(update, { version: 1 })).toBe(false);
     expect(accepts(update, { name: 'n' })).toBe(false);
     expect(accepts(update, { version: 1, name: 'n' })).toBe(true);
-    expect(accepts(update, { version: 1, scopes: ['runs:read'] })).toBe(false);
+    expect(accepts(update, { version: 1, profile: 'observe', scopes: ['runs:read'] })).toBe(false);
+    expect(accepts(update, { version: 1, profile: 'custom' })).toBe(false);
+    // The server knows whether the client is custom.
+    expect(accepts(update, { version: 1, scopes: ['runs:read'] })).toBe(true);
     expect(accepts(update, { version: 1, description: null })).toBe(false);
   });
 

@@ -134,7 +134,8 @@ export const updateClient = defineOperation({
   tag: 'Automation clients',
   summary: 'Update an automation client: name, permissions or status',
   description:
-    'Requires at least one change. A change of `status` cannot be combined with others. Revoked access ends ' +
+    'Requires at least one change. A change of `status` cannot be combined with others. `scopes` without `profile` are ' +
+    'other scopes for a client whose profile is `custom`. Revoked access ends ' +
     "with the client's next request, whatever token it holds.",
   caller: 'human',
   scope: byRole,
@@ -148,7 +149,7 @@ export const updateClient = defineOperation({
       scopes: customScopes.optional(),
       status: z.enum(clientStatuses).optional(),
     })
-    .check(scopesFitProfile, namesAChange),
+    .check(scopesFitNewProfile, namesAChange),
   bodyRequired: true,
   responses: {
     200: { description: 'Changed.', schema: clientRecord },
@@ -188,6 +189,11 @@ function scopesFitProfile({ value, issues }: z.core.ParsePayload<Permissions>): 
     ? 'is required with profile custom'
     : 'is allowed only with profile custom';
   issues.push({ code: 'custom', path: ['scopes'], message, input: value.scopes });
+}
+
+/** Scopes without a profile are other scopes for a client that is `custom`, which the server knows. */
+function scopesFitNewProfile(payload: z.core.ParsePayload<Permissions>): void {
+  if (payload.value.profile !== undefined) scopesFitProfile(payload);
 }
 
 /** D-64. */

@@ -209,7 +209,7 @@ export async function updateClient(
     const restored = restoredBy(seen, next);
     if (restored !== undefined) await tx.withdrawals.cancel(id, restored);
     const kind = withdrawnBy(seen, next);
-    const pending = kind && (await enterWithdrawal(services, tx, { client: next, kind }));
+    const entered = kind && (await enterWithdrawal(services, tx, { client: next, kind }));
     await recordAudit(tx, {
       chain: organizationId,
       at: now,
@@ -218,9 +218,13 @@ export async function updateClient(
       object: id,
       details: { version: next.version, ...changedFields(change, next) },
     });
-    return { resource: next, pending };
+    const earlier = pendingOf(next, await tx.withdrawals.ofClients([id]));
+    return { resource: next, entered, earlier };
   });
-  return { ...changed, pending: await finishWithinRequest(services, changed.pending) };
+  const { resource, entered, earlier } = changed;
+  // A worker goes on with what an earlier request entered.
+  if (entered === undefined) return { resource, pending: earlier };
+  return { resource, pending: await finishWithinRequest(services, entered) };
 }
 
 /** Repeating a delete succeeds, with the cleanup that is still pending: the first response may have been lost. */

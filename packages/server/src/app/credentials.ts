@@ -42,7 +42,12 @@ export async function addCredential(
   return services.store.transaction(async (tx) => {
     const now = services.clock.now();
     const { label, lifetimeDays } = request;
-    const client = (await tx.clients.lock(organizationId, request.clientId)) ?? refuse('not_found');
+    const client = await tx.clients.lock(organizationId, request.clientId);
+    if (client === undefined) {
+      // No key belongs to it, so this is no repetition.
+      request.chargeRate();
+      return refuse('not_found');
+    }
     const id = credentialId(services.ids.next(idPrefixes.credential));
     const first = await once(tx, {
       scope: { organizationId },

@@ -40,6 +40,9 @@ export interface Client {
   readonly notBefore: number;
 }
 
+/** A new profile; or only other scopes, for a client whose profile is `custom`. */
+export type PermissionChange = Partial<Permissions>;
+
 /** A profile; `custom` names its scopes. */
 export interface Permissions {
   readonly profile: Profile;
@@ -88,7 +91,7 @@ export interface ClientChange {
   readonly version: number;
   readonly name?: string | undefined;
   readonly description?: string | undefined;
-  readonly permissions?: Permissions | undefined;
+  readonly permissions?: PermissionChange | undefined;
   readonly status?: ClientStatus | undefined;
 }
 
@@ -104,11 +107,16 @@ export function checkChange(change: ClientChange): Ruling<undefined> {
 export function changeClient(client: Client, change: ClientChange, now: number): Ruling<Client> {
   const { name, description, permissions, status } = change;
   if (change.version !== client.version) return refused('version_conflict');
+  const profile = permissions?.profile ?? client.profile;
+  if (permissions?.scopes !== undefined && profile !== 'custom') {
+    const message = `scopes: the profile of this client is ${profile}; send profile: custom with them.`;
+    return refused('invalid_body', message);
+  }
   return accepted({
     ...client,
     name: name ?? client.name,
     description: description === undefined ? client.description : textOrNull(description),
-    ...(permissions === undefined ? {} : granted(permissions)),
+    ...(permissions === undefined ? {} : granted({ profile, scopes: permissions.scopes })),
     status: status ?? client.status,
     notBefore: status === 'disabled' ? now : client.notBefore,
     version: client.version + 1,
@@ -116,8 +124,9 @@ export function changeClient(client: Client, change: ClientChange, now: number):
   });
 }
 
+/** A deleted client can do as little as a disabled one, and is shown so while its cleanup continues. */
 export function deleteClient(client: Client, now: number): Client {
-  return { ...client, updatedAt: now, deletedAt: now };
+  return { ...client, status: 'disabled', updatedAt: now, deletedAt: now };
 }
 
 function granted({ profile, scopes }: Permissions): Pick<Client, 'profile' | 'scopes'> {

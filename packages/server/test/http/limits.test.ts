@@ -316,6 +316,13 @@ describe('the rate of management (D-68, spec §8)', () => {
     const refused = await server.refused('retry_tenant', change);
     expect(refused).toMatchObject({ status: 429, error: 'rate_limited' });
     expect(refused.headers.get('retry-after')).toBe('1');
+    // A call for something that does not exist is a call like any other (spec §8).
+    const unknown = await server.refused('add_credential', {
+      params: { organization_id, client_id: 'cli_never' },
+      headers: { 'idempotency-key': 'for-no-client' },
+      body: { label: 'next' },
+    });
+    expect(unknown).toMatchObject({ status: 429, error: 'rate_limited' });
     expect((await server.send('list_tenants', change)).status).toBe(200);
     expect((await server.refused('retry_tenant', { ...change, as: admin })).status).toBe(409);
     // Counted in the database: another server, here the next one, continues the count.

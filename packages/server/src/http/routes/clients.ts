@@ -7,7 +7,7 @@ import {
   updateClient,
 } from '../../app/clients.ts';
 import type { WithdrawingServices } from '../../app/withdrawals.ts';
-import type { Permissions } from '../../domain/client.ts';
+import type { PermissionChange } from '../../domain/client.ts';
 import type { Secrets } from '../../ports/secrets.ts';
 import { actorOf } from '../actor.ts';
 import type { Cursors } from '../cursors.ts';
@@ -82,6 +82,8 @@ export function clientRoutes(
 function permissionsIn(body: {
   readonly profile?: Profile | undefined;
   readonly scopes?: readonly Scope[] | undefined;
-}): Permissions | undefined {
-  return body.profile === undefined ? undefined : { profile: body.profile, scopes: body.scopes };
+}): PermissionChange | undefined {
+  const { profile, scopes } = body;
+  if (profile !== undefined) return { profile, scopes };
+  return scopes === undefined ? undefined : { scopes };
 }

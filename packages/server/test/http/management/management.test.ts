@@ -175,6 +175,24 @@ describe('automation clients (spec §4.3)', () => {
     expect((await asOwner('GET', `/m2m/${client.id}`)).body.client.version).toBe(2);
   });
 
+  test('change their scopes alone where they are custom (D-61)', async () => {
+    const scopes = ['runs:read', 'agents:read'];
+    const { client } = (await createClient({ profile: 'custom', scopes })).body;
+    const patch = (body: object) => asOwner('PATCH', `/m2m/${client.id}`, { body });
+    const narrowed = await patch({ version: 1, scopes: ['runs:read'] });
+    expect([narrowed.status, narrowed.body.profile]).toEqual([200, 'custom']);
+    expect(narrowed.body.scopes).toEqual(['runs:read']);
+    expect((await patch({ version: 2, profile: 'observe' })).status).toBe(200);
+    const refused = await patch({ version: 3, scopes });
+    expect(refusalIn(refused)).toBe('400 invalid_body');
+    expect(refused.body.message).toContain('scopes');
+    expect(refused.body.message).toContain('send profile: custom');
+    expect(refusalIn(await patch({ version: 3, scopes, status: 'disabled' }))).toBe(
+      '400 status_change_not_combinable',
+    );
+    expect((await asOwner('GET', `/m2m/${client.id}`)).body.client.version).toBe(3);
+  });
+
   test('lose access with the next request when disabled, narrowed or deleted (spec §5.7)', async () => {
     const { client, client_id: id, client_secret: secret } = (await createClient()).body;
     const token = await tokenOf(id, secret);

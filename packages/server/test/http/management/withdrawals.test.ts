@@ -41,6 +41,14 @@ describe.each(deployments)('withdrawals over HTTP on %s (spec §5.7)', (database
       profile: 'observe',
       pending_operation: { kind: 'change_permissions', requested_at: expect.any(String) },
     });
+    const renamed = await server.send('update_client', {
+      params,
+      body: { version: 2, name: 'Renamed meanwhile' },
+    });
+    expect([renamed.status, renamed.body.pending_operation?.kind]).toEqual([
+      202,
+      'change_permissions',
+    ]);
     const session = { as: token, body: { agent_name: 'echo' } };
     expect((await server.refused('create_session', session)).error).toBe('insufficient_scope');
 
@@ -56,7 +64,7 @@ describe.each(deployments)('withdrawals over HTTP on %s (spec §5.7)', (database
 
     const disabled = await server.send('update_client', {
       params,
-      body: { version: 2, status: 'disabled' },
+      body: { version: 3, status: 'disabled' },
     });
     expect([disabled.status, disabled.body.pending_operation?.kind]).toEqual([
       202,
@@ -79,6 +87,8 @@ describe.each(deployments)('withdrawals over HTTP on %s (spec §5.7)', (database
     provider.isDone = false;
     const deleted = await server.send('delete_client', { params });
     expect([deleted.status, deleted.body?.pending_operation?.kind]).toEqual([202, 'delete_client']);
+    // Spec §5.7: its access has ended, so the record does not say that it is active.
+    expect(deleted.body?.status).toBe('disabled');
     expect((await server.refused('get_client', { params })).status).toBe(404);
     // Deleting again shows what the first answer showed, until the cleanup is done.
     const again = await server.send('delete_client', { params });
