@@ -44,6 +44,10 @@ test('a page holds 1 to 100 items, 50 by default, newest first', () => {
     expect(accepts(query, { limit })).toBe(false);
   }
   expect(operations.list_agents.query.parse({}).order).toBe('asc');
+  // As many as an organization may have tenants: callers expect all of them.
+  for (const id of ['list_workspaces', 'list_tenants'] as const) {
+    expect(operations[id].query.parse({}).limit).toBe(100);
+  }
 });
 
 // D-37

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { organizationIdSchema, tenantIdSchema } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { defineOperation } from '../operation.ts';
-import { pageQuery } from '../resources/page.ts';
+import { fullPageQuery } from '../resources/page.ts';
 import { tenantList, tenantRecord } from '../resources/tenant.ts';
 import { text } from '../text.ts';
 import { idempotencyHeader, replayedHeader } from './idempotency.ts';
@@ -23,7 +23,7 @@ export const listTenants = defineOperation({
   caller: 'human',
   scope: byRole,
   params: ofOrganization,
-  query: z.strictObject(pageQuery),
+  query: z.strictObject(fullPageQuery),
   responses: { 200: { description: 'One page, newest first.', schema: tenantList } },
   errors: [],
 });

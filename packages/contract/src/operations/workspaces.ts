@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { callerRecord } from '../resources/caller.ts';
-import { pageQuery } from '../resources/page.ts';
+import { fullPageQuery } from '../resources/page.ts';
 import { workspaceList } from '../resources/workspace.ts';
 
 export const listWorkspaces = defineOperation({
@@ -13,7 +13,7 @@ export const listWorkspaces = defineOperation({
   description: 'Requires no selector headers: the response contains their values.',
   caller: 'any',
   scope: { unscoped: 'Every valid token may list what it can select (D-54).' },
-  query: z.strictObject(pageQuery),
+  query: z.strictObject(fullPageQuery),
   responses: { 200: { description: 'Usable workspaces only.', schema: workspaceList } },
   errors: [],
 });

@@ -16,20 +16,7 @@ export type Order = (typeof orders)[number];
 
 /** D-71: the parameters of every list. */
 export const pageQuery = {
-  limit: z
-    .string()
-    .refine(isPageSize, {
-      error: `must be a whole number from ${limits.pageMin} to ${limits.pageMax}`,
-    })
-    .transform(Number)
-    .meta({
-      type: 'integer',
-      minimum: limits.pageMin,
-      maximum: limits.pageMax,
-      description:
-        'Maximum number of items in a page. A page of large items ends earlier, at 8 MiB.',
-    })
-    .default(limits.pageDefault),
+  limit: limitDefaulting(limits.pageDefault),
   cursor: z
     .string()
     .regex(/^[A-Za-z0-9_.~-]+$/)
@@ -38,6 +25,9 @@ export const pageQuery = {
     .optional(),
   order: orderDefaulting('desc'),
 };
+
+/** For lists of which callers expect all: by default as many as an organization has tenants. */
+export const fullPageQuery = { ...pageQuery, limit: limitDefaulting(limits.pageMax) };
 
 /** For lists that are sorted by name, ascending by default. */
 export const namedPageQuery = { ...pageQuery, order: orderDefaulting('asc') };
@@ -67,6 +57,23 @@ export const nextCursor = z
 
 function orderDefaulting(order: Order) {
   return z.enum(orders).meta({ description: 'Sort direction.' }).default(order);
+}
+
+function limitDefaulting(size: number) {
+  return z
+    .string()
+    .refine(isPageSize, {
+      error: `must be a whole number from ${limits.pageMin} to ${limits.pageMax}`,
+    })
+    .transform(Number)
+    .meta({
+      type: 'integer',
+      minimum: limits.pageMin,
+      maximum: limits.pageMax,
+      description:
+        'Maximum number of items in a page. A page of large items ends earlier, at 8 MiB.',
+    })
+    .default(size);
 }
 
 function isPageSize(value: string): boolean {
