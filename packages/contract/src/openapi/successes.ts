@@ -50,7 +50,7 @@ function eventStream(
     schema: {
       type: 'string',
       description:
-        'Server-sent events: first `retry: 2000`, then one frame per event with its id in `id:`, its ' +
+        'Server-sent events: first the line `retry: 2000`, then one frame per event with its id in `id:`, its ' +
         'type in `event:` and the event as JSON in one `data:` line. Comment lines keep the connection alive.',
     },
     example: frames(writer.write(event, 'output'), writer),
@@ -65,15 +65,15 @@ function frames(event: Schema, writer: SchemaWriter): string {
   const run = { run_id: 'run_01ja3w8z5kq4v7m2x9c6t1r8en' };
   const frame = (id: string, type: string, more: object) =>
     `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify({ ...envelope, id, type, ...more })}`;
-  const retry = `retry: ${limits.streamRetryMs}`;
+  const retry = `retry: ${limits.streamRetryMs}\n`;
   const { id, type } = envelope;
-  if (type !== 'message_delta') return `${retry}\n\n${frame(String(id), String(type), {})}`;
-  return [
-    retry,
+  if (type !== 'message_delta') return `${retry}${frame(String(id), String(type), {})}`;
+  const sent = [
     frame('000000000001', 'run_started', { data: run }),
     frame('000000000002', 'message_delta', {}),
     frame('000000000003', 'run_completed', { data: run }),
-  ].join('\n\n');
+  ];
+  return retry + sent.join('\n\n');
 }
 
 function namedHeaders(headers: Readonly<Record<string, string>>): Record<string, Header> {

@@ -80,6 +80,7 @@ export const invokeAgent = defineOperation({
     },
   },
   errors: [
+    'not_acceptable',
     'idempotency_conflict',
     'invalid_label',
     'label_limit_reached',

@@ -50,9 +50,10 @@ const hostile = 'a\u2028event: b\u2029event: c\r\nevent: d\n\nid: 9\rdata: e\u00
 
 /** The data of a stream in which each block is exactly one frame of this form. */
 function eventsIn(stream: string, names: 'on' | 'off'): unknown[] {
-  const [, ...blocks] = stream.split('\n\n').slice(0, -1);
-  return blocks.map((block) => {
+  const blocks = stream.split('\n\n').slice(0, -1);
+  return blocks.map((block, index) => {
     const lines = block.split('\n');
+    if (index === 0) expect(lines.shift()).toBe('retry: 2000');
     const fields = lines.map((line) => line.slice(0, line.indexOf(':')));
     expect(fields).toEqual(names === 'on' ? ['id', 'event', 'data'] : ['id', 'data']);
     return JSON.parse(lines.at(-1)?.slice('data: '.length) ?? '');
@@ -244,13 +245,18 @@ describe.each(deployments)('run events on %s', (database) => {
   });
 
   describe('following (D-30, D-31)', () => {
-    test('sends retry first, then frames, with the headers of a stream', async () => {
+    test('sends retry in the block of the first event, then frames, with the headers of a stream', async () => {
       const { run } = await begin(server, 'echo');
       const reader = await server.stream(eventsPath(run), {
         headers: { 'accept-encoding': 'gzip, br' },
       });
       await reader.all();
       expect(reader.asides).toEqual(['retry: 2000']);
+      const accept = { accept: 'text/event-stream' };
+      const { text } = await server.call('GET', eventsPath(run), { headers: accept });
+      const frames = reader.frames.map((frame) => `${frame.text}\n\n`);
+      // Spec §6: each block is one event.
+      expect(text).toBe(`retry: 2000\n${frames.join('')}`);
       expect(reader.torn).toBe('');
       const head = Object.fromEntries(reader.headers);
       expect(head).toMatchObject({
@@ -270,7 +276,7 @@ describe.each(deployments)('run events on %s', (database) => {
         return (await server.call(method, path, { headers: accept, ...body })).text;
       };
       const lines = named.map(({ text }) => text.replace(/^event: .*\n/m, ''));
-      const whole = ['retry: 2000', ...lines, ''].join('\n\n');
+      const whole = `retry: 2000\n${[...lines, ''].join('\n\n')}`;
       expect(await read(`${eventsPath(run)}?event_names=off`)).toBe(whole);
       expect(await read(`${eventsPath(run)}?event_names=on`)).toContain('\nevent: error\n');
       const invoked = await read('/v1/agents/failing/runs?event_names=off', 'POST');
@@ -313,7 +319,8 @@ describe.each(deployments)('run events on %s', (database) => {
         );
         await feed.untilCursor(notices.last_event_id ?? '');
         await feed.close();
-        expect(eventsIn(`${feed.frames.join('\n\n')}\n\n`, names)).toEqual(notices.events);
+        const told = `retry: 2000\n${feed.frames.join('\n\n')}\n\n`;
+        expect(eventsIn(told, names)).toEqual(notices.events);
       },
     );
 
@@ -471,6 +478,20 @@ describe.each(deployments)('run events on %s', (database) => {
     ])('%s → %s', async (accept, expected) => {
       expect(await answered(accept)).toBe(expected);
     });
+
+    test.each(['text/html', 'application/json', 'text/event-stream;q=0'])(
+      'an invocation that accepts only %s is 406, and starts nothing',
+      async (accept) => {
+        const before = (await server.send('list_tenant_runs')).body.runs.length;
+        const refused = await server.refused('invoke_agent', {
+          params: { agent_name: 'echo' },
+          headers: { accept },
+          body: { input: { prompt: 'x' } },
+        });
+        expect(refused).toMatchObject({ status: 406, error: 'not_acceptable' });
+        expect((await server.send('list_tenant_runs')).body.runs).toHaveLength(before);
+      },
+    );
 
     test('other media types are refused as not_acceptable', async () => {
       const { run } = await begin(server, 'echo');

@@ -75,7 +75,9 @@ export class EventReader implements AsyncIterable<Frame> {
     for (const block of blocks) this.#take(block);
   }
 
-  #take(block: string): void {
+  #take(sent: string): void {
+    const [, retry, block = sent] = /^(retry: \d+)\n(.*)$/s.exec(sent) ?? [];
+    if (retry !== undefined) this.asides.push(retry);
     if (!block.startsWith('id: ')) {
       this.asides.push(block);
       return;

@@ -59,7 +59,9 @@ export class NoticeReader implements AsyncIterable<Notice> {
     for (const block of blocks) this.#take(block);
   }
 
-  #take(block: string): void {
+  #take(sent: string): void {
+    // The first frame has one line more, which is not of the notice.
+    const block = sent.replace(/^retry: \d+\n/, '');
     this.frames.push(block);
     // Not by an expression: for those, U+2028 in a text ends a line.
     const lines = block.split('\n');

@@ -6,6 +6,7 @@ import { clientOf } from '../actor.ts';
 import { ceilingIn } from '../ceiling.ts';
 import type { Handlers } from '../handler.ts';
 import { idempotencyKeyOf, replayed } from '../idempotency-key.ts';
+import { chooseMedia } from '../media.ts';
 import { agentDetailsView, agentView } from '../views/agents.ts';
 import type { RunRouteParts } from './runs.ts';
 
@@ -30,7 +31,8 @@ export function agentRoutes(
       return { status: 200, body: agentDetailsView(agent, services.settings.fileAttachments) };
     },
 
-    async invoke_agent({ caller, params, query, headers: sent, body, chargeRate }) {
+    async invoke_agent({ caller, params, query, headers: sent, body, request, chargeRate }) {
+      chooseMedia(request.raw.headers.accept, ['text/event-stream']);
       const started = await invokeAgent(services, caller.scope, {
         agentName: params.agent_name,
         input: body.input,

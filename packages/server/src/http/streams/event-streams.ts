@@ -14,7 +14,8 @@ const pulseMs = 5_000;
 const quietMs = limits.streamPingMs - pulseMs;
 
 const ping = new Frames(': ping\n\n');
-const opening = Buffer.from(`retry: ${limits.streamRetryMs}\n\n`);
+/** Without an empty line: it is a line of the first event's block, so that every block is an event (spec §6). */
+const opening = Buffer.from(`retry: ${limits.streamRetryMs}\n`);
 
 export interface EventStreamOptions extends AdmissionOptions {
   readonly metrics: Pick<Metrics, 'eventsDelivered'>;

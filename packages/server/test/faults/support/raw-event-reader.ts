@@ -117,7 +117,9 @@ function takeFrames(bytes: Buffer, give: (text: string) => boolean): Buffer {
   return bytes.subarray(from);
 }
 
-function frameOf(text: string): Frame | undefined {
+/** The first frame of a connection has one line more, `retry`, which is not of the event. */
+function frameOf(sent: string): Frame | undefined {
+  const text = sent.replace(/^retry: \d+\n/, '');
   const id = /^id: (.*)$/m.exec(text)?.[1];
   return id === undefined ? undefined : { id, text };
 }
