@@ -70,6 +70,7 @@ const failing = /^npx convoke invoke fail /;
 /** Commands that run until they are stopped, and what they say when they work. */
 const untilItSays: readonly (readonly [RegExp, RegExp])[] = [
   [/^npx convoke (watch|console)$/, /\S/],
+  [/^npx convoke webhooks listen /, /whsec_/],
   [/^curl -N /, /\S/],
   [/^npx convoke dev$/, /Convoke listens on/],
   [/npx convoke serve$/, /listening/],
