@@ -1,10 +1,11 @@
 import { outputTextMaxCharacters } from '../app/runs/output-text.ts';
 import type { Agent } from '../domain/agent.ts';
+import { plainName } from '../domain/plain-text.ts';
 import type { Prices } from '../domain/usage/prices.ts';
 import { harnessEventType } from '../domain/run/run-event.ts';
 import type { HarnessEvent, UsageReport } from '../ports/harness.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
-import { LegUsage } from './usage/leg-usage.ts';
+import { LegUsage, modelMaxCharacters } from './usage/leg-usage.ts';
 import type { LegWriter } from './recording/leg-writer.ts';
 import type { LegOutcome } from './recording/record-leg-end.ts';
 
@@ -42,12 +43,12 @@ export class LegOutput {
         if (event.text === '') return undefined;
         this.#append(event.text);
         this.#isAtRecoveryPoint = event.point !== undefined;
-        const model = event.model ?? agent.model ?? agent.framework;
+        const own = agent.model ?? agent.framework;
+        const model = plainName(event.model ?? own, modelMaxCharacters) || own;
         const data = { text: event.text, framework: agent.framework, model };
         const pause = writer.push({ type: 'message_delta', data });
         // In this same turn, so that one batch has both.
-        if (event.point !== undefined) writer.checkpoint(event.point, true);
-        return pause;
+        return event.point === undefined ? pause : (writer.checkpoint(event.point, true) ?? pause);
       }
       case 'permission_request':
       case 'user_question':
@@ -55,9 +56,7 @@ export class LegOutput {
         return writer.push(event);
       case 'checkpoint':
         this.#isAtRecoveryPoint = event.recovery === true;
-        writer.checkpoint(event.state, event.recovery === true);
-        // In this same turn, so that one batch has both.
-        return event.usage === undefined ? undefined : this.#charge(event.usage, agent, writer);
+        return this.#checkpoint(event, agent, writer);
       case 'usage':
         return this.#charge(event, agent, writer);
       case 'custom':
@@ -68,6 +67,16 @@ export class LegOutput {
       default:
         return event satisfies never;
     }
+  }
+
+  /** The report of usage comes in this same turn, so that one batch has both. */
+  #checkpoint(
+    { state, recovery, usage }: Extract<HarnessEvent, { type: 'checkpoint' }>,
+    agent: Agent,
+    writer: LegWriter,
+  ): Promise<void> | undefined {
+    const pause = writer.checkpoint(state, recovery === true);
+    return usage === undefined ? pause : (this.#charge(usage, agent, writer) ?? pause);
   }
 
   #charge(report: UsageReport, agent: Agent, writer: LegWriter): Promise<void> | undefined {

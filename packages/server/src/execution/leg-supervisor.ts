@@ -5,6 +5,7 @@ import type { Agent } from '../domain/agent.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
 import type { Json } from '../domain/json.ts';
 import { type LeasedRun, type Run, type RunOutcome, isLeased } from '../domain/run/run.ts';
+import { StorageUnavailable } from '../ports/errors.ts';
 import type { HarnessEvent, Leg, LegInput } from '../ports/harness.ts';
 import type { Span } from '../ports/traces.ts';
 import { nextTurn } from '../runtime/next-turn.ts';
@@ -13,6 +14,7 @@ import { CallLedger } from './call-ledger.ts';
 import { checkpointMaker } from './checkpoint-maker.ts';
 import { type ClaimedLeg, answerOf } from './claim-leg.ts';
 import { collectOutputs } from './folders/collect-outputs.ts';
+import { agentFailure, agentGone, failed, internalError } from './leg-failures.ts';
 import { LegOutput, outputTextSoFar } from './leg-output.ts';
 import { LegWriter } from './recording/leg-writer.ts';
 import { limitRunTime } from './limit-run-time.ts';
@@ -153,12 +155,29 @@ export class LegSupervisor {
       lossesTotal: claimed.run.lossesTotal,
       maker: checkpointMaker(this.#services, agent),
       onLost: () => this.#decide('lost'),
+      onRefused: (message) => this.#decide(failed('agent_error', message)),
+      onFailed: () => this.#decide(internalError),
       onBreach: (reason) => {
         this.#services.metrics.budgetsReached.add(1);
         this.#decide(failed('budget_exceeded', reason));
       },
     });
     if (agent === undefined) return writer.finish(this.#outcome(agentGone(claimed.run.agentName)));
+    try {
+      await this.#perform({ claimed, agent, writer });
+    } catch (error) {
+      // An outage of the storage leaves the run to recovery. Anything else would only happen again.
+      if (error instanceof StorageUnavailable) throw error;
+      this.#services.log.error('leg failed', error, { run_id: this.#runId });
+      this.#abort.abort(legIsOver);
+      await this.#kill();
+      await writer.finish(this.#outcome(internalError));
+    }
+  }
+
+  /** Prepares, runs and records the leg. */
+  async #perform({ claimed, agent, writer }: Omit<LegWork, 'started'>): Promise<void> {
+    const policy = { clock: this.#services.clock, shouldRetry: this.#holdsLease };
     const started = await retryStorage(policy, () =>
       prepareLeg(this.#services, { claimed, agent, writer }),
     );
@@ -181,6 +200,7 @@ export class LegSupervisor {
     for (const event of saved?.events ?? []) await writer.push(event);
     if (outcome === 'cut') {
       await writer.close();
+      if (writer.hasFailed) return writer.finish(this.#outcome(internalError));
       const isRecorded = !writer.isLost && (await this.#recordCut(claimed, saved?.state));
       if (!isRecorded) await saved?.abandon();
       return;
@@ -262,7 +282,7 @@ export class LegSupervisor {
   #endOf(event: Extract<HarnessEvent, { type: 'end' }>): Ending {
     if (event.outcome === 'error') {
       // Past the lease the agent's program was killed, which is not the agent's error.
-      if (this.#holdsLease()) return failed(event.code, event.message);
+      if (this.#holdsLease()) return agentFailure(event);
       this.lose();
       return 'lost';
     }
@@ -368,15 +388,4 @@ function canBeHandedBack({ claimed: { input }, started: { harness } }: LegWork):
   const { afterLoss = 'none' } = harness;
   if (afterLoss === 'none') return false;
   return input.kind === 'continue' || (input.kind === 'prompt' && afterLoss !== 'point');
-}
-
-function agentGone(name: string): RunOutcome {
-  return failed('agent_error', `The agent ${name} is no longer available on this server.`);
-}
-
-function failed(
-  code: Extract<RunOutcome, { status: 'failed' }>['code'],
-  message: string,
-): RunOutcome {
-  return { status: 'failed', code, message };
 }

@@ -1,5 +1,6 @@
 import type { RunId } from '@convoke/contract';
 import { type LeasedRun, type Run, leaseOf } from '../domain/run/run.ts';
+import { StorageUnavailable } from '../ports/errors.ts';
 import { releaseHeldRun } from '../execution/release-held-run.ts';
 import { type RecoveryServices, recoverRun } from '../execution/recover-run.ts';
 
@@ -32,11 +33,33 @@ export async function reconcileRuns(services: RecoveryServices, leases: Leases):
     // A lease of this server itself is renewed and never expires, so that its runs are not left to others.
     const hasOthers = !leases.isAlone && leaseOf(run)?.owner !== leases.owner;
     const parts = { isLost: isStillLost, hasSameFolder: leases.isAlone, hasOthers };
-    if (await recoverRun(services, { run, ...parts })) hasRecovered = true;
+    const recovery = () => recoverRun(services, { run, ...parts });
+    if (await apart(services, run, recovery)) hasRecovered = true;
   }
   const held = await store.read.runs.heldTooLong(clock.now(), perPass);
-  for (const run of held) await releaseHeldRun(services, run);
+  for (const run of held) {
+    await apart(services, run, async () => {
+      await releaseHeldRun(services, run);
+      return false;
+    });
+  }
   return expired.length === perPass && hasRecovered;
+}
+
+/** A run that cannot be recovered must keep neither the runs behind it nor the start of the server waiting. */
+async function apart(
+  { log }: Pick<RecoveryServices, 'log'>,
+  { id }: Run,
+  recovery: () => Promise<boolean>,
+): Promise<boolean> {
+  try {
+    return await recovery();
+  } catch (error) {
+    // Without the database none of them can be recovered.
+    if (error instanceof StorageUnavailable) throw error;
+    log.error('run could not be recovered; the next pass tries again', error, { run_id: id });
+    return false;
+  }
 }
 
 /** A process knows which of its own runs it executes; runs of other processes are lost when their lease expires. */

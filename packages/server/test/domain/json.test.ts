@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Json, canonicalJson } from '../../src/domain/json.ts';
+import { type Json, canonicalJson, measureJson } from '../../src/domain/json.ts';
 
 describe('canonical JSON (D-39, D-57)', () => {
   const json = fc.jsonValue() as fc.Arbitrary<Json>;
@@ -63,4 +63,39 @@ function rebuilt(value: Json, order: (names: string[]) => string[]): Json {
   const names = order(members.map(([name]) => name));
   const byName = new Map(members);
   return Object.fromEntries(names.map((name) => [name, rebuilt(byName.get(name) ?? null, order)]));
+}
+
+describe('the size of JSON', () => {
+  const bounds = { charactersMax: 1000, depthMax: 10 };
+
+  test('is near the length of its text', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }) as fc.Arbitrary<Json>, (value) => {
+        const { length } = JSON.stringify(value);
+        const size = measureJson(value, { charactersMax: 1e9, depthMax: 10 });
+        // An escape has six characters, a number up to 25, and an empty list is counted as more than it has.
+        expect(size).toBeGreaterThanOrEqual(length / 7);
+        expect(size).toBeLessThanOrEqual(length * 4);
+      }),
+    );
+  });
+
+  test.each<[string, Json, number | string]>([
+    ['a text', 'abc', 7],
+    ['a text at the bound', 'x'.repeat(996), 1000],
+    ['a longer one', 'x'.repeat(997), 'too long'],
+    ['a long name', { ['x'.repeat(1001)]: 1 }, 'too long'],
+    ['many empty values', Array.from({ length: 1000 }, () => ''), 'too long'],
+    ['lists in lists', nested(10), 44],
+    ['one list more', nested(11), 'too deep'],
+    ['lists deeper than the stack', nested(1_000_000), 'too deep'],
+  ])('%s', (_, value, size) => {
+    expect(measureJson(value, bounds)).toBe(size);
+  });
+});
+
+function nested(levels: number): Json {
+  let value: Json = 0;
+  for (let level = 0; level < levels; level += 1) value = [value];
+  return value;
 }

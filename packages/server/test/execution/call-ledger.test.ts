@@ -39,7 +39,8 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
     const { lastSeq, lossesTotal } = run;
     const onLost = () => {};
     const onBreach = () => {};
-    const options = { holder, lastSeq, lossesTotal, waitMs: hour, maker, onLost, onBreach };
+    const told = { onLost, onBreach, onRefused: () => {}, onFailed: () => {} };
+    const options = { holder, lastSeq, lossesTotal, waitMs: hour, maker, ...told };
     const log = { ...world.log, error: () => {} };
     return new LegWriter({ ...world, store, log }, options);
   }

@@ -16,6 +16,8 @@ const optionsOf = ({ lastSeq }: Run, holder: Holder): LegWriterOptions => ({
   maker,
   waitMs: hour,
   onLost: () => {},
+  onRefused: () => {},
+  onFailed: () => {},
 });
 
 /** More than one batch. */
@@ -42,7 +44,7 @@ describe.each(databaseKinds)('a recovery point on %s (D-89)', (kind) => {
     };
     const writer = new LegWriter({ ...world, store }, optionsOf(run, holder));
     for (let word = 0; word < words; word += 1) void writer.push(delta('word '));
-    writer.checkpoint({ step: 1 }, true);
+    void writer.checkpoint({ step: 1 }, true);
     await until(() => commits === 1, { what: 'first batch' });
     const { lastSeq } = await world.read(run);
     // A worker that dies here has said less than the point would claim.

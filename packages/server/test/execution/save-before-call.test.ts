@@ -71,7 +71,8 @@ describe.each(databaseKinds)('a session folder that several machines use, on %s'
   function worker(store: Store = world.store) {
     const { run, holder } = leg;
     const { lastSeq, lossesTotal } = run;
-    const options = { holder, lastSeq, lossesTotal, waitMs: hour, maker, onLost: () => {} };
+    const told = { onLost: () => {}, onRefused: () => {}, onFailed: () => {} };
+    const options = { holder, lastSeq, lossesTotal, waitMs: hour, maker, ...told };
     const log = { ...world.log, error: () => {} };
     const writer = new LegWriter({ ...world, store, log }, options);
     const sessionFolders = foldersOn('machine-1');

@@ -11,7 +11,7 @@ export const outputTextMaxCharacters = 1024 * 1024;
  */
 export async function readOutputText(
   store: Store,
-  run: Run,
+  run: Pick<Run, 'id'>,
   until = Number.POSITIVE_INFINITY,
 ): Promise<string | undefined> {
   const joined = new RunText();
@@ -47,7 +47,7 @@ export async function readCutText(
 }
 
 interface TextRange {
-  readonly run: Run;
+  readonly run: Pick<Run, 'id'>;
   readonly after: number;
   readonly until?: number;
 }

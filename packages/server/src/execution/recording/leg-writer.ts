@@ -1,4 +1,5 @@
 import type { Holder } from '../../app/record.ts';
+import { readOutputText } from '../../app/runs/output-text.ts';
 import type { Services } from '../../app/services.ts';
 import type { FolderState } from '../../domain/folder-snapshot.ts';
 import type { Json } from '../../domain/json.ts';
@@ -7,7 +8,16 @@ import type { UsageEntry } from '../../domain/usage/usage.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
 import type { CheckpointMaker } from '../../ports/repositories/sessions.ts';
 import type { EndedCall } from '../../ports/repositories/tool-calls.ts';
-import { type LegNote, type PlacedNote } from './leg-notes.ts';
+import { retryStorage } from '../retry-storage.ts';
+import {
+  type Inspected,
+  inspectCall,
+  inspectCallRef,
+  inspectItem,
+  inspectState,
+} from './inspect-output.ts';
+import type { LegNote, PlacedNote } from './leg-notes.ts';
+import { PendingOutput } from './pending-output.ts';
 import type { LegItem } from './raise-interactions.ts';
 import {
   type AnnouncedContext,
@@ -18,9 +28,6 @@ import {
 } from './record-leg.ts';
 import type { LegOutcome } from './record-leg-end.ts';
 
-/** With this many unrecorded items the leg has to wait. */
-const pendingMax = 1024;
-const batchMax = 512;
 const retryMs = 500;
 
 type WriterServices = Pick<
@@ -47,6 +54,10 @@ export interface LegWriterOptions {
   readonly maker: CheckpointMaker;
   /** Called once when the lease turns out to be lost. */
   readonly onLost: () => void;
+  /** Called once when the agent emitted something that cannot be recorded: its leg is to end, with this message. */
+  readonly onRefused: (message: string) => void;
+  /** Called when a batch failed for another reason than the storage: the leg is to end. */
+  readonly onFailed: () => void;
   /** Called when a ceiling was reached (D-132). */
   readonly onBreach?: (reason: string) => void;
 }
@@ -54,21 +65,18 @@ export interface LegWriterOptions {
 /**
  * Appends the events of a leg to the log in batches. Events emitted during a commit go into the next one, so a quick
  * leg costs few commits and a slow one is recorded event by event. A batch is formed when its transaction starts, not
- * when it is requested. While the storage is unavailable the leg waits and loses nothing.
+ * when it is requested. While the storage is unavailable the leg waits and loses nothing. Any other error costs the batch
+ * and the leg, never the process.
  */
 export class LegWriter {
   readonly #services: WriterServices;
   readonly #options: LegWriterOptions;
-  #items: LegItem[] = [];
-  /** Checkpoints and ledger entries, each behind the items before it. */
-  #notes: PlacedNote[] = [];
-  /** Number of items taken into batches so far. */
-  #taken = 0;
-  #context: AnnouncedContext | undefined;
-  #end: LegOutcome | undefined;
+  readonly #pending = new PendingOutput();
   #draining: Promise<void> | undefined;
   #isLost = false;
   #isClosed = false;
+  /** Set by a batch that could not be recorded. */
+  #failure: { readonly error: unknown } | undefined;
   #lastSeq: number;
 
   constructor(services: WriterServices, options: LegWriterOptions) {
@@ -80,46 +88,66 @@ export class LegWriter {
   /** Returns a promise when the leg has to wait until it resolves. */
   push(item: LegItem): Promise<void> | undefined {
     if (!this.#isOpen) return undefined;
-    this.#items.push(item);
-    this.#draining ??= this.#drain();
-    return this.#items.length >= pendingMax ? this.#draining : undefined;
+    const characters = this.#accept(inspectItem(item));
+    if (characters === undefined) return undefined;
+    this.#pending.push(item, characters);
+    return this.#draw();
   }
 
-  checkpoint(state: Json, isRecoveryPoint: boolean): void {
-    this.#note({ kind: 'checkpoint', state, isRecoveryPoint });
+  /** Returns a promise when the leg has to wait until it resolves. */
+  checkpoint(state: Json, isRecoveryPoint: boolean): Promise<void> | undefined {
+    if (!this.#isOpen) return undefined;
+    const characters = this.#accept(inspectState(state));
+    if (characters === undefined) return undefined;
+    this.#pending.note({ kind: 'checkpoint', state, isRecoveryPoint }, characters);
+    return this.#draw();
   }
 
   /** Resolves once the report is durable and every ceiling was looked at. */
   async usage(entry: UsageEntry): Promise<void> {
-    await this.#settled((settle) => this.#note({ kind: 'usage', entry, settle }));
+    await this.#settled((settle) => ({ kind: 'usage', entry, settle }));
   }
 
   /**
    * Resolves once the intent is durable, with everything emitted before it and the folder's state, if it was archived for
    * the call. False: the call must not start.
    */
-  beginCall(intent: CallIntent, snapshot?: FolderState): Promise<boolean> {
-    return this.#settled((settle) => this.#note({ kind: 'begin', intent, snapshot, settle }));
+  async beginCall(intent: CallIntent, snapshot?: FolderState): Promise<boolean> {
+    if (this.#accept(inspectCall(intent)) === undefined) return false;
+    return this.#settled((settle) => ({ kind: 'begin', intent, snapshot, settle }));
   }
 
   /** Resolves once the result is durable. False: the lease is lost. */
-  endCall(call: EndedCall): Promise<boolean> {
-    return this.#settled((settle) => this.#note({ kind: 'end', call, settle }));
+  async endCall(call: EndedCall): Promise<boolean> {
+    if (this.#accept(inspectCallRef(call.ref)) === undefined) return false;
+    return this.#settled((settle) => ({ kind: 'end', call, settle }));
   }
 
-  #settled(note: (settle: (isDurable: boolean) => void) => void): Promise<boolean> {
+  #settled(noteOf: (settle: (isDurable: boolean) => void) => LegNote): Promise<boolean> {
     if (!this.#isOpen) return Promise.resolve(false);
-    return new Promise((resolve) => note(resolve));
+    return new Promise((resolve) => {
+      this.#pending.note(noteOf(resolve), 0);
+      this.#draining ??= this.#drain();
+    });
   }
 
-  #note(note: LegNote): void {
-    if (this.#isClosed) return;
-    this.#notes.push({ note, after: this.#taken + this.#items.length });
-    if (!this.#isLost) this.#draining ??= this.#drain();
+  #draw(): Promise<void> | undefined {
+    this.#draining ??= this.#drain();
+    return this.#pending.isFull ? this.#draining : undefined;
+  }
+
+  /** The size of what may be recorded. Undefined for anything else, with which the leg ends. */
+  #accept(inspected: Inspected): number | undefined {
+    if (inspected.ok) return inspected.characters;
+    if (!this.#isOpen) return undefined;
+    // What was emitted before is recorded, and nothing after it.
+    this.#isClosed = true;
+    this.#options.onRefused(refusal(inspected.problem));
+    return undefined;
   }
 
   context(context: AnnouncedContext): void {
-    this.#context = context;
+    this.#pending.context = context;
   }
 
   /** True when this worker no longer holds the lease: nothing more is recorded. */
@@ -128,7 +156,7 @@ export class LegWriter {
   }
 
   get #isOpen(): boolean {
-    return !this.#isLost && !this.#isClosed && this.#end === undefined;
+    return !this.#isLost && !this.#isClosed && this.#pending.end === undefined;
   }
 
   /** Records the remaining items without an end of the leg. Takes nothing more. */
@@ -137,36 +165,78 @@ export class LegWriter {
     await this.#draining;
   }
 
-  /** Records the remaining items together with the end of the leg. */
+  /** Whether a batch failed: what was in it, and everything behind it, is not recorded. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  /**
+   * Records the remaining items together with the end of the leg. If they cannot be recorded, the leg ends without them,
+   * as failed. Throws only when not even that is possible.
+   */
   async finish(end: LegOutcome): Promise<void> {
-    this.#end = end;
+    if (this.#failure === undefined) await this.#drainTo(this.#sound(end));
+    if (this.#failure === undefined) return;
+    const rest = { isUsagePartial: end.isUsagePartial === true, snapshot: end.snapshot };
+    const outputText = await this.#recordedText();
+    this.#failure = undefined;
+    await this.#drainTo({ ...unrecorded, ...rest, outputText });
+    this.#throwFailure();
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** The run's text without the batch that failed. */
+  async #recordedText(): Promise<string | null> {
+    const { store, clock } = this.#services;
+    const run = { id: this.#options.holder.runId };
+    const policy = { clock, shouldRetry: () => !this.#isLost };
+    return (await retryStorage(policy, () => readOutputText(store, run))) || null;
+  }
+
+  async #drainTo(end: LegOutcome): Promise<void> {
+    this.#pending.end = end;
     if (!this.#isLost) this.#draining ??= this.#drain();
     await this.#draining;
   }
 
+  /** Never rejects: it is started by events that wait for nothing. */
   async #drain(): Promise<void> {
     try {
-      while (!this.#isLost && this.#hasWork()) await this.#recordBatch();
-      if (this.#isLost) this.#dropNotes();
+      while (!this.#isLost && !this.#pending.isEmpty) await this.#recordBatch();
+    } catch (error) {
+      this.#fail(error);
     } finally {
+      if (this.#isLost) settleAll(this.#pending.dropNotes(), () => false);
       this.#draining = undefined;
     }
   }
 
-  #hasWork(): boolean {
-    return (
-      this.#items.length > 0 ||
-      this.#notes.length > 0 ||
-      this.#context !== undefined ||
-      this.#end !== undefined
-    );
+  /** Gives up what was not recorded. The next batch can only be the end of the leg. */
+  #fail(error: unknown): void {
+    const { holder, onFailed } = this.#options;
+    this.#services.log.error('events could not be stored', error, { run_id: holder.runId });
+    this.#failure = { error };
+    this.#isClosed = true;
+    settleAll(this.#pending.drop(), () => false);
+    onFailed();
+  }
+
+  /** The last checkpoint comes with the end: one that cannot be recorded makes the leg fail. */
+  #sound(end: LegOutcome): LegOutcome {
+    const inspected = end.state === undefined ? undefined : inspectState(end.state);
+    if (inspected?.ok !== false) return end;
+    const message = refusal(inspected.problem);
+    return { ...end, state: undefined, status: 'failed', code: 'agent_error', message };
   }
 
   async #recordBatch(): Promise<void> {
     const { holder, waitMs, lossesTotal, maker, onLost, onBreach } = this.#options;
     // A transaction may be retried, so its batch is kept until it is committed.
     let batch: LegBatch | undefined;
-    const take = () => (batch ??= this.#takeBatch());
+    const take = () => (batch ??= this.#pending.takeBatch());
     let inDoubtAfter: number | undefined;
     for (;;) {
       try {
@@ -176,12 +246,13 @@ export class LegWriter {
         this.#lastSeq = recorded?.lastSeq ?? this.#lastSeq;
         if (this.#isLost) onLost();
         if (recorded?.breach !== undefined) onBreach?.(recorded.breach);
-        for (const { note } of batch?.notes ?? []) {
-          if ('settle' in note) note.settle(recorded?.refused.has(note) === false);
-        }
+        settleAll(batch?.notes ?? [], (note) => recorded?.refused.has(note) === false);
         return;
       } catch (error) {
-        if (!(error instanceof StorageUnavailable)) throw error;
+        if (!(error instanceof StorageUnavailable)) {
+          settleAll(batch?.notes ?? [], () => false);
+          throw error;
+        }
         this.#services.log.error('events not stored; retrying', error, { run_id: holder.runId });
         inDoubtAfter = this.#lastSeq;
         await new Promise<void>((resolve) => this.#services.clock.after(retryMs, resolve));
@@ -198,30 +269,19 @@ export class LegWriter {
     metrics.appendSeconds.observe(metrics.seconds() - began);
     return recorded;
   }
+}
 
-  /** Nothing more is recorded: calls that wait for their turn must not start. */
-  #dropNotes(): void {
-    for (const { note } of this.#notes.splice(0)) {
-      if ('settle' in note) note.settle(false);
-    }
-  }
+const unrecorded = {
+  status: 'failed',
+  code: 'internal_error',
+  message: 'The server could not record what the agent emitted.',
+} as const;
 
-  #takeBatch(): LegBatch {
-    const items = this.#items.splice(0, batchMax);
-    const before = this.#taken;
-    this.#taken += items.length;
-    const isLast = this.#items.length === 0;
-    // A checkpoint covers every event before it, so it is stored with the last of them.
-    const covered = this.#notes.filter(({ after }) => after <= this.#taken);
-    this.#notes.splice(0, covered.length);
-    const batch: LegBatch = {
-      items,
-      notes: covered.map(({ note, after }) => ({ note, after: Math.max(after - before, 0) })),
-      context: this.#context,
-      end: isLast ? this.#end : undefined,
-    };
-    if (isLast) this.#end = undefined;
-    this.#context = undefined;
-    return batch;
-  }
+function refusal(problem: string): string {
+  return `The output of the agent cannot be recorded: ${problem}.`;
+}
+
+/** Tells the calls and reports that wait whether they are durable: a call that is not must not start. */
+function settleAll(notes: readonly PlacedNote[], isDurable: (note: LegNote) => boolean): void {
+  for (const { note } of notes) if ('settle' in note) note.settle?.(isDurable(note));
 }

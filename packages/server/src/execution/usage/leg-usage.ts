@@ -1,11 +1,12 @@
 import type { Agent } from '../../domain/agent.ts';
+import { plainName } from '../../domain/plain-text.ts';
 import { type Prices, costOf } from '../../domain/usage/prices.ts';
 import type { Cost, TokenCounts, UsageEntry } from '../../domain/usage/usage.ts';
 import type { UsageReport } from '../../ports/harness.ts';
 
 /** Models that one leg can name; reports of any more are counted for the agent's own model. */
 const modelsMax = 64;
-const modelMaxCharacters = 200;
+export const modelMaxCharacters = 200;
 /** A program can report any number. Sums of numbers up to this one stay exact. */
 const tokensMax = 1e12;
 
@@ -56,7 +57,7 @@ export class LegUsage {
 
   #modelOf({ model }: UsageReport): string {
     const own = this.#agent.model ?? this.#agent.framework;
-    const named = model === undefined ? own : plainName(model);
+    const named = model === undefined ? own : plainName(model, modelMaxCharacters);
     if (named === '') return own;
     return this.#sums.has(named) || this.#sums.size < modelsMax ? named : own;
   }
@@ -105,10 +106,4 @@ function largerOf(before: Sum, now: Sum): Sum {
 
 function bounded(tokens: number): number {
   return Number.isFinite(tokens) ? Math.min(Math.max(Math.trunc(tokens), 0), tokensMax) : 0;
-}
-
-/** A name that a program chose: without control characters and broken code units, which PostgreSQL cannot store. */
-function plainName(name: string): string {
-  const text = name.replaceAll(/\p{Cc}/gu, '').trim();
-  return text.slice(0, modelMaxCharacters).toWellFormed();
 }
