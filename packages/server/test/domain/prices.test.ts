@@ -50,6 +50,17 @@ describe('the cost of tokens (D-131)', () => {
     expect(costOf(prices, 'a/x-mini', used)).toBe(75);
   });
 
+  test('is never negative, and cached input never costs less than nothing', () => {
+    const count = fc.integer({ min: 0, max: 1e9 });
+    fc.assert(
+      fc.property(count, count, count, (inputTokens, cachedInputTokens, outputTokens) => {
+        const used = { ...tokens, inputTokens, cachedInputTokens, outputTokens };
+        const withoutInput = costOf(prices, 'a/x', { ...tokens, outputTokens }) ?? 0;
+        expect(costOf(prices, 'a/x', used)).toBeGreaterThanOrEqual(withoutInput);
+      }),
+    );
+  });
+
   test('is exact for any number of tokens, rounded up to a millionth', () => {
     const count = fc.integer({ min: 0, max: 1e9 });
     fc.assert(

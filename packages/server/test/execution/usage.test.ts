@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { noPrices } from '../../src/domain/usage/prices.ts';
 import { LegUsage } from '../../src/execution/usage/leg-usage.ts';
@@ -39,6 +40,37 @@ describe('the reports of a leg', () => {
       cachedInputTokens: 0,
     });
     expect(usage.entryOf(small)).toBeUndefined();
+  });
+
+  test('cannot take back what tokens cost, whatever they name as cached', () => {
+    const models = [{ glob: '*', input: 1_000_000_000, output: 1_000_000, cachedInput: 1_000_000 }];
+    const usage = new LegUsage(agent, { ...noPrices, models });
+    const first = { type: 'usage', inputTokens: 1_000_000, outputTokens: 0 } as const;
+    expect(usage.entryOf(first)?.cost?.micros).toBe(1_000_000_000);
+    const second = { ...first, inputTokens: 1_000_001, cachedInputTokens: 1_000_001 };
+    expect(usage.entryOf(second)?.cost?.micros).toBe(1);
+  });
+
+  test('have no negative cost, in any order', () => {
+    const models = [{ glob: '*', input: 3_000_000, output: 15_000_000, cachedInput: 300_000 }];
+    const count = fc.integer({ min: 0, max: 1e9 });
+    const report = fc.record({
+      inputTokens: count,
+      outputTokens: count,
+      cachedInputTokens: count,
+      reasoningTokens: count,
+      cost: fc.option(count, { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(fc.array(report), (reports) => {
+        const usage = new LegUsage(agent, { ...noPrices, models });
+        for (const { cost: micros, ...counts } of reports) {
+          const cost = micros === undefined ? {} : { cost: { micros, currency: 'USD' } };
+          const entry = usage.entryOf({ type: 'usage', ...counts, ...cost });
+          expect(entry?.cost?.micros ?? 0).toBeGreaterThanOrEqual(0);
+        }
+      }),
+    );
   });
 
   test('cannot lower what was reported, nor name a model that the database cannot store', () => {

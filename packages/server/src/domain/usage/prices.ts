@@ -26,18 +26,24 @@ const perMillion = 1_000_000n;
 /** Far more than any report costs. Sums of such costs stay exact. */
 const costMax = 10n ** 12n;
 
-/** Undefined when the model has no price. Fractions of a millionth are rounded up, so that a ceiling is never passed unseen. */
+/** Never negative. Undefined when the model has no price. Fractions of a millionth are rounded up, so that a ceiling is never passed unseen. */
 export function costOf(prices: Prices, model: string, used: TokenCounts): number | undefined {
   const price = prices.models.find(({ glob }) => matchesGlob(glob, model));
   if (price === undefined) return undefined;
-  const cached = BigInt(used.cachedInputTokens);
-  const fresh = BigInt(used.inputTokens) - cached;
+  const input = BigInt(used.inputTokens);
+  // A later report can name more tokens as cached than it adds: those were paid for, and are not paid back.
+  const cached = least(BigInt(used.cachedInputTokens), input);
+  const fresh = input - cached;
   const total =
     fresh * BigInt(price.input) +
     cached * BigInt(price.cachedInput ?? price.input) +
     BigInt(used.outputTokens) * BigInt(price.output);
   const micros = (total + perMillion - 1n) / perMillion;
-  return Number(micros < costMax ? micros : costMax);
+  return Number(least(micros, costMax));
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }
 
 /**
