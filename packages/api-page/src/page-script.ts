@@ -168,7 +168,10 @@ export const pageScript = `
     const bar = link.closest('.sidebar');
     if (bar.scrollHeight <= bar.clientHeight || getComputedStyle(bar).position !== 'fixed') return;
     // At the top of the page the search box stays in sight.
-    if (scrollY === 0) return void (bar.scrollTop = 0);
+    if (scrollY === 0) {
+      bar.scrollTop = 0;
+      return;
+    }
     const { top, bottom } = link.getBoundingClientRect();
     if (top < 80 || bottom > innerHeight - 40) bar.scrollTop += top - innerHeight / 3;
   };

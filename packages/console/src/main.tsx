@@ -1,4 +1,5 @@
 import { render } from 'preact';
+import { inBackground } from './data/in-background.ts';
 import { startSession } from './session/session.ts';
 import { App } from './shell/app.tsx';
 import { startRouter } from './shell/router.ts';
@@ -17,5 +18,5 @@ function start(): void {
     root.replaceChildren();
     render(<App />, root);
   }
-  void startSession();
+  inBackground(startSession());
 }

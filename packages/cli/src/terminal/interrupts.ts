@@ -60,7 +60,7 @@ export function watchInterrupts({ run, isAttended, leave }: InterruptParts): Int
     }
   };
   const onSignal = () => {
-    if (!isElsewhere) void raise();
+    if (!isElsewhere) raise().catch((error: unknown) => remark(String(error)));
   };
   process.on('SIGINT', onSignal);
   return {

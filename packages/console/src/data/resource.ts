@@ -1,4 +1,5 @@
 import { type ReadonlySignal, type Signal, batch, signal } from '@preact/signals';
+import { inBackground } from './in-background.ts';
 
 /** What a screen reads: the last answer stays while the next one is fetched. */
 export interface Resource<T> {
@@ -91,21 +92,21 @@ export class Resources {
     const entry = new Entry<T>(read);
     this.#entries.set(key, entry);
     this.#trim();
-    void entry.refresh();
+    inBackground(entry.refresh());
     return entry;
   }
 
   /** Fetches again what begins with one of the prefixes. */
   refresh(...prefixes: readonly string[]): void {
     for (const [key, entry] of this.#entries) {
-      if (prefixes.some((prefix) => key.startsWith(prefix))) void entry.refresh();
+      if (prefixes.some((prefix) => key.startsWith(prefix))) inBackground(entry.refresh());
     }
   }
 
   /** Fetches again what could not be read. */
   retryFailed(): void {
     for (const entry of this.#entries.values()) {
-      if (entry.error.value !== undefined) void entry.refresh();
+      if (entry.error.value !== undefined) inBackground(entry.refresh());
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Convoke, RunEvent, RunRecord } from '@convoke/sdk';
 import { type ReadonlySignal, signal } from '@preact/signals';
+import { inBackground } from './in-background.ts';
 import { RunView } from './run-view.ts';
 
 /** A run that a hidden page follows no longer; it goes on from the last event when it is seen again. */
@@ -32,9 +33,9 @@ export class RunStore {
     return this.#record as ReadonlySignal<RunRecord>;
   }
 
-  /** Changes whenever the view has changed. */
-  get version(): ReadonlySignal<number> {
-    return this.#version;
+  /** Draws the component that calls this again whenever the view has changed. */
+  watch(): number {
+    return this.#version.value;
   }
 
   get error(): ReadonlySignal<unknown> {
@@ -79,7 +80,7 @@ export class RunStore {
   #follow(): void {
     const stop = new AbortController();
     this.#stop = stop;
-    void this.#take(stop.signal).catch((error: unknown) => {
+    this.#take(stop.signal).catch((error: unknown) => {
       if (!stop.signal.aborted) this.#error.value = error;
     });
   }
@@ -89,7 +90,7 @@ export class RunStore {
     for await (const event of this.#handle().follow({ after, signal, patienceMs })) {
       if (!this.view.take(event)) continue;
       this.#draw();
-      if (changesRecord(event)) void this.refresh();
+      if (changesRecord(event)) inBackground(this.refresh());
     }
     await this.refresh();
   }

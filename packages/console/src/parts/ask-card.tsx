@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Ask, askOfRecord, askTitle, inputOf, outcomeWords } from '../data/ask.ts';
 import { visible } from '../data/formats.ts';
+import { inBackground } from '../data/in-background.ts';
 import { jsonParts } from '../data/json-text.ts';
 import { wasTooLate } from '../data/problems.ts';
 import { findInteraction } from '../session/api.ts';
@@ -131,7 +132,7 @@ function useAnswer(ask: Ask, onRecord: (record: InteractionRecord, isLate: boole
   });
   const answer = (given: Answer) => {
     chosen.current = given;
-    void run();
+    inBackground(run());
   };
   return { answer, isBusy, error };
 }

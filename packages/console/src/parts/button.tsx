@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { inBackground } from '../data/in-background.ts';
 
 export interface ButtonProps {
   readonly children: ComponentChildren;
@@ -21,7 +22,7 @@ export function Button(props: ButtonProps): JSX.Element {
     <button
       type={type}
       class={`button ${kind} ${size}`}
-      onClick={() => void onClick?.()}
+      onClick={() => inBackground(Promise.resolve(onClick?.()))}
       disabled={props.disabled}
       aria-label={props.label}
       title={props.title}

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { bytes, visible } from '../data/formats.ts';
+import { inBackground } from '../data/in-background.ts';
 import { modifierKey } from '../shell/shortcuts.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
@@ -42,7 +43,7 @@ export function Composer(props: ComposerProps): JSX.Element {
   const press = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      void send();
+      inBackground(send());
     }
     if (event.key === 'Escape' && props.isRunning) {
       event.preventDefault();

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { inBackground } from '../data/in-background.ts';
 import { Button } from './button.tsx';
 import { TextField } from './field.tsx';
 import { ProblemNote } from './problem.tsx';
@@ -109,7 +110,7 @@ export function FormDialog(props: {
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (props.isReady) void run();
+          if (props.isReady) inBackground(run());
         }}
       >
         {props.children}

@@ -1,6 +1,7 @@
 import { type ComponentChildren, type JSX, h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { visible } from '../data/formats.ts';
+import { inBackground } from '../data/in-background.ts';
 import type { MarkdownNode } from '../data/markdown.ts';
 
 type Render = (text: string) => readonly MarkdownNode[];
@@ -27,7 +28,7 @@ export function Markdown(props: {
 }): JSX.Element {
   const [render, setRender] = useState<Render | undefined>(() => loaded);
   useEffect(() => {
-    if (render === undefined) void load().then((ready) => setRender(() => ready));
+    if (render === undefined) inBackground(load().then((ready) => setRender(() => ready)));
   }, [render]);
   const caret = props.isOpen === true ? 'caret' : '';
   if (render === undefined || props.text.length > maxCharacters) {

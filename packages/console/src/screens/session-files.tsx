@@ -2,6 +2,7 @@ import type { FileRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { bytes, visible } from '../data/formats.ts';
+import { inBackground } from '../data/in-background.ts';
 import { Button } from '../parts/button.tsx';
 import { download } from '../parts/copy.tsx';
 import { Confirm, Dialog, useAction } from '../parts/dialog.tsx';
@@ -42,7 +43,7 @@ export function SessionFiles({ sessionId }: { readonly sessionId: string }): JSX
             onChange={(event) => {
               chosen.current = [...(event.currentTarget.files ?? [])];
               event.currentTarget.value = '';
-              void upload.run();
+              inBackground(upload.run());
             }}
           />
           <Button
@@ -63,7 +64,7 @@ export function SessionFiles({ sessionId }: { readonly sessionId: string }): JSX
           ) : (
             <div class="list">
               {all.map((file) => (
-                <FileRow key={file.id} file={file} onGone={() => void files.refresh()} />
+                <FileRow key={file.id} file={file} onGone={() => inBackground(files.refresh())} />
               ))}
             </div>
           )
@@ -140,7 +141,7 @@ function Preview(props: { readonly file: FileRecord; readonly onClose: () => voi
   useEffect(() => {
     let address: string | undefined;
     const { files } = client.sessions.at(file.session_id);
-    void contentOf(file, async () => (await files.download(file.id)).blob()).then(
+    contentOf(file, async () => (await files.download(file.id)).blob()).then(
       (shown) => {
         if (shown !== 'none' && 'picture' in shown) address = shown.picture;
         setContent(shown);

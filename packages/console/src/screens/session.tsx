@@ -2,6 +2,7 @@ import type { SessionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { visible } from '../data/formats.ts';
+import { inBackground } from '../data/in-background.ts';
 import { type RouteParams, addressOf } from '../data/routes.ts';
 import { Button } from '../parts/button.tsx';
 import { copyText } from '../parts/copy.tsx';
@@ -31,8 +32,8 @@ export function SessionScreen({ session: id = '' }: RouteParams): JSX.Element {
   useRefreshOnNotice(
     (notice) => notice.session_id === id,
     () => {
-      void found.refresh();
-      void runs.refresh();
+      inBackground(found.refresh());
+      inBackground(runs.refresh());
     },
   );
   return (
@@ -91,7 +92,7 @@ function About({ session }: { readonly session: SessionRecord }): JSX.Element {
             type="button"
             class="button quiet small id-button"
             title="Copy the id"
-            onClick={() => void copyText(session.id, 'Id copied')}
+            onClick={() => inBackground(copyText(session.id, 'Id copied'))}
           >
             <code class="breaks">{session.id}</code>
           </button>

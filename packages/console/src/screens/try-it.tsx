@@ -69,7 +69,7 @@ function OneTalk(props: {
   const store = useMemo(() => new RunStore(client, props.first), [props.first.id]);
   useEffect(() => store.open(), [store]);
   useEffect(() => props.onOpen?.(store), [store, props.onOpen === undefined]);
-  void store.version.value;
+  store.watch();
   const run = store.record.value;
   return (
     <>

@@ -2,6 +2,7 @@ import type { WebhookDelivery, WebhookRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { plural, visible } from '../data/formats.ts';
+import { inBackground } from '../data/in-background.ts';
 import { type RouteParams, addressOf } from '../data/routes.ts';
 import { Button } from '../parts/button.tsx';
 import { Confirm, useAction } from '../parts/dialog.tsx';
@@ -170,11 +171,11 @@ function Deliveries(props: {
   );
   const rows = list.rows.value;
   useEffect(() => {
-    if (tests > 0) void list.refresh();
+    if (tests > 0) inBackground(list.refresh());
   }, [tests]);
   useEffect(() => {
     if (webhook.status !== 'active' || rows?.some(isUnderWay) !== true) return;
-    const timer = setTimeout(() => void list.refresh(), lookAgainMs);
+    const timer = setTimeout(() => inBackground(list.refresh()), lookAgainMs);
     return () => clearTimeout(timer);
   }, [rows, webhook.status]);
   const again = async (delivery: WebhookDelivery) => {

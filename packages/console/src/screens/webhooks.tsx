@@ -2,6 +2,7 @@ import type { WebhookRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { plural, visible } from '../data/formats.ts';
+import { inBackground } from '../data/in-background.ts';
 import { addressOf } from '../data/routes.ts';
 import { FormDialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
@@ -47,7 +48,7 @@ export function WebhooksScreen(): JSX.Element {
             onClose={close}
             onCreated={(issued) => {
               secret.show(issued === undefined ? undefined : { secret: issued });
-              void list.refresh();
+              inBackground(list.refresh());
             }}
           />
         ),

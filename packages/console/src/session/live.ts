@@ -10,6 +10,7 @@ import {
 } from '../data/feed.ts';
 import { followEvents } from './api.ts';
 import type { TenantScope } from './session.ts';
+import { inBackground } from '../data/in-background.ts';
 
 const feedState = signal<FeedState>('connecting');
 /** Whether the page hears of changes at this moment. */
@@ -29,7 +30,7 @@ export function goLive(scope: TenantScope): () => void {
     for (const listener of listeners) listener(notice);
   };
   feedState.value = 'connecting';
-  void followFeed(
+  const following = followFeed(
     {
       lock: (hold, abort) => navigator.locks.request(name, { signal: abort }, hold),
       channel: channelNamed(name),
@@ -52,6 +53,7 @@ export function goLive(scope: TenantScope): () => void {
     },
     stop.signal,
   );
+  inBackground(following);
   return () => stop.abort();
 }
 

@@ -6,6 +6,7 @@ import {
   type WorkspaceRecord,
 } from '@convoke/sdk';
 import { type ReadonlySignal, signal } from '@preact/signals';
+import { inBackground } from '../data/in-background.ts';
 import { Resources } from '../data/resource.ts';
 import { consoleRoot, safeReturn } from '../data/routes.ts';
 import { navigate } from '../shell/router.ts';
@@ -186,7 +187,7 @@ export async function signOut(): Promise<void> {
 /** Everything that belongs to the person leaves the memory of the page. */
 function forget(): void {
   person.forget();
-  void signIn().then((way) => way.forget());
+  inBackground(signIn().then((way) => way.forget()));
   person = personTokens();
   tenants.clear();
   organizations.clear();
@@ -210,7 +211,7 @@ function listenToTabs(): void {
   if (listener === undefined) return;
   listener.onmessage = (event) => {
     if (event.data === 'signed-out') forget();
-    if (event.data === 'signed-in' && ended.value) void regain().catch(() => {});
+    if (event.data === 'signed-in' && ended.value) regain().catch(() => {});
   };
 }
 

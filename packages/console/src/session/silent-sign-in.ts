@@ -1,3 +1,4 @@
+import { inBackground } from '../data/in-background.ts';
 import {
   type PersonToken,
   type SignIn,
@@ -47,7 +48,7 @@ function askSilently(): Promise<PersonToken> {
     visit: async (query) => {
       const response = await fetch(pageAddress(query), { cache: 'no-store' });
       // The body is the page of the console itself, or an error page; neither is needed.
-      void response.body?.cancel();
+      inBackground(response.body?.cancel());
       return new URL(response.url).searchParams;
     },
   });

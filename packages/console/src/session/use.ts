@@ -1,6 +1,7 @@
 import { useComputed } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext, useEffect, useMemo } from 'preact/hooks';
+import { inBackground } from '../data/in-background.ts';
 import { type PageOf, PagedList } from '../data/pages.ts';
 import type { Read, Resource } from '../data/resource.ts';
 import { type TenantScope, resources } from './session.ts';
@@ -25,7 +26,7 @@ export function useResource<T>(key: string, read: Read<T>): Resource<T> {
   const resource = useMemo(() => resources.get(key, read), [key]);
   useEffect(() => {
     // A screen that is opened again shows the old answer and reads a new one.
-    if (resource.data.peek() !== undefined) void resource.refresh();
+    if (resource.data.peek() !== undefined) inBackground(resource.refresh());
   }, [resource]);
   return resource;
 }
@@ -37,7 +38,7 @@ export function usePages<T extends object>(
   idOf: (row: T) => string,
 ): PagedList<T> {
   const list = useMemo(() => new PagedList(read, idOf), filters);
-  useEffect(() => void list.refresh(), [list]);
+  useEffect(() => inBackground(list.refresh()), [list]);
   return list;
 }
 

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { visible } from '../data/formats.ts';
+import { inBackground } from '../data/in-background.ts';
 import { addressOf } from '../data/routes.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -212,7 +213,7 @@ function FailedScreen({ error }: { readonly error: unknown }): JSX.Element {
   const wasAway = useRef(false);
   useEffect(() => {
     if (live === 'reconnecting') wasAway.current = true;
-    if (live === 'live' && wasAway.current) void loadPageAgain();
+    if (live === 'live' && wasAway.current) inBackground(loadPageAgain());
   }, [live]);
   return <ProblemNote error={error} retry={loadPageAgain} />;
 }

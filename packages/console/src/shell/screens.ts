@@ -42,7 +42,7 @@ export function screenOf(name: ScreenName | 'unknown'): LoadedScreen {
   if (known !== undefined) return known;
   if (!asked.has(name)) {
     asked.add(name);
-    void load().then(
+    load().then(
       (screen) => put(name, screen),
       (error: unknown) => put(name, { error }),
     );

@@ -54,21 +54,21 @@ export class InteractionResponder {
   handle(event: RunEvent): void {
     if (event.type === 'permission_request' || event.type === 'user_question') {
       const key = event.data.interaction_key;
-      void this.#guard(key, (signal) => this.#respond(key, signal));
+      this.#guard(key, (signal) => this.#respond(key, signal));
     } else if (event.type === 'permission_resolved' || event.type === 'user_answered') {
       this.#asked.get(event.data.interaction_key)?.abort();
     }
   }
 
   /** Calls the handlers for interactions that events before the cursor announced and that are still pending. */
-  async resume(signal: AbortSignal): Promise<void> {
-    try {
-      for await (const record of this.#parts.interactions.pending({ signal })) {
-        if (record.run_id !== this.#parts.runId) continue;
-        void this.#guard(record.interaction_key, (asked) => this.#ask(record, asked));
-      }
-    } catch (error) {
-      this.#parts.fail(error);
+  resume(signal: AbortSignal): void {
+    this.#resume(signal).catch((error: unknown) => this.#parts.fail(error));
+  }
+
+  async #resume(signal: AbortSignal): Promise<void> {
+    for await (const record of this.#parts.interactions.pending({ signal })) {
+      if (record.run_id !== this.#parts.runId) continue;
+      this.#guard(record.interaction_key, (asked) => this.#ask(record, asked));
     }
   }
 
@@ -76,15 +76,13 @@ export class InteractionResponder {
     for (const controller of this.#asked.values()) controller.abort();
   }
 
-  async #guard(key: string, ask: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  #guard(key: string, ask: (signal: AbortSignal) => Promise<void>): void {
     if (this.#asked.has(key)) return;
     const controller = new AbortController();
     this.#asked.set(key, controller);
-    try {
-      await ask(controller.signal);
-    } catch (error) {
+    ask(controller.signal).catch((error: unknown) => {
       if (!controller.signal.aborted && !isSettled(error)) this.#parts.fail(error);
-    }
+    });
   }
 
   async #respond(key: string, signal: AbortSignal): Promise<void> {

@@ -71,7 +71,7 @@ export class RunHandle implements AsyncIterable<RunEvent> {
     const untie = forwardAbort(signal, stop);
     const responder = this.#responder(options, stop);
     try {
-      if (after !== undefined) void responder?.resume(stop.signal);
+      if (after !== undefined) responder?.resume(stop.signal);
       for await (const event of this.#events({
         after,
         silenceMs,

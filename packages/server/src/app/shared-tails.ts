@@ -1,4 +1,5 @@
 import type { Topic } from '../ports/fanout.ts';
+import { inBackground } from '../runtime/in-background.ts';
 import { ReleasingMap } from '../runtime/releasing-map.ts';
 import type { Services } from './services.ts';
 
@@ -247,7 +248,7 @@ class Tail<Batch extends LogBatch> {
   #wake(): void {
     this.wakes += 1;
     if (this.#refreshing) this.#wokenAgain = true;
-    else void this.#refresh();
+    else inBackground(this.#refresh());
   }
 
   /** Runs one read at a time; a wake-up during a read causes one more, and so does a batch that is cut. */

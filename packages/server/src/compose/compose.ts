@@ -9,6 +9,7 @@ import { closeApp } from '../http/close-app.ts';
 import type { RunBacklog } from '../ports/repositories/runs.ts';
 import { type Quickstart, ensureQuickstart, quickstartLink } from '../quickstart.ts';
 import { holdDataFolder, publishAddress } from '../runtime/data-folder.ts';
+import { onBackgroundError } from '../runtime/in-background.ts';
 import { machineId } from '../runtime/machine-id.ts';
 import { createFolderProvisioner } from '../session-folders/folder-provisioner.ts';
 import { Background } from '../workers/background.ts';
@@ -49,6 +50,9 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
   opening.defer(() => folder.release());
   const masterKey = await loadMasterKey(config.cluster.masterKeyFile);
   const opened = await openServices(config, overrides, { masterKey, closers: opening });
+  opening.defer(
+    onBackgroundError((error) => opened.log.error('work in the background failed', error)),
+  );
   // Before the first event is written: an event outside every partition stays outside.
   await prepareEventLog(opened);
   const authority = await openAuthority(

@@ -6,6 +6,7 @@ import { StorageUnavailable } from '../ports/errors.ts';
 import type { ReadyRun } from '../ports/repositories/runs.ts';
 import type { SessionState } from '../ports/repositories/sessions.ts';
 import type { RunSlots, Slot } from '../ports/run-slots.ts';
+import { inBackground } from '../runtime/in-background.ts';
 import { within } from '../runtime/within.ts';
 import { canRead, checkpointMaker } from './checkpoint-maker.ts';
 import {
@@ -171,7 +172,7 @@ export class Dispatcher implements RunSlots {
             isElsewhere: false,
           });
         },
-        recall: () => this.#outsideRequest(() => void this.#recall(address, slot)),
+        recall: () => this.#outsideRequest(() => inBackground(this.#recall(address, slot))),
       };
     });
   }
@@ -254,10 +255,12 @@ export class Dispatcher implements RunSlots {
     return {
       lease: { owner, machine, expiresAt: clock.now() + settings.leaseMs },
       start: (leg) =>
-        void supervisor.execute(leg).finally(() => {
-          free();
-          this.#onFree();
-        }),
+        inBackground(
+          supervisor.execute(leg).finally(() => {
+            free();
+            this.#onFree();
+          }),
+        ),
       release: () => {
         free();
         supervisor.close();

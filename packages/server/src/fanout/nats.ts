@@ -2,6 +2,7 @@ import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node'
 import type { Fanout, Topic } from '../ports/fanout.ts';
 import type { Log } from '../ports/log.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { inBackground } from '../runtime/in-background.ts';
 import { within } from '../runtime/within.ts';
 import { WakeUpQueue } from './wake-up-queue.ts';
 import { Subscribers } from './subscribers.ts';
@@ -89,14 +90,14 @@ class NatsFanout implements Fanout {
   }
 
   #begin(connection: NatsConnection): void {
-    if (this.#isClosed) return void connection.close();
+    if (this.#isClosed) return inBackground(connection.close());
     this.#connection = connection;
     this.#subscribers.announce();
     connection.subscribe(this.#subject(everything), {
       callback: () => this.#subscribers.wakeAll(),
     });
     this.#catchUp();
-    void this.#watch(connection);
+    inBackground(this.#watch(connection));
     this.#measureLag(connection);
   }
 

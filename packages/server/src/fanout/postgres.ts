@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Fanout, Topic } from '../ports/fanout.ts';
 import type { Log } from '../ports/log.ts';
+import { inBackground } from '../runtime/in-background.ts';
 import { WakeUpQueue } from './wake-up-queue.ts';
 import { Subscribers } from './subscribers.ts';
 
@@ -103,14 +104,14 @@ class PostgresFanout implements Fanout {
       await client.connect();
       await client.query(`listen ${channel}`);
     } catch (error) {
-      void client.end().catch(() => undefined);
+      client.end().catch(() => undefined);
       this.#retry(error);
       return;
     }
     if (this.#closing.signal.aborted) return client.end();
     this.#client = client;
     this.#heardAt = this.#elapsed();
-    void this.#ping(client);
+    inBackground(this.#ping(client));
     // Makes up for the time without a connection, here and on the other servers.
     this.#subscribers.wakeAll();
     this.#queue.addEverything();
@@ -120,7 +121,7 @@ class PostgresFanout implements Fanout {
   #drop(error: unknown, client = this.#client): void {
     if (client === undefined || client !== this.#client) return;
     this.#client = undefined;
-    void client.end().catch(() => undefined);
+    client.end().catch(() => undefined);
     this.#retry(error);
   }
 

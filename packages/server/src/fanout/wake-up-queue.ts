@@ -1,4 +1,5 @@
 import type { Topic } from '../ports/fanout.ts';
+import { inBackground } from '../runtime/in-background.ts';
 
 /** With more topics than this in one batch, all subscribers are woken instead. */
 const topicsMax = 1000;
@@ -40,7 +41,7 @@ export class WakeUpQueue {
     if (this.#isSending) return;
     this.#isSending = true;
     // After this turn of the event loop: commits that share a turn share a message.
-    setImmediate(() => void this.#drain());
+    setImmediate(() => inBackground(this.#drain()));
   }
 
   async #drain(): Promise<void> {

@@ -9,6 +9,7 @@ export class EventQueue implements AsyncIterable<HarnessEvent> {
   #events: HarnessEvent[] = [];
   #isEnded = false;
   #isAbandoned = false;
+  #failure: { readonly error: unknown } | undefined;
   #onPush: (() => void) | undefined;
   #onDrained: (() => void)[] = [];
   #isReaderBack = false;
@@ -18,7 +19,7 @@ export class EventQueue implements AsyncIterable<HarnessEvent> {
     return this.#events.length;
   }
 
-  /** True after an `end`: later events are dropped. */
+  /** True after an `end` or an error: later events are dropped. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
@@ -28,6 +29,15 @@ export class EventQueue implements AsyncIterable<HarnessEvent> {
     this.#isEnded = event.type === 'end';
     if (!this.#isAbandoned) this.#events.push(event);
     if (this.#isEnded) this.#releaseHandled();
+    this.#onPush?.();
+  }
+
+  /** Ends the queue with an error, which its reader gets behind the events before it. */
+  fail(error: unknown): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#failure = { error };
+    this.#releaseHandled();
     this.#onPush?.();
   }
 
@@ -55,6 +65,7 @@ export class EventQueue implements AsyncIterable<HarnessEvent> {
         if (event !== undefined) yield event;
         if (event?.type === 'end') return;
         if (this.#events.length > 0) continue;
+        if (this.#failure !== undefined) throw this.#failure.error;
         this.#isReaderBack = true;
         this.#releaseHandled();
         await new Promise<void>((resolve) => (this.#onPush = resolve));

@@ -42,9 +42,12 @@ export function answerMalformed(
   socket: Socket,
   refusalAt: (url: string) => Refusal,
 ): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const isGone = error.code === 'ECONNRESET' || !socket.writable;
   // Nothing was asked. A client that picks this connection from its pool now would take an answer for that of its request.
-  if (error.code === timedOut && socket.bytesRead === 0) return void socket.destroy();
+  if (isGone || (error.code === timedOut && socket.bytesRead === 0)) {
+    socket.destroy();
+    return;
+  }
   const answer = answers.get(error.code ?? '') ?? toUnknownMethod(error, refusalAt) ?? notHttp;
   const body = JSON.stringify({ error: answer.error, message: answer.message });
   socket.end(

@@ -63,7 +63,7 @@ export async function openEgressProxy(
   const handle = await open(folder);
   const close = async () => {
     for (const each of sockets) each.destroy();
-    if (server.listening) await new Promise((resolve) => void server.close(resolve));
+    if (server.listening) await new Promise((resolve) => server.close(resolve));
     await handle.close();
     await rm(folder, { recursive: true, force: true });
   };

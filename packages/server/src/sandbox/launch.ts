@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { Clock } from '../ports/clock.ts';
 import type { Places, ProcessExit, SandboxedProcess } from '../ports/sandbox.ts';
+import { inBackground } from '../runtime/in-background.ts';
 import type { Cgroup } from './cgroups.ts';
 import { readStatus, readable, send, signalCode, writable } from './launch-streams.ts';
 import { markProcesses } from './process-list.ts';
@@ -143,7 +144,7 @@ class LaunchedProcess implements WatchedProcess {
     if (this.#request.bubblewrap === undefined) this.#signal('SIGTERM');
     // The first process of a pid namespace ignores this signal; the others of its process group receive it.
     else if (this.#init !== undefined) send(-this.#init, 'SIGTERM');
-    else void this.kill();
+    else inBackground(this.kill());
   }
 
   async kill(): Promise<void> {
@@ -220,7 +221,7 @@ class LaunchedProcess implements WatchedProcess {
 
   #onTimeout(): void {
     this.#timedOut = true;
-    void this.kill();
+    inBackground(this.kill());
   }
 
   #after(ms: number, callback: () => void): void {

@@ -15,6 +15,7 @@ import {
   type SandboxedProcess,
   type SpawnOptions,
 } from '../ports/sandbox.ts';
+import { inBackground } from '../runtime/in-background.ts';
 import { unprivilegedAccount } from './account.ts';
 import {
   type Capabilities,
@@ -108,7 +109,7 @@ class ProcessSandbox implements Sandbox {
         ? this.#launchBare(command, { options, capabilities, watchedMs })
         : this.#launchWrapped(command, { options, capabilities, proxy, watchedMs });
       this.#running.add(child);
-      void child.exited.then(() => this.#running.delete(child));
+      inBackground(child.exited.then(() => this.#running.delete(child)));
       return child;
     } catch (error) {
       await proxy?.close();

@@ -65,7 +65,11 @@ function parentContext(parent: SpanParent): Context {
 
 function spanOf(real: RealSpan): Span {
   return {
-    note: (name, value) => void real.setAttribute(name, value),
-    fail: () => void real.setStatus({ code: SpanStatusCode.ERROR }),
+    note: (name, value) => {
+      real.setAttribute(name, value);
+    },
+    fail: () => {
+      real.setStatus({ code: SpanStatusCode.ERROR });
+    },
   };
 }

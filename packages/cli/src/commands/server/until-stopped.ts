@@ -3,7 +3,10 @@ import { remark } from '../../terminal/output.ts';
 
 /** Waits until a signal has stopped the server, and tells a person at the terminal what becomes of the runs. */
 export async function untilStopped({ stopping, stopped }: RunningServer): Promise<void> {
-  if (!process.stderr.isTTY) return void (await stopped);
+  if (!process.stderr.isTTY) {
+    await stopped;
+    return;
+  }
   await stopping;
   // Behind the ^C of the terminal.
   remark('\nstopping; Ctrl-C again exits at once', 'dim');

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { summaryTitle } from '../../data/ask.ts';
 import { number, plural, visible } from '../../data/formats.ts';
+import { inBackground } from '../../data/in-background.ts';
 import { wasTooLate } from '../../data/problems.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog, useAction } from '../../parts/dialog.tsx';
@@ -47,7 +48,7 @@ export function DenySeveral(props: {
           class="stack"
           onSubmit={(event) => {
             event.preventDefault();
-            void deny.run();
+            inBackground(deny.run());
           }}
         >
           <Selected rows={rows} />

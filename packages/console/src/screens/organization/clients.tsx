@@ -2,6 +2,7 @@ import type { ClientRecord, IssuedClient, Profile } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { visible } from '../../data/formats.ts';
+import { inBackground } from '../../data/in-background.ts';
 import { type RouteParams, addressOf } from '../../data/routes.ts';
 import { FormDialog } from '../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
@@ -42,7 +43,7 @@ export function ClientsScreen({ org = '' }: RouteParams): JSX.Element {
             onClose={close}
             onIssued={({ client_id: clientId, client_secret: issued }) => {
               secret.show({ clientId, secret: issued });
-              void list.refresh();
+              inBackground(list.refresh());
             }}
           />
         ),

@@ -2,6 +2,7 @@ import type { TenantRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { visible } from '../../data/formats.ts';
+import { inBackground } from '../../data/in-background.ts';
 import { type RouteParams, addressOf } from '../../data/routes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm, FormDialog, useAction } from '../../parts/dialog.tsx';
@@ -34,7 +35,7 @@ export function TenantsScreen({ org = '' }: RouteParams): JSX.Element {
   };
   useEffect(() => {
     if (rows?.some(isUnderWay) !== true) return;
-    const timer = setTimeout(() => void changed().catch(() => undefined), lookAgainMs);
+    const timer = setTimeout(() => inBackground(changed().catch(() => undefined)), lookAgainMs);
     return () => clearTimeout(timer);
   }, [rows, error]);
   const retry = async (tenant: TenantRecord) => {

@@ -31,7 +31,7 @@ const titles = {
 
 export function RunTabs(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
   const { store, run } = props;
-  void store.version.value;
+  store.watch();
   const asked = place.value.query.get('tab');
   const tab: TabName = names.find((name) => name === asked) ?? 'conversation';
   const step = (by: number) => {
@@ -77,7 +77,7 @@ function Talk(props: {
   readonly follow: Signal<boolean>;
 }): JSX.Element {
   const { store, run, follow } = props;
-  const version = store.version.value;
+  const version = store.watch();
   const end = useRef<HTMLDivElement>(null);
   const isFollowing = follow.value;
   const [seen, setSeen] = useState(0);
@@ -157,7 +157,7 @@ function hasFailure(store: RunStore): boolean {
 
 function Timeline({ store }: { readonly store: RunStore }): JSX.Element {
   const [count, setCount] = useState(200);
-  void store.version.value;
+  store.watch();
   const rows = timelineRows(store.view.events);
   const first = Date.parse(store.view.events[0]?.created_at ?? '');
   if (rows.length === 0) return <Empty title="No events yet." />;
@@ -221,7 +221,7 @@ const maxRaw = 300;
 
 function Raw(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
   const { store, run } = props;
-  void store.version.value;
+  store.watch();
   const { events } = store.view;
   const lines = (count: number) =>
     events

@@ -2,6 +2,7 @@ import { ConvokeError, type RunRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { duration, firstWords, number, plural, visible } from '../../data/formats.ts';
+import { inBackground } from '../../data/in-background.ts';
 import { type RouteParams, addressOf } from '../../data/routes.ts';
 import { canCancel, hasEnded } from '../../data/run-rows.ts';
 import { RunStore } from '../../data/run-store.ts';
@@ -100,7 +101,7 @@ function RunHeading(props: { readonly store: RunStore; readonly run: RunRecord }
 
 function RunFigures(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
   const { store, run } = props;
-  void store.version.value;
+  store.watch();
   const { queuedMs, executedMs, waitedMs } = store.view.spans(now.value);
   return (
     <p class="summary-line">
@@ -116,7 +117,7 @@ function RunFigures(props: { readonly store: RunStore; readonly run: RunRecord }
         type="button"
         class="button quiet small id-button"
         title="Copy the id of the run"
-        onClick={() => void copyText(run.id, 'Id copied')}
+        onClick={() => inBackground(copyText(run.id, 'Id copied'))}
       >
         <code>{run.id}</code>
       </button>
@@ -193,7 +194,10 @@ function RunActions(props: { readonly store: RunStore; readonly run: RunRecord }
 
 function CopyItem(props: { readonly text: string; readonly words: string }): JSX.Element {
   return (
-    <button type="button" onClick={() => void copyText(props.text, `Copied ${props.words}`)}>
+    <button
+      type="button"
+      onClick={() => inBackground(copyText(props.text, `Copied ${props.words}`))}
+    >
       {props.words}
     </button>
   );
@@ -215,7 +219,7 @@ async function runAgain(tenant: ReturnType<typeof useTenant>, run: RunRecord) {
 }
 
 function RunSpans({ store }: { readonly store: RunStore }): JSX.Element {
-  void store.version.value;
+  store.watch();
   const isOver = store.view.hasEnded;
   return <Waterfall spans={store.view.spans(isOver ? 0 : now.value)} />;
 }

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { firstWords, plural, short, visible } from '../../data/formats.ts';
+import { inBackground } from '../../data/in-background.ts';
 import { addressOf } from '../../data/routes.ts';
 import { canCancel, rowAfter } from '../../data/run-rows.ts';
 import { Button } from '../../parts/button.tsx';
@@ -113,7 +114,7 @@ function RunsTable({ status, agent, hours, text }: FiltersShown): JSX.Element {
           onRecorded={({ id, status: next, ended_at }) =>
             list.update(id, (row) => ({ ...row, status: next, ended_at }))
           }
-          onDone={() => void list.refresh()}
+          onDone={() => inBackground(list.refresh())}
         />
       )}
     </>

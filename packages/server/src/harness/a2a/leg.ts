@@ -7,6 +7,7 @@ import { Unreachable } from '../../egress/unreachable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HarnessEvent, Leg, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
+import { inBackground } from '../../runtime/in-background.ts';
 import { within } from '../../runtime/within.ts';
 import { redactedEvent } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
@@ -62,7 +63,7 @@ export class A2aLeg implements Leg {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
     const { signal } = this.#context;
-    const stop = () => void this.kill();
+    const stop = () => inBackground(this.kill());
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
     try {

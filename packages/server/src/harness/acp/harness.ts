@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Harness, Leg, LegContext, LegInput } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Sandbox } from '../../ports/sandbox.ts';
+import { inBackground } from '../../runtime/in-background.ts';
 import { LazyLeg } from '../lazy-leg.ts';
 import type { OpenProcess } from './leg.ts';
 import type { AgentProcess } from './process.ts';
@@ -105,7 +106,7 @@ class AcpHarness implements Harness<AcpSettings> {
   #admit({ sessionId, agent, runId }: LegContext, process: AgentProcess): void {
     const warm: Warm = { process, agent, run: runId, isBusy: true, forgetTimer: () => undefined };
     this.#warm.set(sessionId, warm);
-    void process.exited.then(() => this.#forget(sessionId, warm));
+    inBackground(process.exited.then(() => this.#forget(sessionId, warm)));
   }
 
   #keep({ sessionId }: LegContext, process: AgentProcess): void {

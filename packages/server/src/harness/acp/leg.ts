@@ -10,6 +10,7 @@ import type {
   LegInput,
   UsageReport,
 } from '../../ports/harness.ts';
+import { inBackground } from '../../runtime/in-background.ts';
 import { EventQueue } from '../event-queue.ts';
 import { redactedSpeech } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
@@ -84,16 +85,18 @@ export class AcpLeg implements Leg {
       onCost: (cost) => {
         if (this.#cost.take(cost)) this.#reportUsage();
       },
-      onBreach: (failure) => void this.#onBreach(failure),
+      onBreach: (failure) => inBackground(this.#onBreach(failure)),
     });
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
     const { signal } = this.#parts.context;
-    const cancel = () => void this.cancel();
+    const cancel = () => inBackground(this.cancel());
     signal.addEventListener('abort', cancel, { once: true });
     if (signal.aborted) cancel();
-    this.#running = this.#run().then((end) => this.#queue.push(this.#withState(end)));
+    this.#running = this.#run()
+      .then((end) => this.#queue.push(this.#withState(end)))
+      .catch((error: unknown) => this.#queue.fail(error));
     try {
       yield* redactedSpeech(this.#queue, () => this.#process?.redact ?? noSecrets);
     } finally {

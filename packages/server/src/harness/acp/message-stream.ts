@@ -47,7 +47,9 @@ function withBackpressure(
         bytes += chunk.value.length;
         controller.enqueue(chunk.value);
       },
-      cancel: () => void stdout.destroy(),
+      cancel: () => {
+        stdout.destroy();
+      },
     },
     { highWaterMark: 0 },
   );

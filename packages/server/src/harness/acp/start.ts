@@ -4,6 +4,7 @@ import { isAbsolute } from 'node:path';
 import type { Clock } from '../../ports/clock.ts';
 import type { LegContext } from '../../ports/harness.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
+import { inBackground } from '../../runtime/in-background.ts';
 import { findProgram, systemPath } from '../../sandbox/program-path.ts';
 import { LegFailure } from '../leg-failure.ts';
 import { resolveEquipment } from '../resolve-equipment.ts';
@@ -26,7 +27,7 @@ export async function startAgent(
   const { env, mcpServers, redact } = await resolveEquipment(context.settings);
   const settings = { ...context.settings, env, mcpServers };
   const child = await spawn(sandbox, context, settings);
-  const kill = () => void child.kill();
+  const kill = () => inBackground(child.kill());
   signal.addEventListener('abort', kill, { once: true });
   try {
     if (signal.aborted) throw new LegFailure('agent_error', 'The run was cancelled.');

@@ -1,5 +1,6 @@
 import type { Harness, HarnessEvent, Leg, LegContext, LegInput } from '../../ports/harness.ts';
 import type { Sandbox, SandboxedProcess, SpawnOptions } from '../../ports/sandbox.ts';
+import { inBackground } from '../../runtime/in-background.ts';
 import type { AiSdkParts } from './parts.ts';
 import { References } from './references.ts';
 import { type AiSdkSettings, readAiSdk } from './settings.ts';
@@ -86,7 +87,7 @@ class LegProcesses implements Pick<Sandbox, 'spawn'> {
   async spawn(command: readonly string[], options: SpawnOptions): Promise<SandboxedProcess> {
     const child = await this.#sandbox.spawn(command, options);
     this.#running.add(child);
-    void child.exited.then(() => this.#running.delete(child));
+    inBackground(child.exited.then(() => this.#running.delete(child)));
     return child;
   }
 

@@ -10,6 +10,7 @@ import type {
 } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Sandbox } from '../../ports/sandbox.ts';
+import { inBackground } from '../../runtime/in-background.ts';
 import { EventQueue } from '../event-queue.ts';
 import { redactedEvent, redactedSpeech } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
@@ -114,10 +115,11 @@ export class ClaudeLeg implements Leg {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
     const { signal } = this.#context;
-    const cancel = () => void this.cancel();
+    const cancel = () => inBackground(this.cancel());
     signal.addEventListener('abort', cancel, { once: true });
     if (signal.aborted) cancel();
-    this.#running = this.#run().then((end) => this.#emit(end));
+    const ended = this.#run().then((end) => this.#emit(end));
+    this.#running = ended.catch((error: unknown) => this.#queue.fail(error));
     try {
       yield* redactedSpeech(this.#queue, () => this.#redact);
     } finally {
@@ -290,7 +292,7 @@ export class ClaudeLeg implements Leg {
     if (isSessionMissing(end, this.#input)) return end;
     this.#progress.session = session;
     this.#finish();
-    this.#parts.clock.after(shutdownMs, () => void this.#process?.end());
+    this.#parts.clock.after(shutdownMs, () => inBackground(this.#process?.end()));
     const { hasRefused } = this.#permissionHook;
     const wasStopped = isError || hasRefused || this.#interruption?.wasAsking === true;
     if (this.#interruption !== undefined && wasStopped) return this.#handedOver(this.#interruption);
@@ -326,7 +328,7 @@ export class ClaudeLeg implements Leg {
     this.#interruption = new Interruption(isAsking);
     this.#permissionHook.close('The server is stopping.');
     // Fails when there is nothing to interrupt: then the turn has ended.
-    void this.#query.interrupt().catch(() => undefined);
+    this.#query.interrupt().catch(() => undefined);
   }
 
   /** Ends Claude before the model has begun to answer: the next leg starts from where this one did. */

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { ProcessExit, SandboxedProcess } from '../../ports/sandbox.ts';
+import { inBackground } from '../../runtime/in-background.ts';
 
 /**
  * Claude's program, with the process interface of its SDK. The SDK needs the process at once, but the sandbox starts it
@@ -18,23 +19,20 @@ export class ClaudeProcess extends EventEmitter {
     // The SDK may have stopped listening by the time something fails, and an `error` without a listener ends the server.
     for (const emitter of [this, this.stdin, this.stdout]) emitter.on('error', () => undefined);
     this.started = start();
-    this.started.then(
-      (child) => this.#join(child),
-      (error: unknown) => {
-        this.exitCode = 1;
-        this.stdout.end();
-        this.emit('error', error);
-      },
-    );
+    const fail = (error: unknown) => {
+      this.exitCode = 1;
+      this.stdout.end();
+      this.emit('error', error);
+    };
+    inBackground(this.started.then((child) => this.#join(child), fail));
   }
 
   /** Called by the SDK. The leg kills a program that ignores the signal. */
   kill(signal: NodeJS.Signals = 'SIGTERM'): boolean {
     this.killed = true;
-    void this.started.then(
-      (child) => (signal === 'SIGKILL' ? child.kill() : child.terminate()),
-      () => undefined,
-    );
+    this.started
+      .then((child) => (signal === 'SIGKILL' ? child.kill() : child.terminate()))
+      .catch(() => undefined);
     return true;
   }
 
@@ -48,9 +46,10 @@ export class ClaudeProcess extends EventEmitter {
   #join(child: SandboxedProcess): void {
     this.stdin.pipe(child.stdin);
     child.stdout.pipe(this.stdout);
-    void child.exited.then((exit: ProcessExit) => {
+    const report = (exit: ProcessExit) => {
       this.exitCode = exit.code;
       this.emit('exit', exit.code, null);
-    });
+    };
+    inBackground(child.exited.then(report));
   }
 }

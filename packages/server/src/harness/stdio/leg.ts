@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
+import { inBackground } from '../../runtime/in-background.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
 import { agentError, endOfProgram } from './ending.ts';
 import { LineTooLong, lineBytesMax, linesOf } from './lines.ts';
@@ -53,7 +54,7 @@ export class StdioLeg {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
     const { signal } = this.#context;
-    const cancel = () => void this.cancel();
+    const cancel = () => inBackground(this.cancel());
     signal.addEventListener('abort', cancel, { once: true });
     if (signal.aborted) cancel();
     try {
@@ -212,7 +213,7 @@ export class StdioLeg {
     child.stdin.end();
     // Drains the output, so that a program that still writes is not blocked.
     child.stdout.resume();
-    const clearTimer = this.#parts.clock.after(exitGraceMs, () => void child.kill());
+    const clearTimer = this.#parts.clock.after(exitGraceMs, () => inBackground(child.kill()));
     await child.exited;
     clearTimer();
   }

@@ -151,7 +151,7 @@ export class PostgresTransaction implements MigrationTransaction {
     return new Promise((resolve, reject) => {
       this.#pending.push({ query, resolve, reject });
       this.#isAwaited = true;
-      void this.#sent();
+      this.#sending ??= this.#send();
     });
   }
 

@@ -44,7 +44,9 @@ export class RowSecurity {
     const text = `select set_config('convoke.tenant', $1, false)`;
     return {
       queries: [{ name: 'convoke_tenant', text, values: [tenant] }],
-      isSet: () => void this.#tenantOf.set(client, tenant),
+      isSet: () => {
+        this.#tenantOf.set(client, tenant);
+      },
     };
   }
 

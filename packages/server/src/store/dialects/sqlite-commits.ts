@@ -13,6 +13,7 @@
  */
 import type { StatementSync } from 'node:sqlite';
 import { StorageUnavailable } from '../../ports/errors.ts';
+import { inBackground } from '../../runtime/in-background.ts';
 import type { Report } from '../effects.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
 import { SqliteCheckpoints } from './sqlite-checkpoints.ts';
@@ -109,16 +110,20 @@ export class SqliteCommits {
    */
   #gather(before: number, turnsLeft: number): void {
     const { length } = this.#queue;
-    if (length === 1 || length === before || turnsLeft === 0) return void this.#drain();
+    if (length === 1 || length === before || turnsLeft === 0) return inBackground(this.#drain());
     setImmediate(() => this.#gather(length, turnsLeft - 1));
   }
 
   async #drain(): Promise<void> {
-    await this.#commitGroup();
-    await this.#checkpointIfDue();
-    this.#draining = false;
-    if (this.#queue.length > 0) this.#schedule();
-    else this.#drained?.();
+    try {
+      await this.#commitGroup();
+      await this.#checkpointIfDue();
+    } finally {
+      // Whatever happened: a store that does not take its next group would hang for ever.
+      this.#draining = false;
+      if (this.#queue.length > 0) this.#schedule();
+      else this.#drained?.();
+    }
   }
 
   /** Never rejects: an error rejects the transactions it concerns. */

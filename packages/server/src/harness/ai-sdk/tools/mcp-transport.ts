@@ -1,5 +1,6 @@
 import { type JSONRPCMessage, type MCPTransport, validateJSONRPCMessage } from '@ai-sdk/mcp';
 import type { SandboxedProcess } from '../../../ports/sandbox.ts';
+import { inBackground } from '../../../runtime/in-background.ts';
 import { withCallKey } from './mcp-call-key.ts';
 
 /** A longer line is treated as a fault of the server. */
@@ -23,7 +24,7 @@ export class SandboxedTransport implements MCPTransport {
     this.#child = child;
     child.stdin.on('error', (error) => this.onerror?.(error));
     this.#read(child).catch((error: unknown) => this.#report(error));
-    void child.exited.then(() => this.onclose?.());
+    inBackground(child.exited.then(() => this.onclose?.()));
   }
 
   send(message: JSONRPCMessage): Promise<void> {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Sandbox, SandboxUnavailable, type SpawnOptions } from '../../../ports/sandbox.ts';
+import { inBackground } from '../../../runtime/in-background.ts';
 import { type AgentTool, type ToolOutput, failed, succeeded } from './agent-tool.ts';
 
 const defaultSeconds = 120;
@@ -61,7 +62,7 @@ async function run({ sandbox, place, command, seconds, signal }: Command): Promi
     env: {},
     limits: { ...place.limits, seconds },
   });
-  const kill = () => void child.kill();
+  const kill = () => inBackground(child.kill());
   signal.addEventListener('abort', kill, { once: true });
   // The run may have been cancelled while the program was starting.
   if (signal.aborted) kill();
