@@ -1,6 +1,6 @@
 import { outputTextMaxCharacters } from '../app/runs/output-text.ts';
 import type { Agent } from '../domain/agent.ts';
-import { plainName } from '../domain/plain-text.ts';
+import { plainName } from '../domain/run/plain-text.ts';
 import type { Prices } from '../domain/usage/prices.ts';
 import { harnessEventType } from '../domain/run/run-event.ts';
 import type { HarnessEvent, UsageReport } from '../ports/harness.ts';

@@ -1,5 +1,5 @@
 import { type Json, measureJson } from '../../domain/json.ts';
-import { isPlain } from '../../domain/plain-text.ts';
+import { isPlain } from '../../domain/run/plain-text.ts';
 import type { CallIntent } from '../../domain/run/tool-call.ts';
 import { type LegItem, isDraft } from './raise-interactions.ts';
 

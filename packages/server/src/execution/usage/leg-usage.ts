@@ -1,5 +1,5 @@
 import type { Agent } from '../../domain/agent.ts';
-import { plainName } from '../../domain/plain-text.ts';
+import { plainName } from '../../domain/run/plain-text.ts';
 import { type Prices, costOf } from '../../domain/usage/prices.ts';
 import type { Cost, TokenCounts, UsageEntry } from '../../domain/usage/usage.ts';
 import type { UsageReport } from '../../ports/harness.ts';
