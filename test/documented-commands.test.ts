@@ -47,11 +47,7 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
   'the copy of the checkout stands for the clone': [/^git clone /, /^cd convoke$/],
   'test/readme.test.ts runs it, at a terminal': [/^npx convoke invoke (demo|payer) /],
   'test/cluster-guide.test.ts runs it': [/^npx convoke export \| /],
-  'it needs an empty PostgreSQL, or the Node of a server': [
-    / pg_(dump|restore) /,
-    /^npx convoke serve --role api$/,
-    /node:sqlite/,
-  ],
+  'it needs an empty PostgreSQL': [/ pg_(dump|restore) /, /^npx convoke serve --role api$/],
   'packages/sdk/test/generated-client.test.ts runs it': [/^npx openapi-typescript /],
 };
 

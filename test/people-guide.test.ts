@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { programPath } from './bundled-programs.ts';
 import { compileCache } from './compile-cache.ts';
+import { downloadMs, oldestNode, prepareCheckout } from './oldest-node.ts';
 import { removeFolder } from './remove-folder.ts';
 import { root } from './repository.ts';
 
@@ -17,6 +18,7 @@ let place: string;
 let server: ChildProcess;
 
 beforeAll(async () => {
+  prepareCheckout(await oldestNode());
   place = await mkdtemp(join(tmpdir(), 'convoke-people-'));
   await mkdir(join(place, 'agents'));
   server = spawn(process.execPath, [cli, 'serve'], {
@@ -30,7 +32,7 @@ beforeAll(async () => {
       if (text.includes('listening on')) resolve();
     });
   });
-});
+}, downloadMs);
 
 afterAll(async () => {
   server.kill('SIGKILL');
@@ -43,12 +45,14 @@ test('what the guide of people says to type works, on a server that runs', {
   const guide = await readFile(join(root, 'docs/guides/people.md'), 'utf8');
   const blocks = Array.from(guide.matchAll(/^```sh run\n([\s\S]*?)^```/gm), (match) => match[1]);
   expect(blocks).toHaveLength(5);
-  const npx = `npx() { shift; "${process.execPath}" "${cli}" "$@"; }\n`;
+  // On the oldest Node that the README names, with the command of the checkout.
+  const node = await oldestNode();
+  const npx = `npx() { shift; node "${join(root, 'packages/cli/bin/convoke.mjs')}" "$@"; }\n`;
   const script = npx + blocks.join('\necho "--"\n');
   const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: place,
     timeout: 110_000,
-    env: { PATH: process.env['PATH'], ...compileCache },
+    env: { PATH: `${dirname(node)}${delimiter}${process.env['PATH']}` },
   });
   const [bootstrap, token, rotation, offboarding, audit] = stdout.split('--\n');
   expect(bootstrap).toMatch(/ann@acme\.example is owner of org_/);
