@@ -125,6 +125,10 @@ export const errors = {
     status: 409,
     message: 'The session has the maximum number of files. Delete one first.',
   },
+  storage_limit_reached: {
+    status: 409,
+    message: 'The files of the tenant would need more storage than it may use. Delete some first.',
+  },
   file_not_ready: { status: 409, message: 'The content of the file has not been uploaded yet.' },
   range_not_satisfiable: { status: 416, message: 'The requested range is outside the file.' },
 

@@ -36,7 +36,13 @@ export const prepareFile = defineOperation({
   responses: {
     201: { description: 'The file record; the content is not uploaded yet.', schema: fileRecord },
   },
-  errors: ['files_unavailable', 'session_terminal', 'file_too_large', 'file_limit_reached'],
+  errors: [
+    'files_unavailable',
+    'session_terminal',
+    'file_too_large',
+    'file_limit_reached',
+    'storage_limit_reached',
+  ],
 });
 
 export const listFiles = defineOperation({
@@ -73,6 +79,7 @@ export const uploadFile = defineOperation({
     'content_mismatch',
     'file_too_large',
     'file_already_uploaded',
+    'storage_limit_reached',
   ],
 });
 

@@ -179,6 +179,7 @@ export type ErrorCode =
   | 'content_mismatch'
   | 'file_already_uploaded'
   | 'file_limit_reached'
+  | 'storage_limit_reached'
   | 'file_not_ready'
   | 'range_not_satisfiable'
   | 'invalid_cron'

@@ -102,6 +102,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     settings: {
       fileAttachments: value('CONVOKE_FILE_ATTACHMENTS') === 'on',
       maxFileBytes: value('CONVOKE_MAX_FILE_BYTES'),
+      tenantStorageMaxBytes: value('CONVOKE_TENANT_STORAGE_BYTES'),
       sessionQueueMax: value('CONVOKE_SESSION_QUEUE_MAX'),
       sessionIdleTtlMs: value('CONVOKE_SESSION_IDLE_TTL_SECONDS') * secondMs,
       cancelGraceMs: value('CONVOKE_CANCEL_GRACE_SECONDS') * secondMs,

@@ -118,6 +118,12 @@ export const settingTable = {
     role: 'both',
     ...wholeNumber(1, 2 ** 40),
   },
+  CONVOKE_TENANT_STORAGE_BYTES: {
+    fallback: '0',
+    means: 'bytes that all files of a tenant may have together (0 = no limit)',
+    role: 'both',
+    ...wholeNumber(0, 2 ** 50),
+  },
   CONVOKE_API_RATE_PER_MINUTE: {
     fallback: String(limits.defaultApiRatePerMinute),
     means: 'calls per automation client (0 = no limit)',

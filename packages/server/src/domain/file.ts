@@ -35,6 +35,14 @@ export interface Content {
   readonly sha256: string;
 }
 
+/** What each file counts at least, also before its bytes arrive: its record needs space, too. */
+export const fileLeastBytes = 4096;
+
+/** What a file counts towards the storage of its tenant. */
+export function storageOf({ sizeBytes }: Pick<File, 'sizeBytes'>): number {
+  return Math.max(sizeBytes ?? 0, fileLeastBytes);
+}
+
 export type NewFile = Omit<FileIdentity, 'createdAt'> & {
   readonly declared: {
     readonly sizeBytes?: number | undefined;

@@ -2,6 +2,8 @@
 export interface Settings {
   readonly fileAttachments: boolean;
   readonly maxFileBytes: number;
+  /** Of all files of a tenant; zero means no limit. */
+  readonly tenantStorageMaxBytes: number;
   readonly sessionQueueMax: number;
   readonly sessionIdleTtlMs: number;
   readonly cancelGraceMs: number;

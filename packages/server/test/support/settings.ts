@@ -4,6 +4,7 @@ import type { Settings } from '../../src/ports/settings.ts';
 export const settings: Settings = {
   fileAttachments: true,
   maxFileBytes: 1_000_000,
+  tenantStorageMaxBytes: 0,
   sessionQueueMax: 20,
   sessionIdleTtlMs: 0,
   cancelGraceMs: 1_000,

@@ -12,6 +12,7 @@ import {
   type ReadyFile,
   openFile,
   receiveContent,
+  storageOf,
 } from '../../domain/file.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import { type Session, acceptsFiles } from '../../domain/session.ts';
@@ -21,6 +22,7 @@ import type { PageRequest } from '../../ports/page.ts';
 import type { Repositories } from '../../ports/store.ts';
 import { fileKey } from './blob-keys.ts';
 import { finishBlobRemoval, publishRemovable } from './blob-removals.ts';
+import { mayStore, storageLeft } from './tenant-storage.ts';
 import { orRefuse, refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
 import { asOfNow } from '../sessions.ts';
@@ -66,6 +68,8 @@ export async function prepareFile(
       },
       clock.now(),
     );
+    const growth = { bytes: storageOf(file), ...settings };
+    if (!(await mayStore(tx, scope, growth))) return refuse('storage_limit_reached');
     await tx.files.insert(file);
     return file;
   });
@@ -76,6 +80,9 @@ export interface FileAddress {
   readonly fileId: FileId;
 }
 
+/** `lost`: another upload of the same file was first. `full`: the tenant has no room for the bytes. */
+type Outcome = 'stored' | 'lost' | 'full';
+
 type StoringServices = FileServices & Pick<Services, 'blobs' | 'clock' | 'log'>;
 
 /** D-41: bytes are complete, checked and durable before the row is `ready`; an aborted upload leaves nothing. */
@@ -84,27 +91,51 @@ export async function uploadFile(
   scope: TenantScope,
   request: FileAddress & { readonly content: AsyncIterable<Uint8Array> },
 ): Promise<File> {
+  // Before the file: another upload of it may end in between, and then its bytes must not count twice.
+  const left = await storageLeft(services.store.read, scope, services.settings);
   const { file: announced, session } = await findFile(services, scope, request);
   // Repeating the upload of a file that is ready changes nothing: it succeeds in an ended session too.
   if (announced.status === 'pending') refuseEnded(session);
-  const staged = await stage(services, request.content);
+  const room = storageOf(announced) + left;
+  const staged = await stage(services, request.content, room);
   try {
     const { file } = await findFile(services, scope, request);
     const received = orRefuse(receiveContent(file, staged));
     if (received.repeated) return received.file;
     const removal = { tenantId: file.tenantId, ownerId: file.id, sha256: staged.sha256 };
     await publishRemovable(services, staged, removal);
-    const isFirst = await services.store.transaction(async (tx) => {
-      if (!(await tx.files.complete(received.file))) return false;
-      if (await tx.blobRemovals.keep(removal)) return true;
-      throw new StorageUnavailable('the bytes of an upload were removed before they were recorded');
-    });
-    if (isFirst) return received.file;
+    const outcome = await record(services, received.file, { seen: file, removal });
+    if (outcome === 'stored') return received.file;
+    if (outcome === 'full') {
+      await removeNow(services, removal);
+      return refuse('storage_limit_reached');
+    }
     // Another upload was first: compare with the bytes it stored.
     return await afterLosing(services, scope, { at: request, content: staged });
   } finally {
     await staged.discard();
   }
+}
+
+/** Names the bytes of an upload in the row of its file, if the tenant has room for them. */
+function record(
+  { store, clock, settings }: StoringServices,
+  file: ReadyFile,
+  { seen, removal }: { readonly seen: File; readonly removal: BlobRemoval },
+): Promise<Outcome> {
+  const growth = { bytes: storageOf(file) - storageOf(seen), ...settings };
+  return store.transaction(async (tx) => {
+    if (!(await mayStore(tx, file, growth))) {
+      // The bytes may be those of an upload that was first, which must stay.
+      const current = await tx.files.find(file, file.sessionId, file.id);
+      if (current?.status !== 'pending') return 'lost';
+      await tx.blobRemovals.schedule(removal, clock.now());
+      return 'full';
+    }
+    if (!(await tx.files.complete(file))) return 'lost';
+    if (await tx.blobRemovals.keep(removal)) return 'stored';
+    throw new StorageUnavailable('the bytes of an upload were removed before they were recorded');
+  });
 }
 
 /** Removes the bytes of an upload that lost the race, unless they equal those of the winner. */
@@ -124,15 +155,17 @@ async function afterLosing(
   return orRefuse(receiveContent(winner ?? refuse('not_found'), content)).file;
 }
 
+/** Reads the bytes, at most as many as the tenant has room for: no more need space while they are checked. */
 async function stage(
   { blobs, settings }: Pick<Services, 'blobs' | 'settings'>,
   content: AsyncIterable<Uint8Array>,
+  room: number,
 ): Promise<StagedBlob> {
   try {
-    return await blobs.stage(content, { maxBytes: settings.maxFileBytes });
+    return await blobs.stage(content, { maxBytes: Math.min(settings.maxFileBytes, room) });
   } catch (error) {
-    if (error instanceof BlobTooLarge) return refuse('file_too_large');
-    throw error;
+    if (!(error instanceof BlobTooLarge)) throw error;
+    return refuse(room < settings.maxFileBytes ? 'storage_limit_reached' : 'file_too_large');
   }
 }
 

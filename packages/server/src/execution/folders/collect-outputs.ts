@@ -1,12 +1,14 @@
 import { type FileId, fileId, idPrefixes } from '@convoke/contract';
 import { publishRemovable } from '../../app/files/blob-removals.ts';
 import { filesPerSessionMax } from '../../app/files/files.ts';
+import { mayStore, storageLeft } from '../../app/files/tenant-storage.ts';
 import type { Services } from '../../app/services.ts';
-import { type File, completeFile, openFile } from '../../domain/file.ts';
+import { type File, type ReadyFile, completeFile, openFile, storageOf } from '../../domain/file.ts';
 import type { Run } from '../../domain/run/run.ts';
 import { type Session, acceptsFiles } from '../../domain/session.ts';
 import { BlobTooLarge, type StagedBlob } from '../../ports/blobs.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
+import type { StoreTransaction } from '../../ports/store.ts';
 import type { Output } from '../../ports/session-folders.ts';
 import { outputFile } from './output-file.ts';
 
@@ -41,14 +43,16 @@ export async function collectOutputs(
   }
 }
 
-type Refused = 'too large' | 'invalid name' | 'too many files';
+type Refused = 'too large' | 'invalid name' | 'too many files' | 'no storage left';
 type Kept = { readonly id: FileId } | Refused;
 
 async function keepOutput(services: OutputServices, run: Run, output: Output): Promise<Kept> {
   const named = outputFile(output.path);
   if (named === undefined) return 'invalid name';
-  const { maxFileBytes } = services.settings;
+  const { store, settings } = services;
+  const { maxFileBytes } = settings;
   if (output.sizeBytes > maxFileBytes) return 'too large';
+  if (storageOf(output) > (await storageLeft(store.read, run, settings))) return 'no storage left';
   let staged: StagedBlob;
   try {
     staged = await services.blobs.stage(output.content, { maxBytes: maxFileBytes });
@@ -74,7 +78,7 @@ async function publish(
   run: Run,
   { named, staged }: Publishing,
 ): Promise<Kept> {
-  const { store, clock, ids } = services;
+  const { store, clock, ids, settings } = services;
   const { organizationId, tenantId, sessionId } = run;
   const id = fileId(ids.next(idPrefixes.file));
   const identity = { id, organizationId, tenantId, sessionId, ...named, declared: {} };
@@ -86,13 +90,24 @@ async function publish(
     // Stored before, but the manifest of the folder that says so was lost.
     const known = await tx.files.ready(sessionId, filesPerSessionMax);
     const same = known.find(({ name, sha256 }) => name === file.name && sha256 === file.sha256);
-    const isFull = (await tx.files.count(sessionId)) >= filesPerSessionMax;
-    if (same !== undefined || isFull) {
+    const why = same === undefined ? await refusalOf(tx, file, settings) : undefined;
+    const other = same ?? why;
+    if (other !== undefined) {
       await tx.blobRemovals.schedule(removal, clock.now());
-      return same ?? 'too many files';
+      return other;
     }
     await tx.files.insert(file);
     if (await tx.blobRemovals.keep(removal)) return file;
     throw new StorageUnavailable('the bytes of an output were removed before they were recorded');
   });
+}
+
+async function refusalOf(
+  tx: StoreTransaction,
+  file: ReadyFile,
+  settings: OutputServices['settings'],
+): Promise<Refused | undefined> {
+  if ((await tx.files.count(file.sessionId)) >= filesPerSessionMax) return 'too many files';
+  const growth = { bytes: storageOf(file), ...settings };
+  return (await mayStore(tx, file, growth)) ? undefined : 'no storage left';
 }

@@ -1,4 +1,4 @@
-import type { FileId, SessionId } from '@convoke/contract';
+import type { FileId, SessionId, TenantId } from '@convoke/contract';
 import type { File, ReadyFile } from '../../domain/file.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { PageRequest } from '../page.ts';
@@ -13,4 +13,6 @@ export interface FileRepository {
   ready(sessionId: SessionId, limit: number): Promise<ReadyFile[]>;
   isReady(sessionId: SessionId, id: string): Promise<boolean>;
   count(sessionId: SessionId): Promise<number>;
+  /** The storage of a tenant: the bytes of all its files, declared or stored, each at least `fileLeastBytes`. */
+  storedBytes(tenantId: TenantId): Promise<number>;
 }

@@ -1,5 +1,5 @@
 import { type FileStatus, fileId, organizationId, sessionId, tenantId } from '@convoke/contract';
-import type { File, ReadyFile } from '../../domain/file.ts';
+import { type File, type ReadyFile, fileLeastBytes } from '../../domain/file.ts';
 import type { FileRepository } from '../../ports/repositories/files.ts';
 import { pageOf } from '../page.ts';
 import type { Transaction } from '../sql-database.ts';
@@ -63,6 +63,14 @@ export function fileRepository(db: Transaction): FileRepository {
       const row = await db.get<{ n: number }>(
         sql`select count(*) as n from files where session_id = ${session}`,
       );
+      return row?.n ?? 0;
+    },
+
+    async storedBytes(tenant) {
+      const row = await db.get<{ n: number }>(sql`
+        select cast(coalesce(sum(case when size_bytes > ${fileLeastBytes} then size_bytes
+          else ${fileLeastBytes} end), 0) as bigint) as n
+        from files where tenant_id = ${tenant}`);
       return row?.n ?? 0;
     },
   };
