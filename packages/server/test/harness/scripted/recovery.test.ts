@@ -1,3 +1,4 @@
+import { interruptedText } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { scriptedHarness } from '../../../src/harness/scripted/harness.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
@@ -45,7 +46,7 @@ describe.each(databaseKinds)('on %s, a worker that dies under a script', (kind) 
 describe('a worker that dies after the first word of a step', () => {
   test.each([
     ['continue', whole],
-    ['again', `First. word-0 ${whole.slice('First. '.length)}`],
+    ['again', `First. word-0 ${interruptedText}${whole.slice('First. '.length)}`],
   ] as const)('with cut_message: %s', async (cutMessage, said) => {
     let isHeld = true;
     const clock = { ...systemClock, after: holding(() => isHeld) };
