@@ -17,6 +17,8 @@ export class LegOutput {
   #usage: LegUsage | undefined;
   #isUsagePartial = false;
   #isAtRecoveryPoint = true;
+  /** The model of the last delta, as the agent named it and as the log shows it: most deltas name the same one. */
+  #model: { readonly given: string | undefined; readonly shown: string } | undefined;
 
   constructor(textSoFar: string | undefined, prices: Prices) {
     this.#text = textSoFar;
@@ -43,9 +45,8 @@ export class LegOutput {
         if (event.text === '') return undefined;
         this.#append(event.text);
         this.#isAtRecoveryPoint = event.point !== undefined;
-        const own = agent.model ?? agent.framework;
-        const model = plainName(event.model ?? own, modelMaxCharacters) || own;
-        const data = { text: event.text, framework: agent.framework, model };
+        const { framework } = agent;
+        const data = { text: event.text, framework, model: this.#modelOf(event.model, agent) };
         const pause = writer.push({ type: 'message_delta', data });
         // In this same turn, so that one batch has both.
         return event.point === undefined ? pause : (writer.checkpoint(event.point, true) ?? pause);
@@ -67,6 +68,14 @@ export class LegOutput {
       default:
         return event satisfies never;
     }
+  }
+
+  #modelOf(given: string | undefined, agent: Agent): string {
+    if (this.#model !== undefined && this.#model.given === given) return this.#model.shown;
+    const own = agent.model ?? agent.framework;
+    const shown = plainName(given ?? own, modelMaxCharacters) || own;
+    this.#model = { given, shown };
+    return shown;
   }
 
   /** The report of usage comes in this same turn, so that one batch has both. */
