@@ -16,7 +16,8 @@ import { downloadMs, oldestNode, prepareCheckout } from './oldest-node.ts';
 import { removeFolder } from './remove-folder.ts';
 import { files, root, textOf } from './repository.ts';
 
-const runLimitMs = 110_000;
+/** A build takes 20 s of a processor; other work may have it. */
+const runLimitMs = 400_000;
 
 /** Commands that are not run here, by the reason. */
 const notRun: Readonly<Record<string, readonly RegExp[]>> = {
@@ -55,6 +56,7 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
 const scriptTests: Readonly<Record<string, string>> = {
   'README.md': 'test/readme.test.ts',
   'docs/guides/cluster.md': 'test/cluster-guide.test.ts',
+  'docs/guides/operate.md': 'packages/cli/test/backup.test.ts',
   'docs/guides/people.md': 'test/people-guide.test.ts',
   'docs/guides/stdio-agents.md': 'packages/server/test/harness/stdio/guide.test.ts',
   'docs/guides/use-the-sdk.md': 'test/documented-commands.test.ts',
