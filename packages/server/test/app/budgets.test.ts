@@ -233,14 +233,17 @@ describe.each(databaseKinds)('budgets on %s', (kind) => {
 
   test('an organization has at most 100 budgets, also when they are set at once', async () => {
     await dropAll();
-    const requests = Array.from({ length: 103 }, (_, n) =>
-      set({ scope: { kind: 'agent', id: `agent-${n}` } }).then(
+    const setFor = (n: number) => set({ scope: { kind: 'agent', id: `agent-${n}` } });
+    // One after the other: a hundred at once may wait longer for a connection to the database than they are allowed to.
+    for (let n = 0; n < 95; n += 1) await setFor(n);
+    const requests = Array.from({ length: 8 }, (_, n) =>
+      setFor(95 + n).then(
         () => 'set',
         (error: unknown) => (error instanceof Refusal ? error.code : String(error)),
       ),
     );
     const outcomes = Map.groupBy(await Promise.all(requests), (outcome) => outcome);
-    expect(outcomes.get('set')).toHaveLength(100);
+    expect(outcomes.get('set')).toHaveLength(5);
     expect(outcomes.get('budget_limit_reached')).toHaveLength(3);
   });
 

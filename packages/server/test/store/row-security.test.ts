@@ -103,7 +103,7 @@ describe('row-level security on PostgreSQL', () => {
           return length;
         })
         .catch((error: unknown) => Number(error instanceof Error ? error.message : error));
-    const asked = Array.from({ length: 200 }, async (_, n) => {
+    const asked = Array.from({ length: 60 }, async (_, n) => {
       const tenant = n % 3 === 0 ? ours : theirs;
       const work = n % 2 === 0 ? sessions : () => inTransaction(n % 5 === 0);
       const found = n % 7 === 0 ? await work() : await database.inTenantScope(tenant, work);
