@@ -35,7 +35,7 @@ test('SECURITY.md says what each key is for that is derived from the master key 
 });
 
 test('D-25 lists every code that a failed run may have (V-23)', () => {
-  const [row = ''] = /^\| D-25 \|.*$/m.exec(textOf('docs/decisions.md')) ?? [];
+  const [row = ''] = /^\| D-25 \|.*$/m.exec(textOf('docs/decisions/runs.md')) ?? [];
   const codes = Array.from(row.matchAll(/`([a-z_]+)`/g), ([, code]) => code);
   expect(new Set(codes)).toEqual(new Set<string>(runErrorCodes));
 });

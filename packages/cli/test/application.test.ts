@@ -157,7 +157,7 @@ describe('a script', () => {
     expect(unknown.stderr).toContain('there is no run_none');
   });
 
-  test('lists runs, what waits and what happened over all sessions (A-241, D-112)', async () => {
+  test('lists runs, what waits and what happened over all sessions (D-253, D-112)', async () => {
     const [asked, failed] = await Promise.all([
       convoke.run(['invoke', 'demo', 'Over all', '--unattended', '--json']),
       convoke.run(['invoke', 'fail', 'Over all', '--json']),

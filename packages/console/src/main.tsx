@@ -6,7 +6,7 @@ import { startRouter } from './shell/router.ts';
 import { keepSettings } from './shell/settings.ts';
 import { startShortcuts } from './shell/shortcuts.ts';
 
-// In a frame the page is the end of a silent sign-in, whose address the page around it reads.
+// In a frame the page is the end of a silent sign-in, whose address the page around it reads (D-261).
 if (window === window.top) start();
 
 function start(): void {

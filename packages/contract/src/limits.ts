@@ -75,7 +75,7 @@ export const limits = {
   streamStallMs: 30 * seconds,
   defaultStreamAgeMs: 60 * minutes,
 
-  // Labels and previews
+  // Labels and previews (D-252)
   labelsMax: 16,
   labelValueMaxCharacters: 512,
   /** A key of 64 characters, a colon and a value. */

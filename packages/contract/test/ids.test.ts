@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatEventId, idPattern, idPrefixes, parseEventId } from '../src/index.ts';
 
-// D-02
-describe('event ids', () => {
+describe('event ids (D-02)', () => {
   const seq = fc.integer({ min: 0, max: 999_999_999_999 });
 
   test('sort as text as they sort as numbers', () => {
@@ -30,8 +29,7 @@ describe('event ids', () => {
   ])('%j is not one', (text) => expect(parseEventId(text)).toBeUndefined());
 });
 
-// D-01
-test('ids are at most 64 letters, digits, dashes and underscores', () => {
+test('ids are at most 64 letters, digits, dashes and underscores (D-01)', () => {
   expect(idPattern.test('sess_01ja3w8z5kq4v7m2x9c6t1r8en')).toBe(true);
   for (const id of ['', 'a'.repeat(65), 'a/b', 'a:retry', 'a\n', '..', 'é']) {
     expect(idPattern.test(id)).toBe(false);

@@ -164,8 +164,7 @@ test('application operations are for automation clients, management for people',
   }
 });
 
-// D-70
-test('every declared error code is used by an operation or by the router', () => {
+test('every declared error code is used by an operation or by the router (D-70)', () => {
   const used = new Set<ErrorCode>(routingErrors);
   for (const operation of operationList) {
     for (const { code } of errorsOf(operation)) used.add(code);
@@ -181,8 +180,7 @@ test('error codes are lower-case words and their statuses are errors', () => {
   }
 });
 
-// D-12
-test('a terminal session is 412 on an idempotent create and 409 elsewhere', () => {
+test('a terminal session is 412 on an idempotent create and 409 elsewhere (D-12)', () => {
   expect(statusOfError(operations.create_session, 'session_terminal')).toBe(412);
   expect(statusOfError(operations.start_run, 'session_terminal')).toBe(409);
   expect(statusesOf(operations.create_session)).toEqual([
@@ -190,8 +188,7 @@ test('a terminal session is 412 on an idempotent create and 409 elsewhere', () =
   ]);
 });
 
-// D-68
-test('reading is not rate-limited for people, every call is for automation clients', () => {
+test('reading is not rate-limited for people, every call is for automation clients (D-68)', () => {
   expect(statusesOf(operations.list_tenants)).not.toContain(429);
   expect(statusesOf(operations.create_tenant)).toContain(429);
   expect(statusesOf(operations.get_run)).toContain(429);

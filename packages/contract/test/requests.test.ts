@@ -35,8 +35,7 @@ describe('a request with an unknown field is rejected', () => {
   );
 });
 
-// D-71
-test('a page holds 1 to 100 items, 50 by default, newest first', () => {
+test('a page holds 1 to 100 items, 50 by default, newest first (D-71)', () => {
   const { query } = operations.list_sessions;
   expect(query.parse({})).toEqual({ limit: 50, order: 'desc' });
   expect(query.parse({ limit: '100' }).limit).toBe(100);
@@ -50,8 +49,7 @@ test('a page holds 1 to 100 items, 50 by default, newest first', () => {
   }
 });
 
-// D-37
-test('interactions are filtered by their four statuses or all, pending by default', () => {
+test('interactions are filtered by their four statuses or all, pending by default (D-37)', () => {
   const { query } = operations.list_interactions;
   expect(query.parse({}).status).toBe('pending');
   expect(query.parse({ status: 'all' }).status).toBe('all');
@@ -108,8 +106,7 @@ test('idempotency keys have 1 to 256 characters in a body and 8 to 256 in a head
   expect(tries.map((key) => accepts(header, key))).toEqual([true, true, false, false, true]);
 });
 
-// D-13, D-14
-test('an absent optional body means the defaults', () => {
+test('an absent optional body means the defaults (D-13, D-14)', () => {
   expect(operations.stop_session.body.parse({})).toEqual({ mode: 'suspend' });
   expect(operations.resume_session.body.parse({})).toEqual({});
 });
@@ -121,8 +118,7 @@ test('the input of a run is an object and nothing else', () => {
   expect(accepts(operations.start_run.body, { input: { prompt: 'hi', deep: [{}] } })).toBe(true);
 });
 
-// D-40
-test('a file name is a single path segment', () => {
+test('a file name is a single path segment (D-40)', () => {
   const fits = (name: string) => accepts(operations.prepare_file.body, { name });
   for (const name of ['report.pdf', '...', 'ö'.repeat(255), ' ']) expect(fits(name)).toBe(true);
   for (const name of ['', '.', '..', 'a/b', 'a\\b', 'a\u0000', 'a\n', 'a'.repeat(256)]) {
@@ -130,8 +126,7 @@ test('a file name is a single path segment', () => {
   }
 });
 
-// D-61, D-64
-describe('permissions of a client', () => {
+describe('permissions of a client (D-61, D-64)', () => {
   const { body: create } = operations.create_client;
   const { body: update } = operations.update_client;
 
@@ -176,8 +171,7 @@ describe('permissions of a client', () => {
   });
 });
 
-// D-38
-test('an answer fits one kind of interaction only', () => {
+test('an answer fits one kind of interaction only (D-38)', () => {
   const answers = [
     { decision: 'allow', updated_input: { path: 'a' } },
     { answer: 'blue' },

@@ -14,8 +14,7 @@ import {
 const all =
   'agents:read sessions:read sessions:write runs:read runs:write interactions:read interactions:write files:read files:write schedules:read schedules:write webhooks:read webhooks:write usage:read agents:deploy';
 
-// D-54
-test('the scopes are exactly those decided', () => {
+test('the scopes are exactly those decided (D-54)', () => {
   expect(scopes.join(' ')).toBe(all);
   expect(Object.keys(scopeDescriptions)).toEqual([...scopes]);
 });
@@ -49,14 +48,12 @@ test('who decides what a webhook sends, and where, may read the feed', () => {
   }
 });
 
-// D-27
-test('a one-shot invocation needs both write scopes', () => {
+test('a one-shot invocation needs both write scopes (D-27)', () => {
   expect(operationsOfScope('sessions:write')).toContain('invoke_agent');
   expect(operationsOfScope('runs:write')).toContain('invoke_agent');
 });
 
-// D-66
-test('the catalog lists every profile and every scope with its operations', () => {
+test('the catalog lists every profile and every scope with its operations (D-66)', () => {
   const catalog = permissionCatalog();
   expect(catalog.profiles.map(({ name }) => name)).toEqual([
     'observe',

@@ -244,7 +244,7 @@ describe('an idempotent request is retried', () => {
     expect(server.seen[0]?.body).toBe(server.seen[1]?.body);
   });
 
-  // D-13, A-602: the service itself succeeds the second time, so what it refuses is refused.
+  // D-13, D-275: the service itself succeeds the second time, so what it refuses is refused.
   test('a session that has failed cannot be terminated, also after a lost response', async () => {
     await using server = await answering(inTurn(noAnswer, refusal(409, 'session_terminal')));
     const stop = handles(server).session.stop({ mode: 'terminate' });

@@ -16,8 +16,7 @@ function headersFor(at = now, text = body, key = secret): Record<string, string>
   };
 }
 
-// D-121, D-124
-test('accepts what another library signed: text, bytes, Headers, either of two secrets', async () => {
+test('accepts what another library signed: text, bytes, Headers, either of two secrets (D-121, D-124)', async () => {
   const headers = headersFor();
   const expected = { id, notice: JSON.parse(body) };
   expect(await verifyWebhook({ body, headers, secret, now })).toEqual(expected);

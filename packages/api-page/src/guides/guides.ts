@@ -23,7 +23,7 @@ const elsewhere: Readonly<Record<string, string>> = {
 };
 
 /** Pages about the repository, which a server does not have. */
-const notServed = /^(docs\/(decisions\.md|adr\/)|[A-Z]+\.md$)/;
+const notServed = /^(docs\/(decisions|adr)\/|[A-Z]+\.md$)/;
 
 let read: readonly Guide[] | undefined;
 

@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts';
 
-/** Renders the empty dialog. The page's script loads the index when it is first opened, and fills the list. */
+/** Renders the empty dialog. The page's script loads the index when it is first opened (D-282), and fills the list. */
 export function searchDialog(root: string): Html {
   return html`
 <dialog class="search" aria-label="Search" data-index="${root}docs/search">

@@ -65,7 +65,7 @@ async function permissionDialog(
   }
 }
 
-/** Numbers are checked against the options; other words are an answer of one's own. */
+/** Numbers are checked against the options; other words are an answer of one's own (D-242). */
 async function questionDialog(
   { question, options = [], multiple = false, about }: InteractionRecord,
   asking: Asking,

@@ -25,9 +25,9 @@ interface Endpoints {
 const proofKey = 'convoke.sign-in';
 
 /**
- * Sign-in at another issuer (D-150, A-391): code and PKCE with the whole page. The proof of the request is stored while the
+ * Sign-in at another issuer (D-150, D-259): code and PKCE with the whole page. The proof of the request is stored while the
  * page is away, and removed when it is back; tokens are in this object only. A refresh token, if the issuer gives one,
- * renews without a page. Without one, a hidden frame asks the issuer (A-450), and when it refuses, the person signs in
+ * renews without a page. Without one, a hidden frame asks the issuer (D-261), and when it refuses, the person signs in
  * again once the token has ended.
  */
 export class IssuerSignIn implements SignIn {

@@ -24,7 +24,7 @@ const replayed = z
 const contextFile = { path: z.string(), sha256: z.string(), size_bytes: z.int().min(0) };
 const changedContextFile = { ...contextFile, previous_sha256: z.string() };
 
-/** D-87. */
+/** Why a run was interrupted: its server was stopped, or was lost (D-87). */
 export const interruptionReasons = ['drained', 'worker_lost'] as const;
 
 /**

@@ -196,7 +196,7 @@ function scopesFitNewProfile(payload: z.core.ParsePayload<Permissions>): void {
   if (payload.value.profile !== undefined) scopesFitProfile(payload);
 }
 
-/** D-64. */
+/** Refuses a change that names only the version it saw (D-64). */
 function namesAChange({ value, issues }: z.core.ParsePayload<object>): void {
   if (Object.keys(value).some((field) => field !== 'version')) return;
   issues.push({ code: 'custom', path: [], message: 'must contain a change', input: value });

@@ -18,7 +18,7 @@ import {
 import { text } from '../text.ts';
 import { idempotencyKey, idempotencyKeyHeader, replayedHeader } from './idempotency.ts';
 
-/** As for the feed: who decides what is sent where can read the notices of the tenant. */
+/** As for the feed: who decides what is sent where can read the notices of the tenant (D-280). */
 const decidesWhatIsSent = ['webhooks:write', 'runs:read', 'interactions:read'] as const;
 
 const ofWebhook = { webhook_id: webhookIdSchema } as const;

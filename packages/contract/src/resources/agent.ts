@@ -10,7 +10,7 @@ export const agentName = z
   .regex(agentNamePattern)
   .meta({ description: 'Name of the agent.', examples: ['demo'] });
 
-/** D-56. */
+/** An agent as a tenant sees it (D-56). */
 export const agentRecord = z
   .object({
     name: z.string().meta({ examples: ['demo'] }),

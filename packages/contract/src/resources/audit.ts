@@ -4,7 +4,7 @@ import { jsonObject } from '../json.ts';
 import { text } from '../text.ts';
 import { moment, nextCursor, pageQuery, timestamp } from './page.ts';
 
-/** D-69. */
+/** One row of the audit log, part of the hash chain of its organization (D-69). */
 export const auditRecord = z
   .object({
     seq: z.int().min(1).meta({ description: 'Number in the chain of the organization.' }),

@@ -4,7 +4,7 @@ import { limits } from '../limits.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
 
-/** D-132. */
+/** What a budget can limit, and for how long (D-132). */
 export const budgetScopeKinds = ['tenant', 'client', 'agent', 'session'] as const;
 export const budgetPeriods = ['day', 'month', 'total'] as const;
 

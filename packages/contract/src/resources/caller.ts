@@ -8,7 +8,7 @@ import { timestamp } from './page.ts';
 export const memberRoles = ['owner', 'admin', 'operator', 'viewer', 'member'] as const;
 export type MemberRole = (typeof memberRoles)[number];
 
-/** D-56, D-154. */
+/** Who the caller is and what its token allows (D-56, D-154). */
 export const callerRecord = z
   .object({
     subject: z.string().meta({

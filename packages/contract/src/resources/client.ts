@@ -8,7 +8,7 @@ import { pendingOperation } from './pending-operation.ts';
 export const clientStatuses = ['active', 'disabled'] as const;
 export type ClientStatus = (typeof clientStatuses)[number];
 
-/** D-60. */
+/** A machine client of an organization, without any secret (D-60). */
 export const clientRecord = z
   .object({
     id: opaqueId('client').meta({ description: 'Record id, used in paths.' }),
@@ -57,7 +57,7 @@ export const issuedClient = z.object({
 
 export type IssuedClient = z.infer<typeof issuedClient>;
 
-/** D-66. */
+/** The profiles, scopes, and the operations that each scope allows (D-66). */
 export const profileCatalog = z
   .object({
     catalog_version: z.int(),

@@ -6,7 +6,7 @@ import { pendingOperation } from './pending-operation.ts';
 export const credentialStatuses = ['active', 'revoked', 'expired'] as const;
 export type CredentialStatus = (typeof credentialStatuses)[number];
 
-/** D-60. */
+/** A credential of a client, without its secret (D-60). */
 export const credentialRecord = z
   .object({
     id: opaqueId('credential'),

@@ -7,7 +7,7 @@ import { nextCursor, timestamp } from './page.ts';
 export const fileStatuses = ['pending', 'ready'] as const;
 export type FileStatus = (typeof fileStatuses)[number];
 
-/** D-40. */
+/** A file of a session: declared first, ready once its bytes have arrived (D-40). */
 export const fileRecord = z
   .object({
     id: opaqueId('file'),

@@ -9,7 +9,7 @@ import { nextCursor, timestamp } from './page.ts';
 export const interactionKinds = ['permission', 'question'] as const;
 export type InteractionKind = (typeof interactionKinds)[number];
 
-/** D-37. */
+/** An interaction leaves `pending` once, for good (D-37). */
 export const interactionStatuses = ['pending', 'answered', 'expired', 'cancelled'] as const;
 export type InteractionStatus = (typeof interactionStatuses)[number];
 

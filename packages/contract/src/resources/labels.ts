@@ -4,7 +4,7 @@ import { limits } from '../limits.ts';
 import { text } from '../text.ts';
 import { repeatable } from './page.ts';
 
-/** a backend's own names for a run or a session. */
+/** D-252: a backend's own names for a run or a session. */
 export const labelKeyPattern = /^[a-z][a-z0-9_.-]{0,63}$/;
 
 const labelsDescription =

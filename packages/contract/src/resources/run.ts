@@ -7,7 +7,7 @@ import { maxCost, maxTokens } from './budget.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
 
-/** D-21. */
+/** Every status of a run; the last three are ends (D-21). */
 export const runStatuses = [
   'queued',
   'running',
@@ -68,7 +68,7 @@ const runUsage = z.object({
     .optional(),
 });
 
-/** D-20. */
+/** A run with its input, state, answer and usage (D-20). */
 export const runRecord = z
   .object({
     id: opaqueId('run'),

@@ -31,7 +31,7 @@ export function isTerminalSessionStatus(status: SessionStatus): status is Termin
 export const stopModes = ['suspend', 'terminate'] as const;
 export type StopMode = (typeof stopModes)[number];
 
-/** D-10. */
+/** A session with its agent, state and current run (D-10). */
 export const sessionRecord = z
   .object({
     id: opaqueId('session'),

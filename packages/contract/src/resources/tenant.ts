@@ -16,7 +16,7 @@ export type TenantStatus = (typeof tenantStatuses)[number];
 export const attachmentStates = ['pending', 'ready', 'failed', 'detached'] as const;
 export type AttachmentState = (typeof attachmentStates)[number];
 
-/** D-60. */
+/** A tenant and the state of its attachment (D-60). */
 export const tenantRecord = z
   .object({
     id: opaqueId('tenant'),

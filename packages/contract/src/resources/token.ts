@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../limits.ts';
 
-/** D-50. */
+/** The answer of the token endpoint (D-50, RFC 6749). */
 export const tokenResponse = z
   .object({
     access_token: z.string().meta({ examples: ['eyJhbGciOiJFZERTQSIs…'] }),

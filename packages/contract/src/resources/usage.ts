@@ -8,7 +8,7 @@ export const usageGroups = ['agent', 'model', 'client', 'session'] as const;
 export const organizationUsageGroups = ['agent', 'model', 'client', 'tenant'] as const;
 export const usageBuckets = ['hour', 'day'] as const;
 
-/** A-340: the values of a label, with its key. */
+/** D-255: the values of a label, with its key. */
 export type LabelGroup = `label:${string}`;
 const labelGroup = z.templateLiteral(['label:', z.string().regex(labelKeyPattern)]);
 

@@ -14,7 +14,7 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number];
 export const webhookTypes = ['*', ...noticeTypeNames] as const;
 export type WebhookType = (typeof webhookTypes)[number];
 
-/** D-120. */
+/** A webhook of a tenant, without its secret (D-120). */
 export const webhookRecord = z
   .object({
     id: opaqueId('webhook'),

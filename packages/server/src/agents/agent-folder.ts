@@ -97,7 +97,7 @@ const badName =
   'the folder\'s name must be 1 to 64 characters of a-z, 0-9 and "-": rename the folder';
 
 /**
- * A folder that has no file is shown to every tenant, because its name is all there is to see (A-451). One that lost its
+ * A folder that has no file is shown to every tenant, because its name is all there is to see (D-262). One that lost its
  * file stays with the tenants that saw it.
  */
 function withoutFile({ before }: ReadAgentFolder): ReadAgent {
@@ -166,7 +166,7 @@ function readableParts({ value, text }: YamlSource): Pick<BrokenAgent, 'tenants'
   return { tenants, ...(framework === undefined ? {} : { framework }) };
 }
 
-/** A file that does not mention tenants would be an agent for all of them (A-390). */
+/** A file that does not mention tenants would be an agent for all of them (D-258). */
 function tenantsOfText(text: string): Pick<BrokenAgent, 'tenants'> {
   return text.includes('tenants') ? {} : { tenants: agentSchema.shape.tenants.parse(undefined) };
 }

@@ -47,7 +47,7 @@ export function readMcpServers(given: Readonly<Record<string, JsonObject>>): {
   return { servers, problems };
 }
 
-/** A-73: a secret in an `agent.yaml` is a mistake, for an MCP server as for the agent itself. */
+/** D-247: a secret in an `agent.yaml` is a mistake, for an MCP server as for the agent itself. */
 function literalSecretsIn(name: string, server: McpServer): readonly AgentProblem[] {
   const [member, values] = 'url' in server ? ['headers', server.headers] : ['env', server.env];
   return Object.entries(values).flatMap(([key, value]) =>

@@ -38,7 +38,7 @@ export function getAgent(
   return broken ?? refuseUnknownAgent(agents, scope.tenantId, name);
 }
 
-/** a folder whose tenants cannot be read is shown to none. */
+/** D-254, D-258: a folder whose tenants cannot be read is shown to none. */
 function brokenAgents(
   agents: Services['agents'],
   { tenantId }: TenantScope,

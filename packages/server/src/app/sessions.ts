@@ -53,7 +53,7 @@ export interface Created<T> {
 
 type CreateServices = Pick<Services, 'store' | 'clock' | 'ids' | 'agents' | 'settings' | 'fanout'>;
 
-/** D-12. */
+/** Creates a session, or returns the one that the same key created before (D-12). */
 export async function createSession(
   services: CreateServices,
   scope: TenantScope,
@@ -220,7 +220,7 @@ export interface UpdateSession {
   readonly labels: JsonObject | undefined;
 }
 
-/** labels are merged by key. What the session does stays as it is, so no notice tells it. */
+/** D-252: labels are merged by key. What the session does stays as it is, so no notice tells it. */
 export async function updateSession(
   services: ReadServices,
   scope: TenantScope,
@@ -236,7 +236,7 @@ export async function updateSession(
   });
 }
 
-/** D-14. */
+/** Makes a stopped session usable again; one that was not stopped stays as it is (D-14). */
 export async function resumeSession(
   services: ReadServices,
   scope: TenantScope,

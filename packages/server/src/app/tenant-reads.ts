@@ -29,7 +29,7 @@ import type {
 import { refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 
-/** rows that one page looks at, at most. */
+/** D-253: rows that one page looks at, at most. */
 const lookedAtMax = 5_000;
 /** The first read of a page is small: most pages find what they need in it. */
 const firstRead = 200;

@@ -5,7 +5,7 @@ import { type Ruling, accepted, refused } from './refusal.ts';
 /** Characters that a terminal or a database would take for something else. */
 const controlPattern = /[\u0000-\u001f\u007f]/u;
 
-/** checks the labels of a request. */
+/** D-252: checks the labels of a request. */
 export function readLabels(given: JsonObject): Ruling<Labels> {
   const labels: Record<string, string> = {};
   for (const [key, value] of Object.entries(given)) {

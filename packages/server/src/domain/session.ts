@@ -83,7 +83,7 @@ export function titled(session: Session, preview: string): Session {
   return { ...session, title: previewOf(preview, titleCharacters) };
 }
 
-/** Spec §2, A-26: whether file operations, and `files` in the input of a run, apply to the session now. */
+/** Spec §2, D-241: whether file operations, and `files` in the input of a run, apply to the session now. */
 export function acceptsFiles(
   session: Pick<Session, 'filesSupported'>,
   deployment: { readonly fileAttachments: boolean },

@@ -29,7 +29,7 @@ const hostsFile = new HostsFile();
 
 /**
  * Looks up names that a tenant, a program or a model chose, for one of them: two at a time, each for two seconds at
- * most, so that slow names hold up nothing but the lookups of the same party. Equal names share a query.
+ * most (D-279), so that slow names hold up nothing but the lookups of the same party. Equal names share a query.
  *
  * Asks `/etc/hosts` and the name servers, with the search list of `/etc/resolv.conf`. Other sources of
  * `nsswitch.conf(5)` are not asked.

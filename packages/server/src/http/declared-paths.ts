@@ -21,7 +21,7 @@ export const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] a
 /** The methods of a page, which is not an operation. Node leaves the body of an answer to HEAD out. */
 export const pageMethods = ['GET', 'HEAD'] satisfies RoutedMethod[];
 
-/** RFC 9110 section 9.1: HEAD works wherever GET does. A stream has no length and no end to tell, so it has no HEAD. */
+/** RFC 9110 section 9.1: HEAD works wherever GET does. A stream has no length and no end to tell, so it has no HEAD (D-273). */
 export function methodsOf({ method, responses }: Operation): readonly RoutedMethod[] {
   const isStream = Object.values(responses).some(({ stream }) => stream !== undefined);
   return method === 'GET' && !isStream ? ['GET', 'HEAD'] : [method];

@@ -2,7 +2,7 @@ import type { Withdrawal } from '../domain/withdrawal.ts';
 
 /**
  * Stores client secrets. The built-in provider is the service's own database, where a withdrawal is complete
- * with its row. It is the only one so far: the port exists because the API promises `pending_operation` (A-40) for a
+ * with its row. It is the only one so far: the port exists because the API promises `pending_operation` (D-243) for a
  * provider that needs time.
  */
 export interface CredentialProvider {

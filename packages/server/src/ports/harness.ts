@@ -23,7 +23,7 @@ export interface Harness<Settings = unknown> {
   readonly afterLoss?: AfterLoss;
   /**
    * Whether a leg that goes on continues behind `context.cut`. What was said after the last recovery point then stays in
-   * the answer, unless the agent wants cut messages again from their beginning (`recovery.cut_message`).
+   * the answer (D-271), unless the agent wants cut messages again from their beginning (`recovery.cut_message`).
    */
   readonly keepsCutText?: boolean;
   /** The default of `recovery.on_loss`; `resume` if absent. */

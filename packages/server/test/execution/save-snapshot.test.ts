@@ -129,7 +129,7 @@ test('an archive that was removed before the end is never named', async () => {
 });
 
 test.each(['an archive', 'no archive'])(
-  'a worker that dies before the end of its leg leaves its files on this machine: the session names %s (A-400)',
+  'a worker that dies before the end of its leg leaves its files on this machine: the session names %s (D-260)',
   async (before) => {
     const without = { blobs: failing(Infinity), clock: impatient, log: quiet() };
     writeFileSync(join(folder, 'a'), 'one');

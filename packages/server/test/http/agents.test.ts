@@ -67,7 +67,7 @@ describe('the agents of a tenant (D-56, issue 2)', () => {
     expect(none).toMatchObject({ status: 404, error: 'agent_not_found' });
   });
 
-  test('a broken folder is shown with its reason to those who would see the agent (A-243, A-390)', async () => {
+  test('a broken folder is shown with its reason to those who would see the agent (D-254, D-258)', async () => {
     const listed = await server.send('list_agents', { query: { include: 'broken' } });
     const broken = listed.body.agents.filter(({ problem }) => problem !== undefined);
     expect(broken.map(({ name }) => name)).toEqual(['broken', 'misspelt', 'other-framework']);
@@ -89,7 +89,7 @@ describe('the agents of a tenant (D-56, issue 2)', () => {
     await eventually(async () => !(await names(server)).includes('seen'));
   });
 
-  test('a folder without its file, or with another name than an agent can have, is shown too (A-451)', async () => {
+  test('a folder without its file, or with another name than an agent can have, is shown too (D-262)', async () => {
     const shown = async (as?: Identity) => {
       const request = { query: { include: 'broken' }, ...(as === undefined ? {} : { as }) };
       const { agents } = (await server.send('list_agents', request)).body;

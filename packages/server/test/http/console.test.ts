@@ -166,7 +166,7 @@ test('with another issuer the page names it, and may reach its origin, also in a
   const answer = await fetch(`${server.baseUrl}/console/t/x`);
   const policy = answer.headers.get('content-security-policy');
   expect(policy).toContain("connect-src 'self' https://login.acme.example;");
-  // A hidden frame renews the sign-in there, and ends at the callback: no other page may be framed (A-450).
+  // A hidden frame renews the sign-in there, and ends at the callback: no other page may be framed (D-261).
   expect(policy).toContain("frame-src 'self' https://login.acme.example;");
   expect(policy).toContain("frame-ancestors 'none'");
   const callback = await fetch(`${server.baseUrl}/console/callback?code=c`);

@@ -273,7 +273,7 @@ describe('a reader that does not read (D-33)', () => {
   });
 });
 
-describe('a server with the maximum of open streams (A-48)', () => {
+describe('a server with the maximum of open streams (D-244)', () => {
   test('refuses a client above its share, and every client above the total', async () => {
     const streamCaps = { inAll: 3, perOrganization: 3, perClient: 2 };
     const { server: small, puppet: own } = await startPuppetServer({ streamCaps });

@@ -117,7 +117,7 @@ describe.each(databaseKinds)('on %s', (database) => {
   describe('an id of another tenant looks like an unknown id (D-53, P10)', () => {
     test.each(naming)('$id with a $name of another', async ({ id, name }) => {
       const never = await askWith(id, { [name]: `${own.ids[name].split('_')[0]}_never` });
-      // In a session of the caller, deleting a file that is not there succeeds, and deletes nothing (A-602).
+      // In a session of the caller, deleting a file that is not there succeeds, and deletes nothing (D-275).
       const isAbsent = id === 'delete_file' && name === 'file_id';
       expect(never).toMatch(isAbsent ? /^204 $/ : /^404 \{"error":"not_found"/);
       const isShared = ['client_id', 'tenant_id', 'credential_id', 'budget_id'].includes(name);

@@ -327,7 +327,7 @@ describe.each(deployments)('sessions on %s', (database) => {
   });
 });
 
-describe('a session whose folder is missing on this machine (D-11, A-69)', () => {
+describe('a session whose folder is missing on this machine (D-11, D-246)', () => {
   const loseFolder = ({ config, quickstart }: TestServer, session: { readonly id: string }) =>
     rm(join(config.dataDir, 'workspaces', quickstart.tenant_id, session.id), { recursive: true });
 

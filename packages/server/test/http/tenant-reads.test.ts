@@ -25,7 +25,7 @@ describe.each(databaseKinds)('reads over a tenant on %s', (database) => {
     return body.runs.map(({ id }) => id);
   };
 
-  test('runs of every session are listed, newest first, without input and answer (A-241)', async () => {
+  test('runs of every session are listed, newest first, without input and answer (D-253)', async () => {
     const long = `first words\n${'x'.repeat(400)} ${secret}`;
     const first = await begin(server, 'echo', long);
     await runIn(server, first.run, 'completed');
@@ -50,7 +50,7 @@ describe.each(databaseKinds)('reads over a tenant on %s', (database) => {
     expect(never).toMatchObject({ status: 404, error: 'not_found' });
   });
 
-  test('each filter selects, and filters hold together (A-241)', async () => {
+  test('each filter selects, and filters hold together (D-253)', async () => {
     const label = `case:${database}`;
     const labels = { case: database, 'team.name': 'a:b' };
     const prompt = 'Alpha 5%_! ÄRGER 障害';
@@ -88,7 +88,7 @@ describe.each(databaseKinds)('reads over a tenant on %s', (database) => {
     expect(await idsOf('status=waiting&status=queued&status=running')).toContain(open.id);
   });
 
-  test('pages of every walk hold each run once, in order (D-71, A-241)', async () => {
+  test('pages of every walk hold each run once, in order (D-71, D-253)', async () => {
     const session = await openSession(server, 'asker');
     const made: string[] = [];
     for (let n = 0; n < 7; n += 1) {
@@ -112,7 +112,7 @@ describe.each(databaseKinds)('reads over a tenant on %s', (database) => {
     }
   });
 
-  test('what waits for a person is listed, the oldest first, and found by its key (A-241)', async () => {
+  test('what waits for a person is listed, the oldest first, and found by its key (D-253)', async () => {
     const labels = { inbox: database };
     const asked = (await run(server, (await openSession(server, 'asker')).id, 'why?', labels)).body;
     const question = await pendingIn(server, asked.session_id);
@@ -165,7 +165,7 @@ describe.each(databaseKinds)('reads over a tenant on %s', (database) => {
   });
 });
 
-describe.each(databaseKinds)('labels on %s (A-240)', (database) => {
+describe.each(databaseKinds)('labels on %s (D-252)', (database) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ database });
@@ -325,7 +325,7 @@ describe.each(databaseKinds)('labels on %s (A-240)', (database) => {
   });
 });
 
-test('a page looks at no more than 5,000 rows and says where it got to (A-241)', async () => {
+test('a page looks at no more than 5,000 rows and says where it got to (D-253)', async () => {
   const server = await startServer();
   const client = await addClient(server, { name: 'many' });
   const tenant = await addTenant(server, 'Many');

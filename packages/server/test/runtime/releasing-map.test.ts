@@ -72,7 +72,7 @@ const program = `
   console.log((oldBytes() - before) / (20_000 * 1024));
 `;
 
-test('what was removed is collected with the young objects (A-574)', async () => {
+test('what was removed is collected with the young objects', async () => {
   const flags = ['--expose-gc', '--no-allocation-site-pretenuring', '--input-type=module'];
   const { stdout } = await run(process.execPath, [...flags, '-e', program]);
   // A tenth of it, the entries of the moment of each collection. In a `Map` more than half became old.

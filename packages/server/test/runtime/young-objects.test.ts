@@ -12,7 +12,7 @@ const reportOldObjects = fileURLToPath(
 const callers = 8;
 const measuredRuns = 1_600;
 
-test('a run that is over is collected with the young objects (A-573 to A-575)', {
+test('a run that is over is collected with the young objects', {
   timeout: 300_000,
 }, async () => {
   const agents = { talker: { script: [{ say: { text: 'some words' } }] } };

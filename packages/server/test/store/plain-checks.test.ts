@@ -48,7 +48,7 @@ describe.each(databaseKinds)('the checks of %s', (kind) => {
 });
 
 describe('on SQLite', () => {
-  test.each(names)('the check of a %s makes no temporary table (A-556)', async (name) => {
+  test.each(names)('the check of a %s makes no temporary table', async (name) => {
     const { database } = await createRunFixture('sqlite');
     // Only a connection that may write knows the checks.
     const steps = await database.transaction((tx) =>

@@ -52,7 +52,7 @@ describe('the sql tag (architecture idea 5)', () => {
     });
   });
 
-  test('a limit is an expression on SQLite, which plans again at each use of a bare one (A-505)', () => {
+  test('a limit is an expression on SQLite, which plans again at each use of a bare one', () => {
     expect(render(sql`select 1 limit ${5} offset ${6}`)).toMatchObject({
       sqlite: 'select 1 limit +? offset ?',
       postgres: 'select 1 limit $1 offset $2',
@@ -60,7 +60,7 @@ describe('the sql tag (architecture idea 5)', () => {
     expect(render(sql`select 1 limit 5`)).toMatchObject({ sqlite: 'select 1 limit 5' });
   });
 
-  test('on SQLite a write copies no pages to undo one statement: its failure dooms all (A-555)', () => {
+  test('on SQLite a write copies no pages to undo one statement: its failure dooms all', () => {
     expect(render(sql`insert into notes (id) values (${1})`)).toMatchObject({
       sqlite: 'insert or fail into notes (id) values (?)',
       postgres: 'insert into notes (id) values ($1)',

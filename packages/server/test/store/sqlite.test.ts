@@ -28,7 +28,7 @@ describe('a group commit on SQLite', () => {
     });
   });
 
-  test('savepoints keep their pages in memory once the migrations have run (A-430)', async () => {
+  test('savepoints keep their pages in memory once the migrations have run', async () => {
     const location = await createLocation('sqlite');
     const migrated = await openDatabase({ location, onFatal: () => {}, report: () => {} });
     onTestFinished(() => migrated.close());
@@ -171,7 +171,7 @@ describe('a group commit on SQLite', () => {
       seen = [];
     });
 
-    test('two share their commit with one of the next turn (A-576)', async () => {
+    test('two share their commit with one of the next turn', async () => {
       const first = [transaction('a'), transaction('b')];
       await nextTurn();
       await Promise.all([...first, transaction('c')]);

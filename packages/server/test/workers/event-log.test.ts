@@ -22,7 +22,7 @@ import { type RunFixture, createRunFixture, delta, over } from '../support/run-f
 const day = 86_400_000;
 const week = 7 * day;
 
-describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
+describe.each(databaseKinds)('the event log on %s (D-245)', (kind) => {
   let world: RunFixture;
   beforeAll(async () => {
     world = await createRunFixture(kind);

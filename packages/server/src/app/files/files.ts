@@ -201,7 +201,7 @@ export async function listFiles(
 
 /**
  * D-42: deletes the row first, so that no row exists without its bytes; a worker removes bytes that are left then. An id
- * that is not in the session has nothing to delete: the first response may have been lost (A-602).
+ * that is not in the session has nothing to delete: the first response may have been lost (D-275).
  */
 export async function deleteFile(
   services: StoringServices,

@@ -6,7 +6,7 @@ type StorageSettings = Pick<Services['settings'], 'tenantStorageMaxBytes'>;
 
 /**
  * Whether the files of a tenant may grow by some bytes. Locks the tenant until the transaction ends, so that two
- * transactions cannot take the same room.
+ * transactions cannot take the same room (D-278).
  */
 export async function mayStore(
   tx: StoreTransaction,

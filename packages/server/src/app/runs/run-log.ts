@@ -23,7 +23,7 @@ export interface LogPage {
 }
 
 /**
- * Reads a page of a run's log. If the events of an ended run were deleted (A-66), the terminal event is rebuilt
+ * Reads a page of a run's log. If the events of an ended run were deleted (D-245), the terminal event is rebuilt
  * from the run's row, so that every reader reaches the end.
  */
 export async function readLog(

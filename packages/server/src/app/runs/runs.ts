@@ -51,7 +51,7 @@ export async function listRuns(
   return store.read.runs.list(scope, request);
 }
 
-/** labels are merged by key. The run may have ended. */
+/** D-252: labels are merged by key. The run may have ended. */
 export async function updateRun(
   { store }: Pick<Services, 'store'>,
   scope: TenantScope,

@@ -112,7 +112,7 @@ async function resultOf(
   return { outcome: 'started', run };
 }
 
-/** D-143. */
+/** Whether the schedule skips slots while its last run has not ended, and it has not (D-143). */
 async function isOverlapping(tx: StoreTransaction, schedule: Schedule): Promise<boolean> {
   if (schedule.overlap === 'queue' || schedule.lastRunId === null) return false;
   const last = await tx.runs.findById(schedule, schedule.lastRunId);

@@ -18,7 +18,7 @@ export function refuseUnpriced({ name, model = '' }: Agent): never {
   });
 }
 
-/** Refuses a budget of cost for a scope with agents whose runs it would refuse, and names them. */
+/** Refuses a budget of cost for a scope with agents whose runs it would refuse, and names them (D-281). */
 export async function refuseUnpricedAgents(
   { agents, prices }: Pick<Services, 'agents' | 'prices'>,
   tx: StoreTransaction,

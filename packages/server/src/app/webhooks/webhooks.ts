@@ -137,7 +137,7 @@ export async function updateWebhook(
   });
 }
 
-/** D-124. */
+/** Gives a webhook a new secret; the old one signs beside it for a day (D-124). */
 export function rotateWebhook(
   { store, clock, webhookSecrets }: WebhookServices,
   scope: TenantScope,

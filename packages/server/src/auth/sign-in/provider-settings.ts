@@ -105,7 +105,7 @@ export function providerSettings(parts: SettingsParts): Configuration {
     claims: { openid: ['sub'], email: ['email'] },
     enabledJWA: { idTokenSigningAlgValues: ['EdDSA'] },
     pkce: { required: () => true },
-    // All clients are of this server: a page of another origin asks for none of their tokens (A-360).
+    // All clients are of this server: a page of another origin asks for none of their tokens (D-257).
     clientBasedCORS: (_, origin) => origin === new URL(baseUrl).origin,
     routes: peopleRoutes,
     interactions: { policy, url: (_, interaction) => `${root}${signInPath}/${interaction.uid}` },

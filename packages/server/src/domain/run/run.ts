@@ -86,7 +86,7 @@ export interface RunRecord {
   readonly legStartedAt: number | null;
 }
 
-/** D-87. */
+/** Why a run was interrupted (D-87). */
 export type InterruptionReason = (typeof interruptionReasons)[number];
 
 export interface Lease {

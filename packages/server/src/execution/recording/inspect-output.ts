@@ -22,7 +22,7 @@ export type Inspected =
 /**
  * Checks one item of a leg's output before it is recorded. This file is the one place where the texts that an agent, a
  * model or the server of a tool chose are checked, for every framework. Names and refs become columns of text and are
- * shown as they are, so they must be plain; everything else is stored as JSON, which escapes what is not.
+ * shown as they are, so they must be plain (D-270); everything else is stored as JSON, which escapes what is not.
  */
 export function inspectItem(item: LegItem): Inspected {
   if (isDraft(item)) {

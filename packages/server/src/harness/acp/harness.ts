@@ -49,7 +49,7 @@ class AcpHarness implements Harness<AcpSettings> {
   /** What the agent does without asking passes no ledger, so its author has to choose. */
   readonly onLoss = 'fail';
   readonly countsTokens = true;
-  /** The protocol answers a request with one of the agent's own options. */
+  /** The protocol answers a request with one of the agent's own options (D-248). */
   readonly hasFixedToolInput = true;
   readonly read = readAcp;
   readonly #parts: AcpParts;

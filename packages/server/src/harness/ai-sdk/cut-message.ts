@@ -1,6 +1,6 @@
 import type { AssistantModelMessage, ModelMessage } from 'ai';
 
-/** A repeated end of the cut message is recognized from this length on: shorter ones are often meant. */
+/** A repeated end of the cut message is recognized from this length on: shorter ones are often meant (D-272). */
 const overlapMin = 20;
 /** And up to this length. The whole message is recognized at any length. */
 const overlapMax = 2000;

@@ -6,7 +6,7 @@ import { sendParts } from './send-parts.ts';
 
 /**
  * Bytes of answers that their readers have not taken yet: of one process, of one organization in it, and of one client
- * or person. Above any of them, a read is refused with Retry-After.
+ * or person. Above any of them, a read is refused with Retry-After (D-277).
  */
 export interface AnswerCaps {
   readonly inAll: number;

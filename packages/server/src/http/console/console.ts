@@ -73,7 +73,7 @@ const policyHeader = 'content-security-policy';
 function pagePolicy(issuer: OtherIssuer | undefined): Record<string, string> {
   const own = "'self'";
   const connect = issuer === undefined ? own : `${own} ${new URL(issuer.address).origin}`;
-  // A hidden frame asks the issuer for another token, and ends at the callback (A-450).
+  // A hidden frame asks the issuer for another token, and ends at the callback (D-261).
   const frame = issuer === undefined ? '' : `frame-src ${connect}; `;
   return {
     [policyHeader]:

@@ -145,7 +145,7 @@ async function readEventPage(
   return { events: items.map((event) => JSON.parse(event.body) as RunEvent), ...next };
 }
 
-/** an EventSource reconnects after every end of a stream, and 204 is what stops it. */
+/** D-249: an EventSource reconnects after every end of a stream, and 204 is what stops it. */
 function hasNothingAfter(run: Run, seq: number): boolean {
   return isTerminalRunStatus(run.status) && seq >= run.lastSeq;
 }

@@ -8,7 +8,7 @@ import { ReleasingMap } from '../../runtime/releasing-map.ts';
 
 /**
  * Open streams of one process, of one organization in it, and of one client or person. Above any of them, a reader is
- * refused with Retry-After (A-48).
+ * refused with Retry-After (D-244).
  */
 export interface StreamCaps {
   readonly inAll: number;

@@ -7,7 +7,7 @@ import { issuedView } from './credentials.ts';
 import { optional } from './fields.ts';
 import { pendingView } from './withdrawals.ts';
 
-/** D-60. */
+/** A client as the API shows it, without any secret (D-60). */
 export function clientView({ resource: client, pending }: Withdrawn<Client>): ClientRecord {
   return {
     id: client.id,

@@ -6,7 +6,7 @@ import { isoTime } from '../../domain/iso-time.ts';
 import { optional, optionalTime } from './fields.ts';
 import { pendingView } from './withdrawals.ts';
 
-/** D-60. */
+/** A credential as the API shows it, without its secret (D-60). */
 export function credentialView(
   { resource: credential, pending }: Withdrawn<Credential>,
   now: number,
@@ -29,7 +29,7 @@ export function issuedView(credential: Credential): CredentialRecord {
   return credentialView({ resource: credential, pending: undefined }, credential.createdAt);
 }
 
-/** D-62. */
+/** The one answer that shows a secret (D-62, D-65). */
 export function issuedCredentialView({ client, credential, secret }: Issued): IssuedCredential {
   return {
     credential: issuedView(credential),

@@ -3,7 +3,7 @@ import type { File } from '../../domain/file.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { optional } from './fields.ts';
 
-/** D-40. */
+/** A file as the API shows it (D-40). */
 export function fileView(file: File): FileRecord {
   return {
     id: file.id,

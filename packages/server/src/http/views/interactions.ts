@@ -9,7 +9,7 @@ import { isObject } from '../../domain/json.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { optional, optionalTime } from './fields.ts';
 
-/** D-36. */
+/** An interaction as the API shows it (D-36). */
 export function interactionView(interaction: Interaction): InteractionRecord {
   const answered = interaction.status === 'answered' ? interaction : undefined;
   return {

@@ -6,7 +6,7 @@ import type { TokenUsage } from '../../domain/usage/usage.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { actorView, optional } from './fields.ts';
 
-/** D-20. */
+/** A run as the API shows it (D-20). */
 export function runView({ run, queuePosition }: RunWithQueuePosition): RunRecord {
   const error = run.status === 'failed' ? run.error : undefined;
   // Fields without a value are undefined, which JSON leaves out: spreading each in would take longer than all the rest.

@@ -69,7 +69,7 @@ export interface SavedCheckpoint extends CheckpointMaker {
   readonly point?: SavedPoint | undefined;
 }
 
-/** D-99. */
+/** What wrote a checkpoint, so that no older server reads it (D-99). */
 export interface CheckpointMaker {
   /** Number of the checkpoint's format; it rises when servers of the release before cannot read it. */
   readonly format: number;

@@ -67,7 +67,7 @@ class PostgresBatch implements Submittable {
   ) {
     this.#queries = queries;
     this.#types = types;
-    // Through a variable: V8 makes a function that is assigned to a property an old object.
+    // Through a variable: V8 makes a function that is assigned to a property an old object.
     const settled = (error?: Error | null) => settle(error ?? undefined, this.#results);
     this.callback = settled;
   }

@@ -23,7 +23,7 @@ export class SqliteTransaction<T = unknown> implements MigrationTransaction {
   readonly #job: Job<T>;
   readonly #effects: (() => void)[] = [];
   #settled = nothing;
-  /** Not a function that settles the caller: V8 would make it an old object, and keep with it what the work reaches. */
+  /** A value, not a closure: V8 pretenures closures assigned to fields, which would retain the whole run. */
   #result: T | undefined;
   #finished = false;
   #failed = false;

@@ -52,7 +52,7 @@ const endings = {
 
 describe.each(kinds)('a run on %s whose server dies', (kind) => {
   test.each(Object.keys(endings) as (keyof typeof endings)[])(
-    'after it was %s ends cancelled at any seat, and nothing is carried out after it (A-02, D-94)',
+    'after it was %s ends cancelled at any seat, and nothing is carried out after it (D-240, D-94)',
     { timeout },
     async (ending) => {
       const { world, begun } = await seatedWorld(kind, casesAt(ending === 'cancelled' ? 'all' : 0));

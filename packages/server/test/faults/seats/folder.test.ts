@@ -23,7 +23,7 @@ describe.each(databaseKinds)('a server on %s that is killed around the end of a 
     ['leg end, not committed', 2],
     ['leg end durable', 1],
   ] as const)(
-    'leaves every file to its next run on the same machine: %s (A-400)',
+    'leaves every file to its next run on the same machine: %s (D-260)',
     { timeout },
     async (seat, lines) => {
       const world = await SeatWorld.open(kind);

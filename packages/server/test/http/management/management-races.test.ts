@@ -90,7 +90,7 @@ describe('the rate of changes (D-68)', () => {
   });
 });
 
-test('a new tenant of a lone server is usable although no period of a pass has ended (D-67, A-493)', async () => {
+test('a new tenant of a lone server is usable although no period of a pass has ended (D-67, D-265)', async () => {
   const server = await startServer({ clock: new FakeClock() });
   // The passes of the start are over once a first tenant is there.
   await addTenant(server, 'First');

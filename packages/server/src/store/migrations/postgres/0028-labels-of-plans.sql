@@ -1,4 +1,4 @@
--- Usage by label, and labels of schedules and webhooks (A-340, A-341).
+-- Usage by label, and labels of schedules and webhooks (D-255, D-256).
 
 -- One row for each day of a label of the runs that used something.
 create table usage_label_totals (

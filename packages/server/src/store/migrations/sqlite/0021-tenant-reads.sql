@@ -1,4 +1,4 @@
--- Lists over a whole tenant, and labels (A-240, A-241).
+-- Lists over a whole tenant, and labels (D-252, D-253).
 
 -- The first words of the prompt, and who started the run. Null in rows that are older.
 alter table runs add column preview text;

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { files, textOf } from './repository.ts';
+
+const pages = files(/^docs\/decisions\/[a-z]+\.md$/);
+const rows = pages.flatMap((page) =>
+  Array.from(textOf(page).matchAll(/^\| (D-\d+) \|/gm), ([, number = '']) => number),
+);
+const citing = files(/\.(ts|tsx|mjs|sql|md|yaml|sh|patch)$/).filter(
+  (path) => !pages.includes(path),
+);
+const cited = new Map(citing.map((path) => [path, citationsIn(textOf(path))]));
+
+/** `D-80 to D-93` cites every number in between that has a row. */
+function citationsIn(text: string): string[] {
+  const found = text.matchAll(/\b(D-\d+)(?:(?: to |–)D-(\d+))?\b/g);
+  return Array.from(found).flatMap(([, first = '', last]) =>
+    last === undefined ? [first] : rangeOf(Number(first.slice(2)), Number(last)),
+  );
+}
+
+function rangeOf(first: number, last: number): string[] {
+  const all = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  const known = all.map(nameOf).filter((name) => rows.includes(name));
+  return [nameOf(first), nameOf(last), ...known];
+}
+
+function nameOf(number: number): string {
+  return `D-${String(number).padStart(2, '0')}`;
+}
+
+test('every decision has one row', () => {
+  expect(rows.filter((number, index) => rows.indexOf(number) !== index)).toEqual([]);
+});
+
+test('every decision that is cited has a row', () => {
+  const missing = Array.from(cited).flatMap(([path, numbers]) =>
+    numbers.filter((number) => !rows.includes(number)).map((number) => `${path}: ${number}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('every row is cited where the decision holds', () => {
+  const all = new Set(Array.from(cited.values()).flat());
+  expect(rows.filter((number) => !all.has(number))).toEqual([]);
+});
+
+test('no comment is only a number', () => {
+  const bare = /^\s*(?:\/\*\*|\/\/|\*|--)\s*(?:[AD]-\d+[\s,.]*(?:(?:to|and) )?)+(?:\*\/)?$/;
+  const found = citing.flatMap((path) =>
+    textOf(path)
+      .split('\n')
+      .flatMap((line, index) => (bare.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
+  );
+  expect(found).toEqual([]);
+});
