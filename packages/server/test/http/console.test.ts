@@ -105,12 +105,19 @@ describe('the console', () => {
     }
   });
 
-  test('a browser at / and at /console is sent there; a program at / finds nothing', async () => {
+  test('a browser at / and at /console is sent there; a program at / gets links', async () => {
     const root = await get('/', { accept: 'text/html,*/*' });
     expect([root.status, root.headers.get('location')]).toEqual([302, '/console/']);
     const short = await get('/console');
     expect([short.status, short.headers.get('location')]).toEqual([302, '/console/']);
-    expect((await get('/', { accept: 'application/json' })).status).toBe(404);
+    const links = await fetch(`${server.baseUrl}/`);
+    expect([links.status, links.headers.get('content-type')]).toEqual([200, 'application/json']);
+    const { baseUrl } = server;
+    expect(await links.json()).toEqual({
+      console: `${baseUrl}/console/`,
+      docs: `${baseUrl}/docs`,
+      openapi: `${baseUrl}/openapi.json`,
+    });
   });
 
   test('another name of this machine leads to the address that tokens name', async () => {

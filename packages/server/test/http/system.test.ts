@@ -97,7 +97,7 @@ describe('the description of the API', () => {
 describe('unrouted requests are denied', () => {
   test.each([
     ['GET', '/v2/sessions', 404, 'not_found'],
-    ['GET', '/', 404, 'not_found'],
+    ['POST', '/', 405, 'method_not_allowed'],
     ['GET', '/v1//sessions', 404, 'not_found'],
     ['GET', '/V1/sessions', 404, 'not_found'],
     ['GET', '/v1/sessions/%zz', 404, 'not_found'],

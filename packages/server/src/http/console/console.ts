@@ -42,7 +42,7 @@ export function mountConsole(app: FastifyInstance, parts: ConsoleRouteParts): vo
     app.route({ method: pageMethods, url, handler });
   route('/', (request, reply) => {
     const isBrowser = request.raw.headers.accept?.includes('text/html') === true;
-    return isBrowser ? toConsole(request, reply) : refuse('not_found');
+    return isBrowser ? toConsole(request, reply) : sendLinks(request, reply, parts.baseUrl);
   });
   route('/console', toConsole);
   route(`${root}*`, async (request, reply) => {
@@ -165,6 +165,15 @@ function redirect(request: FastifyRequest, reply: FastifyReply, location: string
     .code(302)
     .headers({ ...baseHeaders(undefined, request.id), location })
     .send();
+}
+
+/** Tells a program, or a person with curl, where everything is. */
+function sendLinks(request: FastifyRequest, reply: FastifyReply, baseUrl: string) {
+  const paths = { console: 'console/', docs: 'docs', openapi: 'openapi.json' };
+  const links = Object.entries(paths).map(([name, path]) => [name, `${baseUrl}/${path}`] as const);
+  return reply
+    .headers({ ...baseHeaders(undefined, request.id), 'content-type': 'application/json' })
+    .send(`${JSON.stringify(Object.fromEntries(links), null, 2)}\n`);
 }
 
 const notBuilt = messagePage(
