@@ -6,7 +6,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
 import { type Binding, bindOperations, routePattern } from './bind.ts';
-import { watchBody } from './bodies/body-watch.ts';
+import { watchBodies } from './bodies/body-watch.ts';
 import { DeclaredPaths, routedMethods } from './declared-paths.ts';
 import { errorAnswer } from './errors.ts';
 import type { Handlers } from './handler.ts';
@@ -71,8 +71,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     // Here, because Fastify itself refuses some methods as a fault: QUERY without a media type.
     else refuseUnrouted(request, reply);
   });
-  // First: also a body that no route reads is bounded.
-  app.server.prependListener('request', (message) => watchBody(message, clock));
+  watchBodies(app.server, clock);
   // An unknown `Expect` may be ignored (RFC 9110 section 10.1.1); Node would answer it without a body.
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);

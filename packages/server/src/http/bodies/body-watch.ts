@@ -1,73 +1,94 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { limits } from '@convoke/contract';
 import type { Clock } from '../../ports/clock.ts';
 
 const checkMs = 5_000;
 
-const watches = new WeakMap<IncomingMessage, BodyWatch>();
+const watches = new WeakMap<Socket, BodyWatch>();
 
 /**
  * Closes the connection of a request whose body sends nothing for 30 s or is not complete after a minute, so that no
  * caller, least of all an anonymous one, holds connections by sending a byte now and then. It applies to every body,
- * also to one that is discarded behind a refusal. An upload may take longer, at a lowest rate.
+ * also to one that is discarded after a refusal. An upload may take longer, at a lowest rate.
+ *
+ * A connection has one watch for all its requests, and one timer serves all connections: whatever a long-lived object
+ * refers to for each request would keep the objects of that request out of the young generation.
  */
-export function watchBody(message: IncomingMessage, clock: Clock): void {
-  const { headers } = message;
-  const length = Number(headers['content-length'] ?? 0);
-  if (length === 0 && headers['transfer-encoding'] === undefined) return;
-  watches.set(message, new BodyWatch(message, clock));
+export function watchBodies(server: Server, clock: Clock): void {
+  const open = new Set<BodyWatch>();
+  const check = (): void => {
+    for (const watch of open) watch.check();
+    if (open.size > 0) clock.after(checkMs, check);
+  };
+  server.on('connection', (socket: Socket) => {
+    const watch = new BodyWatch(socket, clock);
+    watches.set(socket, watch);
+    open.add(watch);
+    socket.once('close', () => open.delete(watch));
+    if (open.size === 1) clock.after(checkMs, check);
+  });
+  // First: also a body that no route reads is bounded.
+  server.prependListener('request', (message: IncomingMessage) => {
+    const { headers, socket } = message;
+    const length = Number(headers['content-length'] ?? 0);
+    if (length === 0 && headers['transfer-encoding'] === undefined) return;
+    watches.get(socket)?.begin(message);
+  });
 }
 
 /** Gives the body of an admitted caller the time of an upload. */
-export function beginUpload(message: IncomingMessage): void {
-  watches.get(message)?.restart({ isUpload: true });
+export function beginUpload({ socket }: IncomingMessage): void {
+  watches.get(socket)?.restart({ isUpload: true });
 }
 
 /** Gives the rest of a body that is only discarded a minute, as that of any other. */
-export function endUpload(message: IncomingMessage): void {
-  watches.get(message)?.restart({ isUpload: false });
+export function endUpload({ socket }: IncomingMessage): void {
+  watches.get(socket)?.restart({ isUpload: false });
 }
 
+/** Watches the body that a connection sends now: a request is parsed after the body of the one before is complete. */
 class BodyWatch {
-  readonly #message: IncomingMessage;
+  readonly #socket: Socket;
   readonly #clock: Clock;
+  #message: IncomingMessage | undefined;
   #isUpload = false;
   /** The minute that counts now, and how much of the connection had arrived when it began. */
-  #minuteAt: number;
-  #bytesBefore: number;
+  #minuteAt = 0;
+  #bytesBefore = 0;
   /** What had arrived when something last did. */
-  #bytesSeen: number;
-  #changedAt: number;
-  #cancel: () => void = () => undefined;
+  #bytesSeen = 0;
+  #changedAt = 0;
 
-  constructor(message: IncomingMessage, clock: Clock) {
-    this.#message = message;
+  constructor(socket: Socket, clock: Clock) {
+    this.#socket = socket;
     this.#clock = clock;
-    this.#minuteAt = this.#changedAt = clock.now();
-    this.#bytesBefore = this.#bytesSeen = message.socket.bytesRead;
-    this.#schedule();
-    message.once('close', () => this.#cancel());
+  }
+
+  begin(message: IncomingMessage): void {
+    this.#message = message;
+    this.#changedAt = this.#clock.now();
+    this.#bytesSeen = this.#socket.bytesRead;
+    this.restart({ isUpload: false });
   }
 
   restart({ isUpload }: { readonly isUpload: boolean }): void {
     this.#isUpload = isUpload;
     this.#minuteAt = this.#clock.now();
-    this.#bytesBefore = this.#message.socket.bytesRead;
+    this.#bytesBefore = this.#socket.bytesRead;
   }
 
-  #schedule(): void {
-    this.#cancel = this.#clock.after(checkMs, () => {
-      if (this.#message.complete || this.#message.destroyed) return;
-      if (this.#isLate()) this.#message.socket.destroy();
-      else this.#schedule();
-    });
+  check(): void {
+    if (this.#message === undefined) return;
+    if (this.#message.complete || this.#message.destroyed) this.#message = undefined;
+    else if (this.#isLate(this.#message)) this.#socket.destroy();
   }
 
-  #isLate(): boolean {
+  #isLate(message: IncomingMessage): boolean {
     const now = this.#clock.now();
-    const { bytesRead } = this.#message.socket;
+    const { bytesRead } = this.#socket;
     // An upload that waits in this server for its storage is not late.
-    const isHeldBack = this.#isUpload && this.#message.readableLength > 0;
+    const isHeldBack = this.#isUpload && message.readableLength > 0;
     if (isHeldBack) this.restart({ isUpload: true });
     if (isHeldBack || bytesRead !== this.#bytesSeen) this.#changedAt = now;
     this.#bytesSeen = bytesRead;
