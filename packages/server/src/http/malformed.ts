@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorCode, errors } from '@convoke/contract';
 import type { Refusal } from '../app/refusal.ts';
@@ -59,6 +58,12 @@ export function answerMalformed(
 /** RFC 9110 section 9.1: any token is a method. */
 const requestLine = /^[\w!#$%&'*+.^`|~-]+ (\/\S*) HTTP\/1\.[01]\r\n/;
 
+/** Not from `node:http`: an import of its names loads the client of `fetch`, which no server needs at its start. */
+const statusTexts: Readonly<Record<number, string>> = {
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+};
+
 /** Node does not know the method: the answer is that to any other method which is not at this path. */
 function toUnknownMethod(
   { code, rawPacket }: ParseError,
@@ -71,7 +76,7 @@ function toUnknownMethod(
   const { status } = errors[refusal.code];
   const headers = refusal instanceof HttpRefusal ? Object.entries(refusal.headers) : [];
   return {
-    status: `${status} ${STATUS_CODES[status]}`,
+    status: `${status} ${statusTexts[status] ?? ''}`,
     headers: headers.map(([name, value]) => `${name}: ${value}\r\n`).join(''),
     error: refusal.code,
     message: refusal.message,
