@@ -1,4 +1,5 @@
 import type { Signal } from '@preact/signals';
+import type { SystemRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { bytes, number, plural } from '../data/formats.ts';
 import { Button } from '../parts/button.tsx';
@@ -177,22 +178,29 @@ function Server(): JSX.Element {
               <dd>
                 {`${plural(limits.tenants_per_organization, 'tenant')} and ${plural(limits.clients_per_organization, 'client')} in an organization`}
               </dd>
-              {frameworks.map(({ name, ready, reason }) => (
-                <>
-                  <dt>{name}</dt>
-                  <dd>
-                    {ready ? (
-                      <Status of="ready" />
-                    ) : (
-                      <Status of="failed" words={reason ?? 'not ready'} />
-                    )}
-                  </dd>
-                </>
+              {frameworks.map((framework) => (
+                <Framework key={framework.name} of={framework} />
               ))}
             </dl>
           )}
         </Shown>
       </div>
     </Card>
+  );
+}
+
+function Framework({
+  of: { name, ready, reason },
+}: {
+  of: SystemRecord['frameworks'][number];
+}): JSX.Element {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>
+        {ready ? <Status of="ready" /> : <Status of="failed" words="not ready" />}
+        {reason === undefined ? null : ` ${reason}`}
+      </dd>
+    </>
   );
 }
