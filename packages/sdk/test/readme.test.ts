@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { downloadMs, oldestNode } from '../../../test/oldest-node.ts';
 import { openProgramFolder } from '../../../test/program-folder.ts';
-import { type Quickstart, startConvoke } from './convoke-server.ts';
+import { eventually } from '../../server/test/support/eventually.ts';
+import { Convoke } from '../src/index.ts';
+import { type Quickstart, clientOf, startConvoke } from './convoke-server.ts';
 
 test(
   'the first example of the README works unchanged on the oldest Node it names',
@@ -16,25 +18,22 @@ test(
     const node = await oldestNode();
     await using server = await startConvoke();
     const { base_url, client_id, client_secret, tenant_id } = server.quickstart;
-    // Here, so that Node finds the package as an application would.
-    const program = join(import.meta.dirname, `readme-example-${process.pid}.mjs`);
+    // Inside the package, so that Node finds it as an application would.
+    await using folder = await openProgramFolder(join(import.meta.dirname, '..'));
+    const program = join(folder.path, 'readme-example.mjs');
     await writeFile(program, example);
-    try {
-      const { stdout } = await promisify(execFile)(node, [program], {
-        env: {
-          CONVOKE_BASE_URL: base_url,
-          CONVOKE_CLIENT_ID: client_id,
-          CONVOKE_CLIENT_SECRET: client_secret,
-          CONVOKE_CLIENT_TENANT_ID: tenant_id,
-        },
-      });
-      expect(stdout).toBe(
-        'Hello! You said: Hello!\n\nNice to meet you, Captain. May I write that down?\n\n' +
-          'Thank you, Captain. It is in note.txt.\n',
-      );
-    } finally {
-      await rm(program);
-    }
+    const { stdout } = await promisify(execFile)(node, [program], {
+      env: {
+        CONVOKE_BASE_URL: base_url,
+        CONVOKE_CLIENT_ID: client_id,
+        CONVOKE_CLIENT_SECRET: client_secret,
+        CONVOKE_CLIENT_TENANT_ID: tenant_id,
+      },
+    });
+    expect(stdout).toBe(
+      'Hello! You said: Hello!\n\nNice to meet you, Captain. May I write that down?\n\n' +
+        'Thank you, Captain. It is in note.txt.\n',
+    );
   },
   downloadMs,
 );
@@ -54,6 +53,7 @@ test(
     const program = join(folder.path, 'readme-samples.mjs');
     const body = samples.join('\n').replace('https://example.com', 'http://127.0.0.1:9999');
     await writeFile(program, `${prelude(server.quickstart)}${body}${delivery}`);
+    await countUsage(server);
     const { stdout } = await promisify(execFile)(node, [program]);
     expect(stdout.split('\n')).toEqual([
       expect.stringMatching(/^run_\w+ completed$/),
@@ -69,6 +69,17 @@ test(
   },
   downloadMs,
 );
+
+/** A pass adds ended runs to the totals, so a sample that lists usage right after its run may find none. */
+async function countUsage(server: Parameters<typeof clientOf>[0]): Promise<void> {
+  const convoke = new Convoke(clientOf(server));
+  const session = await convoke.sessions.create('echo');
+  await (await session.runs.start({ prompt: 'Hello' })).text();
+  await eventually(
+    async () => (await convoke.usage.list({ group_by: 'agent' }).page()).items.length > 0,
+    60_000,
+  );
+}
 
 /** What the samples take from the text around them. */
 function prelude(known: Quickstart): string {
