@@ -149,7 +149,7 @@ const table: Record<Place, Record<Move, string>> = {
     'take a run': 'session_terminal',
     'take a run, no queue': 'session_terminal',
     suspend: 'session_terminal',
-    terminate: 'session_terminal',
+    terminate: 'terminated',
     resume: 'session_terminal',
   },
 };

@@ -206,6 +206,11 @@ describe.each(deployments)('ceilings and budgets on %s', (database: Deployment) 
     });
     expect(refused).toMatchObject({ status: 409, error: 'unpriced_model' });
     expect(refused.message).toContain('has no price');
+    const invoked = await server.refused('invoke_agent', {
+      params: { agent_name: 'spender' },
+      body: { input: { prompt: 'go' }, budget: { max_cost: 1_000_000 } },
+    });
+    expect(invoked).toMatchObject({ status: 409, error: 'unpriced_model' });
   });
 
   test('a budget of cost is refused where it would refuse runs, and names the agents', async () => {

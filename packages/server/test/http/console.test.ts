@@ -111,7 +111,10 @@ describe('the console', () => {
     const short = await get('/console');
     expect([short.status, short.headers.get('location')]).toEqual([302, '/console/']);
     const links = await fetch(`${server.baseUrl}/`);
-    expect([links.status, links.headers.get('content-type')]).toEqual([200, 'application/json']);
+    expect([links.status, links.headers.get('content-type')]).toEqual([
+      200,
+      'application/json; charset=utf-8',
+    ]);
     const { baseUrl } = server;
     expect(await links.json()).toEqual({
       console: `${baseUrl}/console/`,

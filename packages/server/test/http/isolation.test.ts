@@ -91,7 +91,7 @@ describe.each(databaseKinds)('on %s', (database) => {
   const naming = Object.keys(operations).flatMap((id) => {
     const operation = id as OperationId;
     const names = pathParams(operations[operation].path).filter(
-      (name) => !['organization_id', 'agent_name', 'guide_name'].includes(name),
+      (name) => !['organization_id', 'agent_name', 'guide_name', 'page_name'].includes(name),
     );
     return names.map((name) => ({ id: operation, name: name as keyof TenantDataIds }));
   });
