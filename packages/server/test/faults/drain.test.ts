@@ -28,6 +28,7 @@ const drainMs = 25_000;
 const agents: Readonly<Record<string, AgentFolder>> = {
   talker: { session_files: true, script: [{ say: { text: '{{prompt}}', every_ms: 10 } }] },
   sleeper: { script: [{ say: 'Zzz' }, { sleep_ms: 600_000 }] },
+  napper: { script: [{ say: 'Zzz' }, { sleep_ms: 4_000 }] },
   tireless: { script: [{ repeat: { times: 6_000, steps: [{ say: 'on ' }, { sleep_ms: 10 }] } }] },
   asker: { script: [{ say: 'Well. ' }, { ask: { question: 'Which?' } }, { say: '{{answer}}' }] },
   flood: {
@@ -100,6 +101,11 @@ describe('SIGTERM (P19)', () => {
       );
       await until(() => backends.every(({ asked }) => asked.length > 3), {
         what: 'answers to every backend',
+      });
+      // It cannot yield in its sleep, so the drain lasts long enough for balancers to see it.
+      const napper = await start('napper');
+      await until(async () => (await caller.run(at(napper))).last_event_id === formatEventId(2), {
+        what: 'word of the napper',
       });
       const askedAt = performance.now();
       server.signal('SIGTERM');
