@@ -90,18 +90,10 @@ export const deliveryId = (value: string) => value as DeliveryId;
 export const scheduleId = (value: string) => value as ScheduleId;
 
 const eventIdPattern = /^[0-9]{12}$/;
-const eventIdZeros = '0'.repeat(limits.eventIdDigits);
-const noticeIdZeros = '0'.repeat(limits.noticeIdDigits);
-
-/** Every event has an id: `padStart` takes four times as long. */
-function padded(seq: number, zeros: string): string {
-  const text = String(seq);
-  return zeros.slice(text.length) + text;
-}
 
 /** D-02: fixed width, so that event ids sort as text as they sort as numbers. */
 export function formatEventId(seq: number): string {
-  return padded(seq, eventIdZeros);
+  return String(seq).padStart(limits.eventIdDigits, '0');
 }
 
 /** Returns the sequence number of an event id, or undefined for any other text. */
@@ -113,7 +105,7 @@ const noticeIdPattern = /^[0-9]{16}$/;
 
 /** D-112: the number of a notice in the feed of its tenant. */
 export function formatNoticeId(seq: number): string {
-  return padded(seq, noticeIdZeros);
+  return String(seq).padStart(limits.noticeIdDigits, '0');
 }
 
 /** Returns the number of a notice id, or undefined for any other text. */

@@ -1,6 +1,5 @@
 import type { Topic } from '../ports/fanout.ts';
 import { inBackground } from '../runtime/in-background.ts';
-import { ReleasingMap } from '../runtime/releasing-map.ts';
 import type { Services } from './services.ts';
 
 /**
@@ -53,7 +52,7 @@ export interface LogKind<Key extends string> {
 export class SharedTails<Key extends string, Batch extends LogBatch> {
   readonly #services: TailServices;
   readonly #kind: LogKind<Key>;
-  readonly #tails = new ReleasingMap<Key, Tail<Batch>>();
+  readonly #tails = new Map<Key, Tail<Batch>>();
 
   constructor(services: TailServices, kind: LogKind<Key>) {
     this.#services = services;

@@ -4,7 +4,6 @@ import { type ApplicationCaller, type Standing, decisionKey } from '../../domain
 import type { Clock } from '../../ports/clock.ts';
 import type { Fanout } from '../../ports/fanout.ts';
 import type { Log } from '../../ports/log.ts';
-import { ReleasingMap } from '../../runtime/releasing-map.ts';
 
 /**
  * Open streams of one process, of one organization in it, and of one client or person. Above any of them, a reader is
@@ -37,13 +36,13 @@ interface Closable {
 interface Admission<Stream extends Closable> {
   readonly key: string;
   readonly caller: ApplicationCaller;
-  readonly streams: ReleasingMap<number, Stream>;
+  readonly streams: Map<number, Stream>;
   readonly cancelExpiry: () => void;
 }
 
 /** The streams of one client or person. Their access is rechecked at once when some of it was revoked. */
 interface CallerStreams<Stream extends Closable> {
-  readonly admissions: ReleasingMap<string, Admission<Stream>>;
+  readonly admissions: Map<string, Admission<Stream>>;
   readonly unsubscribe: () => void;
   size: number;
 }
@@ -51,7 +50,7 @@ interface CallerStreams<Stream extends Closable> {
 /** The open streams by caller: how many there are, and whether they still have access. */
 export class AdmittedStreams<Stream extends Closable> {
   readonly #options: AdmissionOptions;
-  readonly #callers = new ReleasingMap<string, CallerStreams<Stream>>();
+  readonly #callers = new Map<string, CallerStreams<Stream>>();
   readonly #sizes = new Map<OrganizationId, number>();
   #size = 0;
   #added = 0;
@@ -117,7 +116,7 @@ export class AdmittedStreams<Stream extends Closable> {
   }
 
   #watch(subject: string): CallerStreams<Stream> {
-    const admissions = new ReleasingMap<string, Admission<Stream>>();
+    const admissions = new Map<string, Admission<Stream>>();
     const onWake = () => this.#recheck(admissions);
     const unsubscribe = this.#options.fanout.subscribe(`access:${subject}`, onWake);
     const own = { admissions, unsubscribe, size: 0 };
@@ -130,7 +129,7 @@ export class AdmittedStreams<Stream extends Closable> {
     const known = admissions.get(key);
     if (known !== undefined) return known;
     const { clock } = this.#options;
-    const streams = new ReleasingMap<number, Stream>();
+    const streams = new Map<number, Stream>();
     const lastsMs = Math.max(caller.tokenExpiresAt - clock.now(), 0);
     const cancelExpiry = clock.after(lastsMs, () => {
       // A stream that is added now gets a timer of its own.
