@@ -80,6 +80,9 @@ describe('a reader that waits for more (P3)', () => {
     server.convoke.services.fanout.wake(`run:${run.id}`);
     await slow.reached;
     leg.emit({ type: 'custom', name: 'second', data: {} });
+    // Durable, so that the late reader finds it by a read of its own: the tail would have it wait for the held one.
+    const third = formatEventId(3);
+    await eventually(async () => (await readRun(server, run)).last_event_id === third);
     const late = await follow(server, run, id);
     await late.until('puppet.second');
     slow.answer();
