@@ -12,7 +12,7 @@ const leftOut = [
   `${server}/real-agents/**`,
   // Faults: servers that are killed or drained again and again, and networks and disks that fail.
   `${server}/faults/**`,
-  `${server}/execution/drain.test.ts`,
+  `${server}/execution/{drain,hostile-output}.test.ts`,
   `${server}/workers/{kills,notice-kills}.test.ts`,
   `${server}/execution/following.test.ts`,
   'packages/sdk/test/survival.test.ts',
@@ -21,7 +21,7 @@ const leftOut = [
   'packages/console/test/browser/**',
   // Packages, terminals, agents and servers in processes of their own, and long logs.
   'packages/console/test/bundle.test.ts',
-  'packages/cli/test/{application,loading,logins,management,migrate,operator,terminal,token-renewal,transfer}.test.ts',
+  'packages/cli/test/{application,backup,invoke,loading,logins,management,migrate,operator,server-terminal,terminal,token-renewal,transfer,webhooks-listen}.test.ts',
   'packages/sdk/test/{admin,follow,generated-client,interactions,package,readme,service,webhook-guide}.test.ts',
   `${server}/harness/acp/**`,
   `${server}/harness/ai-sdk/{adapter,failures,recovery}.test.ts`,

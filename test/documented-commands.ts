@@ -10,8 +10,7 @@ export interface DocumentedCommand {
 }
 
 /** History and reasons, and what agents read: pages in which a command is mentioned, not taught. */
-const notFollowed =
-  /^(CHANGELOG\.md|docs\/(decisions|adr)\/.*|agents\/[^/]+\/(?!README\.md).*)$/;
+const notFollowed = /^(CHANGELOG\.md|docs\/(decisions|adr)\/.*|agents\/[^/]+\/(?!README\.md).*)$/;
 
 const programs =
   /^(\w+=\S+ )*(apt|bash|cd|convoke|cp|curl|docker|git|kill|kubectl|node|npm|npx|openssl|pg_dump|pg_restore|psql|tar) ./;
