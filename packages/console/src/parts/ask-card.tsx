@@ -105,7 +105,7 @@ interface InputParts {
   readonly onShowNext: () => void;
 }
 
-/** How much of the input a person has opened. It is counted per ask, so that another one in the same card begins anew. */
+/** How much of the input a person has opened. It is counted per ask, so that the next ask in the same card starts closed. */
 function useInputParts(ask: Ask): InputParts {
   const [opened, setOpened] = useState({ key: ask.key, shown: 1 });
   const value = inputOf(ask);

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 test('an error of work that nothing awaits is reported, and ends nothing', async () => {
   const reported: unknown[] = [];
   const stop = onBackgroundError((error) => reported.push(error));
-  const error = new Error('nobody waits for this');
+  const error = new Error('the work failed');
   inBackground(Promise.reject(error));
   inBackground(undefined);
   await eventually(() => reported.length > 0);

@@ -91,7 +91,7 @@ function discard(message: IncomingMessage): void {
 /**
  * Delays the close of the connection. Node closes it as soon as the response is written; bytes of the body that arrive
  * afterwards would cause a reset, and the client would lose the response. So only the sending side is closed at once;
- * the receiving side stays open until the request has ended, which `watchBody` bounds.
+ * the receiving side stays open until the request has ended, which `watchBodies` bounds.
  */
 function linger(message: IncomingMessage): void {
   const { socket } = message;
