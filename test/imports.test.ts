@@ -31,7 +31,10 @@ describe('an import that points the wrong way is named', () => {
     [`${server}/misc/run.ts`, ``],
     ['packages/contract/src/ids.ts', `import { randomUUID } from 'node:crypto';`],
     ['packages/conformance/src/run.ts', `import { x } from '@convoke/server';`],
-    ['packages/console/src/app.tsx', `import { x } from '@convoke/contract';`],
+    ['packages/console/src/frame/app.tsx', `import { x } from '@convoke/contract';`],
+    ['packages/console/src/parts/time.tsx', `import { x } from '../screens/home.tsx';`],
+    ['packages/console/src/session/api.ts', `import { x } from '../parts/icon.tsx';`],
+    ['packages/console/src/screens/home.tsx', `import { x } from '../frame/screens.ts';`],
   ])('%s: %s', (path, source) => {
     expect(importProblems(path, source)).toHaveLength(1);
   });

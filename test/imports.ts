@@ -6,13 +6,21 @@ const ports = [...rules, 'server/ports'];
 /** What the process itself provides: clocks, ids, deadlines, bounded memory. Every part with effects may use it. */
 const runtime = [...ports, 'server/runtime'];
 const useCases = [...runtime, 'server/app'];
+/** The floors of the console: each knows those before it. */
+const consoleFloors = ['data', 'page', 'session', 'parts', 'screens', 'frame', 'main'];
 
 const mayImport: Record<string, readonly string[]> = {
   contract: [],
   'api-page': ['contract'],
   sdk: ['contract'],
   conformance: ['contract'],
-  console: ['sdk'],
+  'console/data': ['sdk'],
+  'console/page': consoleBelow('page'),
+  'console/session': consoleBelow('session'),
+  'console/parts': consoleBelow('parts'),
+  'console/screens': consoleBelow('screens'),
+  'console/frame': consoleBelow('frame'),
+  'console/main': consoleBelow('main'),
   cli: ['contract', 'sdk', 'server/index', 'server/config'],
   'server/domain': ['contract'],
   'server/ports': rules,
@@ -76,6 +84,12 @@ const belongsTo: Record<string, readonly string[]> = {
   'node:dns/promises': ['server/egress'],
 };
 
+/** What a floor of the console may import: the SDK and every floor below. */
+function consoleBelow(floor: string): string[] {
+  const below = consoleFloors.slice(0, consoleFloors.indexOf(floor));
+  return ['sdk', ...below.map((name) => `console/${name}`)];
+}
+
 /** Problems with the imports of one source file of a package, one line each. */
 export function importProblems(path: string, source: string): string[] {
   const from = partOf(path);
@@ -127,8 +141,8 @@ function packageEntry(specifier: string): string | undefined {
 function partOf(path: string): string | undefined {
   const [, name, folder, ...inside] = path.split('/');
   if (name === undefined || folder !== 'src' || inside.length === 0) return undefined;
-  if (name !== 'server') return name in mayImport ? name : undefined;
-  const top = `server/${inside[0]?.replace(/\.ts$/, '')}`;
+  if (name !== 'server' && name !== 'console') return name in mayImport ? name : undefined;
+  const top = `${name}/${inside[0]?.replace(/\.tsx?$/, '')}`;
   if (compositions.includes(top)) return top;
   if (top === 'server/harness' && inside.length > 2) return `${top}/${inside[1]}`;
   return top in mayImport ? top : undefined;

@@ -1,10 +1,10 @@
 import { render } from 'preact';
 import { inBackground } from './data/in-background.ts';
 import { startSession } from './session/session.ts';
-import { App } from './shell/app.tsx';
-import { startRouter } from './shell/router.ts';
-import { keepSettings } from './shell/settings.ts';
-import { startShortcuts } from './shell/shortcuts.ts';
+import { App } from './frame/app.tsx';
+import { startRouter } from './page/router.ts';
+import { keepSettings } from './page/settings.ts';
+import { startShortcuts } from './page/shortcuts.ts';
 
 // In a frame the page is the end of a silent sign-in, whose address the page around it reads (D-261).
 if (window === window.top) start();

@@ -9,7 +9,7 @@ import { wasTooLate } from '../data/problems.ts';
 import { findInteraction } from '../session/api.ts';
 import { personName } from '../session/session.ts';
 import { useRight, useTenant } from '../session/use.ts';
-import { settings } from '../shell/settings.ts';
+import { settings } from '../page/settings.ts';
 import { AskForm, type AskFormHandle } from './ask-form.tsx';
 import { useAction } from './dialog.tsx';
 import { WholeJson } from './json-tree.tsx';

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { bytes, visible } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
-import { modifierKey } from '../shell/shortcuts.ts';
+import { modifierKey } from '../page/shortcuts.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { ProblemNote } from './problem.tsx';

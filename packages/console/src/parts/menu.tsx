@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useShortcuts } from '../shell/shortcuts.ts';
+import { useShortcuts } from '../page/shortcuts.ts';
 import { Button, type ButtonProps } from './button.tsx';
 
 /** A button that opens a list of actions; closes on Escape, on a choice and when the focus leaves. */

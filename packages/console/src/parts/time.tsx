@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { ago, duration, exact, until } from '../data/formats.ts';
-import { settings } from '../shell/settings.ts';
-import { now } from '../shell/clock.ts';
+import { settings } from '../page/settings.ts';
+import { now } from '../page/clock.ts';
 
 /** A moment: relative, exact on hover. */
 export function Time({ at }: { readonly at: string }): JSX.Element {

@@ -14,8 +14,8 @@ import { Status } from '../parts/status.tsx';
 import { Time, Until } from '../parts/time.tsx';
 import { useRefreshOnNotice } from '../session/live.ts';
 import { usePages, useResource, useRight, useTenant, useTitle } from '../session/use.ts';
-import { navigate } from '../shell/router.ts';
-import { settings } from '../shell/settings.ts';
+import { navigate } from '../page/router.ts';
+import { settings } from '../page/settings.ts';
 import { ScheduleForm } from './schedule-form.tsx';
 
 export function ScheduleScreen({ schedule: id = '' }: RouteParams): JSX.Element {

@@ -8,7 +8,7 @@ import { Status } from '../parts/status.tsx';
 import { Until } from '../parts/time.tsx';
 import { usePages, useRight, useTenant } from '../session/use.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
-import { navigate } from '../shell/router.ts';
+import { navigate } from '../page/router.ts';
 import { ListScreen } from './list-screen.tsx';
 import { ScheduleForm } from './schedule-form.tsx';
 

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { environmentOf } from '../data/snippets.ts';
 import { Button } from '../parts/button.tsx';
 import { copyText } from '../parts/copy.tsx';
-import { guardLeaving } from '../shell/router.ts';
+import { guardLeaving } from '../page/router.ts';
 
 /** What a call issued: a secret, and the client id where there is one. */
 export interface IssuedSecret {

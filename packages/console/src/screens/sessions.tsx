@@ -11,7 +11,7 @@ import { Time } from '../parts/time.tsx';
 import { listSessions } from '../session/api.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
 import { usePages, useTenant, useTitle } from '../session/use.ts';
-import { place, setQuery } from '../shell/router.ts';
+import { place, setQuery } from '../page/router.ts';
 
 const statuses = ['idle', 'running', 'waiting', 'stopped', 'failed', 'terminated'] as const;
 

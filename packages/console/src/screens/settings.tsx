@@ -11,8 +11,8 @@ import { getSystem, isServerReady } from '../session/api.ts';
 import { session, signOut } from '../session/session.ts';
 import { hasAccountPage } from '../session/sign-in.ts';
 import { useResource, useTitle } from '../session/use.ts';
-import { shortcutList } from '../shell/shortcut-list.tsx';
-import { settings } from '../shell/settings.ts';
+import { shortcutList } from '../parts/shortcut-list.tsx';
+import { settings } from '../page/settings.ts';
 
 export function SettingsScreen(): JSX.Element {
   useTitle('Settings');

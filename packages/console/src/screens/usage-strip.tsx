@@ -3,7 +3,7 @@ import { number, short } from '../data/formats.ts';
 import { addressOf } from '../data/routes.ts';
 import { daysOf, sumOf } from '../data/usage.ts';
 import { Bars } from '../parts/bars.tsx';
-import { now } from '../shell/clock.ts';
+import { now } from '../page/clock.ts';
 import { Card, Shown } from '../parts/page.tsx';
 import { readUsage } from '../session/api.ts';
 import { useResource, useRight, useTenant } from '../session/use.ts';

@@ -3,14 +3,14 @@ import { number, short, visible } from '../data/formats.ts';
 import { type UsageRow, daysOf, money, sumOf } from '../data/usage.ts';
 import { Bars } from '../parts/bars.tsx';
 import { Table } from '../parts/list/table.tsx';
-import { now } from '../shell/clock.ts';
+import { now } from '../page/clock.ts';
 import { Select } from '../parts/field.tsx';
 import { Card, Heading, Shown } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Segments } from '../parts/tabs.tsx';
 import { readUsage } from '../session/api.ts';
 import { useResource, useTenant, useTitle } from '../session/use.ts';
-import { addressWith, place, setQuery } from '../shell/router.ts';
+import { addressWith, place, setQuery } from '../page/router.ts';
 
 const groups = [
   { value: 'agent', label: 'By agent' },

@@ -15,7 +15,7 @@ import { Time, Until } from '../parts/time.tsx';
 import { announce } from '../parts/toast.tsx';
 import { useRefreshOnNotice } from '../session/live.ts';
 import { usePages, useResource, useRight, useTenant, useTitle } from '../session/use.ts';
-import { navigate } from '../shell/router.ts';
+import { navigate } from '../page/router.ts';
 import { useSecretOnce } from './secret-once.tsx';
 
 export function WebhookScreen({ webhook: id = '' }: RouteParams): JSX.Element {

@@ -9,7 +9,7 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import { inBackground } from '../data/in-background.ts';
 import { Resources } from '../data/resource.ts';
 import { consoleRoot, safeReturn } from '../data/routes.ts';
-import { navigate } from '../shell/router.ts';
+import { navigate } from '../page/router.ts';
 import { type PersonToken, SignInRequired, baseUrl } from './code-flow.ts';
 import { answerFromTab, handOver } from './handover.ts';
 import { keepReturn, signIn, takeReturn } from './sign-in.ts';

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { fieldOfMoment, momentOfField } from '../../data/formats.ts';
-import { setQuery } from '../../shell/router.ts';
-import { settings } from '../../shell/settings.ts';
-import { useShortcuts } from '../../shell/shortcuts.ts';
+import { setQuery } from '../../page/router.ts';
+import { settings } from '../../page/settings.ts';
+import { useShortcuts } from '../../page/shortcuts.ts';
 
 /** Typing waits this long before it filters. */
 const typingMs = 300;

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { settings } from '../../shell/settings.ts';
-import { isInText, useShortcuts } from '../../shell/shortcuts.ts';
+import { settings } from '../../page/settings.ts';
+import { isInText, useShortcuts } from '../../page/shortcuts.ts';
 import { Button } from '../button.tsx';
 
 /** The rows of a list that a person has selected, to act on them together. */

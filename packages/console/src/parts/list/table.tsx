@@ -1,8 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { PagedList } from '../../data/pages.ts';
-import { settings } from '../../shell/settings.ts';
-import { useShortcuts } from '../../shell/shortcuts.ts';
+import { settings } from '../../page/settings.ts';
+import { useShortcuts } from '../../page/shortcuts.ts';
 import { Button } from '../button.tsx';
 import { ProblemNote } from '../problem.tsx';
 import { LoadBar, Skeleton } from '../states.tsx';

@@ -8,7 +8,7 @@ import { Empty } from '../../parts/states.tsx';
 import { findInteraction } from '../../session/api.ts';
 import { useRefreshOnNotice } from '../../session/live.ts';
 import { useResource, useTenant, useTitle } from '../../session/use.ts';
-import { addressWith, place } from '../../shell/router.ts';
+import { addressWith, place } from '../../page/router.ts';
 import { Queue } from './queue.tsx';
 import { SaidBefore } from './said-before.tsx';
 

@@ -20,8 +20,8 @@ import { Time } from '../../parts/time.tsx';
 import { type InteractionSummary, listInteractions } from '../../session/api.ts';
 import { useRefreshOnNotice } from '../../session/live.ts';
 import { usePages, useRight, useTenant } from '../../session/use.ts';
-import { addressWith, place, setQuery } from '../../shell/router.ts';
-import { useShortcuts } from '../../shell/shortcuts.ts';
+import { addressWith, place, setQuery } from '../../page/router.ts';
+import { useShortcuts } from '../../page/shortcuts.ts';
 import { DenySeveral, nameOf } from './deny-several.tsx';
 import { useStillRows } from './still-rows.ts';
 

@@ -14,7 +14,7 @@ import { CopyButton } from '../../parts/copy.tsx';
 import { Time } from '../../parts/time.tsx';
 import { organizationClient } from '../../session/session.ts';
 import { usePages, useResource, useTitle } from '../../session/use.ts';
-import { addressWith, place, setQuery } from '../../shell/router.ts';
+import { addressWith, place, setQuery } from '../../page/router.ts';
 
 /** The filters of the address, by their names there. */
 const filterNames = ['action', 'outcome', 'actor', 'object', 'from', 'to'] as const;

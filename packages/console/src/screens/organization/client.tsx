@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { date, plural, visible } from '../../data/formats.ts';
 import { type RouteParams, addressOf } from '../../data/routes.ts';
 import { Button } from '../../parts/button.tsx';
-import { now } from '../../shell/clock.ts';
+import { now } from '../../page/clock.ts';
 import { Confirm, useAction } from '../../parts/dialog.tsx';
 import { Card, Heading, Shown } from '../../parts/page.tsx';
 import { ProblemNote } from '../../parts/problem.tsx';
@@ -13,7 +13,7 @@ import { Time, Until } from '../../parts/time.tsx';
 import { actorName } from '../../session/actors.ts';
 import { organizationClient } from '../../session/session.ts';
 import { useResource, useTitle } from '../../session/use.ts';
-import { navigate } from '../../shell/router.ts';
+import { navigate } from '../../page/router.ts';
 import { useSecretOnce } from '../secret-once.tsx';
 
 export function ClientScreen({ org = '', client: id = '' }: RouteParams): JSX.Element {

@@ -17,8 +17,8 @@ import { Card } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { announce } from '../../parts/toast.tsx';
-import { addressWith, place } from '../../shell/router.ts';
-import { useShortcuts } from '../../shell/shortcuts.ts';
+import { addressWith, place } from '../../page/router.ts';
+import { useShortcuts } from '../../page/shortcuts.ts';
 
 const names = ['conversation', 'timeline', 'data', 'raw'] as const;
 type TabName = (typeof names)[number];

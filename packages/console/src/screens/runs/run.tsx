@@ -8,7 +8,7 @@ import { canCancel, hasEnded } from '../../data/run-rows.ts';
 import { RunStore } from '../../data/run-store.ts';
 import { cliOf, curlOf, sdkOf } from '../../data/snippets.ts';
 import { Button } from '../../parts/button.tsx';
-import { now } from '../../shell/clock.ts';
+import { now } from '../../page/clock.ts';
 import { copyText } from '../../parts/copy.tsx';
 import { Confirm, useAction } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -23,7 +23,7 @@ import { findRun } from '../../session/api.ts';
 import { baseUrl } from '../../session/code-flow.ts';
 import { useResource, useRight, useTenant, useTitle } from '../../session/use.ts';
 import { actorName } from '../../session/actors.ts';
-import { navigate } from '../../shell/router.ts';
+import { navigate } from '../../page/router.ts';
 import { RunTabs } from './run-tabs.tsx';
 
 /** One run: where its time went, what was said, and every event. */

@@ -21,7 +21,7 @@ import { actorName } from '../../session/actors.ts';
 import { useNotices, useRefreshOnNotice } from '../../session/live.ts';
 import { baseUrl } from '../../session/code-flow.ts';
 import { usePages, useResource, useRight, useTenant, useTitle } from '../../session/use.ts';
-import { addressWith, place, setQuery } from '../../shell/router.ts';
+import { addressWith, place, setQuery } from '../../page/router.ts';
 import { CancelRuns } from './cancel-runs.tsx';
 
 const views = [

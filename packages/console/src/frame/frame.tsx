@@ -14,10 +14,10 @@ import { type TenantScope, session, tenantScope } from '../session/session.ts';
 import { TenantContext } from '../session/use.ts';
 import { Navigation, sectionOf } from './navigation.tsx';
 import { Palette } from './palette.tsx';
-import { navigate, place } from './router.ts';
+import { navigate, place } from '../page/router.ts';
 import { loadPageAgain, screenOf } from './screens.ts';
-import { shortcutList } from './shortcut-list.tsx';
-import { modifierKey, useShortcuts } from './shortcuts.ts';
+import { shortcutList } from '../parts/shortcut-list.tsx';
+import { modifierKey, useShortcuts } from '../page/shortcuts.ts';
 
 const open = signal<'palette' | 'keys' | 'navigation' | undefined>(undefined);
 /** The tenant that was seen last: organization screens and settings keep it in the navigation. */

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { modifierKey } from './shortcuts.ts';
+import { modifierKey } from '../page/shortcuts.ts';
 
 const keys: readonly (readonly [keys: string, does: string])[] = [
   [`${modifierKey} K`, 'search or go to an id'],

@@ -14,7 +14,7 @@ import {
   signInAgain,
 } from '../session/session.ts';
 import { Frame } from './frame.tsx';
-import { navigate, place } from './router.ts';
+import { navigate, place } from '../page/router.ts';
 
 /** The page by the state of the session: nothing of an organization is drawn before the person is known. */
 export function App(): JSX.Element {

@@ -7,7 +7,7 @@ import { listAgents, listSessions } from '../session/api.ts';
 import { type TenantScope, session } from '../session/session.ts';
 import { useResource } from '../session/use.ts';
 import { manages, organizationEntries, tenantEntries } from './navigation.tsx';
-import { navigate } from './router.ts';
+import { navigate } from '../page/router.ts';
 
 interface Target {
   readonly name: string;

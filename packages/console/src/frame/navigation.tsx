@@ -7,7 +7,7 @@ import { getOverview } from '../session/api.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
 import { type TenantScope, session } from '../session/session.ts';
 import { useResource } from '../session/use.ts';
-import { place } from './router.ts';
+import { place } from '../page/router.ts';
 
 interface Entry {
   readonly name: string;
