@@ -1,16 +1,9 @@
-import { type ViteUserConfig, configDefaults } from 'vitest/config';
+import type { ViteUserConfig } from 'vitest/config';
 import { commonSettings } from './test/runner/common-settings.ts';
-import { LongFilesFirst } from './test/runner/long-files-first.ts';
+import { filesOf } from './test/runner/kinds.ts';
 import { sharing } from './test/runner/leftovers.ts';
-import { sharedProcess } from './test/runner/shared-process.ts';
+import { LongKindsFirst } from './test/runner/long-kinds-first.ts';
 import { SlowestFiles } from './test/runner/slowest-files.ts';
-
-/** It checks what the other test files observed. */
-const lastOfAll = 'packages/server/test/http/operations-coverage.test.ts';
-/** They need the built console. */
-const consoleInBrowser = 'packages/console/test/browser/**/*.test.ts';
-/** They download hundreds of megabytes from npm: `npm run test:agents` runs them. */
-const realAgents = 'packages/server/test/real-agents/**';
 
 export default {
   test: {
@@ -26,27 +19,17 @@ export default {
     ],
     reporters: ['default', new SlowestFiles()],
     ...commonSettings,
-    sequence: { sequencer: LongFilesFirst },
+    sequence: { sequencer: LongKindsFirst },
     projects: [
       {
         extends: true,
-        test: {
-          name: 'tests',
-          include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
-          exclude: [
-            ...configDefaults.exclude,
-            lastOfAll,
-            realAgents,
-            consoleInBrowser,
-            ...sharedProcess,
-          ],
-        },
+        test: { name: 'alone', include: [...filesOf('fault'), ...filesOf('alone')] },
       },
       {
         extends: true,
         test: {
-          name: 'console',
-          include: [consoleInBrowser],
+          name: 'browser',
+          include: filesOf('browser'),
           isolate: false,
           testTimeout: 600_000,
           hookTimeout: 180_000,
@@ -58,16 +41,11 @@ export default {
       },
       {
         extends: true,
-        test: {
-          name: 'shared',
-          include: [...sharedProcess],
-          exclude: [...configDefaults.exclude, lastOfAll],
-          ...sharing,
-        },
+        test: { name: 'shared', include: [...filesOf('slow'), ...filesOf('plain')], ...sharing },
       },
       {
         extends: true,
-        test: { name: 'coverage', include: [lastOfAll], sequence: { groupOrder: 1 } },
+        test: { name: 'last', include: filesOf('last'), sequence: { groupOrder: 1 } },
       },
     ],
   },

@@ -22,6 +22,8 @@ describe('each offence is named', () => {
     [`${server}/app/legacy-runs.ts`, ''],
     [`${server}/app/runOnce.ts`, ''],
     [`${server}/app/index.ts`, ''],
+    ['packages/server/test/app/runs.lengthy.test.ts', ''],
+    ['packages/server/test/app/runs.plain.test.ts', ''],
     [`${server}/app/runs.ts`, 'x;\n'.repeat(401)],
     [`${server}/domain/run.ts`, 'const now = Date.now();'],
     [`${server}/app/runs.ts`, 'setTimeout(() => {}, 5);'],
@@ -53,6 +55,7 @@ test('a folder of sources has 25 files at most on one level, unless it is a list
 test('ordinary files are left alone', () => {
   expect(treeProblems('packages/contract/src/index.ts', `export { z } from 'zod';\n`)).toEqual([]);
   expect(treeProblems('packages/server/src/workers/driver.ts', 'setTimeout(f, 1);\n')).toEqual([]);
+  expect(treeProblems('packages/server/test/app/runs.slow.test.ts', '')).toEqual([]);
   expect(treeProblems('vitest.config.ts', 'x;\n'.repeat(400))).toEqual([]);
 });
 

@@ -1,5 +1,7 @@
 // Rules about folders, names and words that the linter does not know, as functions, so that a planted offence can be
 // shown to them.
+import { kindOf } from './runner/kinds.ts';
+
 const maxLines = 400;
 const maxFilesOfFolder = 25;
 /** One file for each noun, each step of the schema, or each run of a generator: more of them are not another thing. */
@@ -24,7 +26,7 @@ const names: readonly Rule[] = [
   },
   {
     where: /\.(ts|tsx|mjs)$/,
-    refuses: /(^|\/)(?![a-z0-9]+(-[a-z0-9]+)*(\.test|\.config)?\.\w+$)[^/]+$/,
+    refuses: /(^|\/)(?![a-z0-9]+(-[a-z0-9]+)*((\.[a-z]+)?\.test|\.config)?\.\w+$)[^/]+$/,
     because: 'a file name that is not kebab-case',
   },
   {
@@ -78,6 +80,11 @@ export function treeProblems(path: string, text: string): string[] {
   const problems = names
     .filter((rule) => rule.where.test(path) && rule.refuses.test(path))
     .map((rule) => `${path}: ${rule.because}`);
+  if (path.endsWith('.test.ts') && kindOf(path) === undefined) {
+    problems.push(
+      `${path}: no kind of test; test/runner/kinds.ts has them, and a plain one has no word`,
+    );
+  }
   const lines = text.split('\n');
   // A generated file is not edited, so its length is no problem.
   if (isSource(path) && !path.includes('/generated/') && lines.length - 1 > maxLines) {

@@ -1,4 +1,4 @@
-// The table of docs/guides/durable-runs.md: what survives what, per framework. faults/rolling-restart.test.ts hands runs of
+// The table of docs/guides/durable-runs.md: what survives what, per framework. faults/rolling-restart.fault.test.ts hands runs of
 // these frameworks over, and the recovery tests of each framework lose them.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ test('the guide says `handed over` of every framework that a rolling restart is 
     stopped.startsWith('handed over') ? [framework] : [],
   );
   const tested = readFileSync(
-    join(import.meta.dirname, '../faults/rolling-restart.test.ts'),
+    join(import.meta.dirname, '../faults/rolling-restart.fault.test.ts'),
     'utf8',
   );
   const courier = /framework: (\w+)/.exec(

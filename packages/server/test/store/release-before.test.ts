@@ -1,5 +1,5 @@
 // D-93: servers of the release before share the database during an upgrade. These are their statements; the whole server
-// is in faults/old-release.test.ts.
+// is in faults/old-release.fault.test.ts.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/store/sql.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';

@@ -29,14 +29,14 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
     /^npm (ci|install (--global|--ignore-scripts|--prefix|@anthropic-ai|openapi-fetch).*)$/,
     /^NODE_OPTIONS="--import \.\/\.otel\//,
   ],
-  'it needs a container engine or a cluster; test/deploy.test.ts and test/image.test.ts check what it reads':
+  'it needs a container engine or a cluster; test/deploy.alone.test.ts and test/image.alone.test.ts check what it reads':
     [/^docker /, /^kubectl /, /^cd deploy$/, /^cp cluster\.env\.example /],
   'it needs a key of a model': [
     /_API_KEY=… npm start$/,
     /^npx convoke (chat assistant|invoke (assistant|acp-example) .*)$/,
   ],
   'it needs a person in a browser': [/^npx convoke login /],
-  'it measures for minutes; bench/bench.test.ts runs the parts': [
+  'it measures for minutes; bench/bench.alone.test.ts runs the parts': [
     /^node (\.\.\/\.\.\/)?scripts\/run\.mjs (bench\/)?[\w-]+\.ts/,
     /^cd bench\/peers$/,
     /^git worktree add /,
@@ -46,20 +46,20 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   'it records a terminal for a minute': [/^npm run picture$/],
   'the copy of the checkout stands for the clone': [/^git clone /, /^cd convoke$/],
-  'test/readme.test.ts runs it, at a terminal': [/^npx convoke invoke (demo|payer) /],
-  'test/cluster-guide.test.ts runs it': [/^npx convoke export \| /],
+  'test/readme.alone.test.ts runs it, at a terminal': [/^npx convoke invoke (demo|payer) /],
+  'test/cluster-guide.alone.test.ts runs it': [/^npx convoke export \| /],
   'it needs an empty PostgreSQL': [/ pg_(dump|restore) /, /^npx convoke serve --role api$/],
-  'packages/sdk/test/generated-client.test.ts runs it': [/^npx openapi-typescript /],
+  'packages/sdk/test/generated-client.alone.test.ts runs it': [/^npx openapi-typescript /],
 };
 
 /** Scripts, whose commands need each other, and the test that runs all of a page's. */
 const scriptTests: Readonly<Record<string, string>> = {
-  'README.md': 'test/readme.test.ts',
-  'docs/guides/cluster.md': 'test/cluster-guide.test.ts',
-  'docs/guides/operate.md': 'packages/cli/test/backup.test.ts',
-  'docs/guides/people.md': 'test/people-guide.test.ts',
-  'docs/guides/stdio-agents.md': 'packages/server/test/harness/stdio/guide.test.ts',
-  'docs/guides/use-the-sdk.md': 'test/documented-commands.test.ts',
+  'README.md': 'test/readme.alone.test.ts',
+  'docs/guides/cluster.md': 'test/cluster-guide.alone.test.ts',
+  'docs/guides/operate.md': 'packages/cli/test/backup.alone.test.ts',
+  'docs/guides/people.md': 'test/people-guide.alone.test.ts',
+  'docs/guides/stdio-agents.md': 'packages/server/test/harness/stdio/guide.alone.test.ts',
+  'docs/guides/use-the-sdk.md': 'test/documented-commands.alone.test.ts',
 };
 
 /** Commands that are expected to fail: the page says so. */
@@ -273,7 +273,7 @@ function concrete(text: string): string {
     .replaceAll(/https:\/\/convoke\.example|http:\/\/127\.0\.0\.1:8787/g, () => word('address'));
 }
 
-/** `npx convoke` without the half second that npm takes to find it; test/readme.test.ts goes through npm. */
+/** `npx convoke` without the half second that npm takes to find it; test/readme.alone.test.ts goes through npm. */
 const npx = 'npx() { shift; node "$CHECKOUT/packages/cli/bin/convoke.mjs" "$@"; }\n';
 
 /** Runs a command and notes the ids that it shows. */
