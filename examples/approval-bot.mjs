@@ -26,5 +26,5 @@ do {
 function isHarmless({ tool_name, tool_input }) {
   if (tool_name !== 'write_file' || typeof tool_input !== 'object' || tool_input === null)
     return false;
-  return 'path' in tool_input && tool_input['path'] === 'note.txt';
+  return 'path' in tool_input && tool_input['path'] === 'outputs/note.txt';
 }

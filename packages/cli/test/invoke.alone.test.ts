@@ -1,5 +1,5 @@
 // `convoke invoke` as a script uses it, against a real development server.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
@@ -107,6 +107,27 @@ describe('convoke invoke', () => {
     const { stdout, stderr, code } = await convoke.run(['invoke', 'demo', 'Hello', ...options]);
     expect({ code, stderr }).toEqual({ code: expected, stderr: expect.stringContaining(remark) });
     expect(stdout).toContain(answer);
+  });
+
+  test('shows the files that the agent wrote, with the command that downloads each', async () => {
+    const path = join(server.place, 'attached.txt');
+    await writeFile(path, 'words');
+    const allowed = ['--approve', 'allow', '--answer', '1'];
+    const { stderr } = await convoke.run(['invoke', 'demo', 'Hello', '--file', path, ...allowed]);
+    const shown = /^note\.txt \((\d+) bytes\)\n {2}download with: convoke (.*)\nsession /m;
+    const [, size, command = ''] = shown.exec(stderr) ?? [];
+    expect({ size, stderr }).toEqual({
+      size: String('Captain was here, in run 1.\n'.length),
+      stderr: expect.not.stringContaining('attached.txt'),
+    });
+    await convoke.run(command.split(' '));
+    expect(await readFile(join(server.place, 'note.txt'), 'utf8')).toBe(
+      'Captain was here, in run 1.\n',
+    );
+    const denied = ['--approve', 'deny', '--answer', '1'];
+    expect((await convoke.run(['invoke', 'demo', 'Hello', ...denied])).stderr).not.toContain(
+      'download with',
+    );
   });
 
   test('leaves a run that takes longer than its timeout', async () => {

@@ -73,14 +73,18 @@ describe('a person at a terminal', () => {
     expect(asked).toContain('Hello! You said: Good morning');
     await terminal.type('2');
     const approval = await terminal.shows(/approve write_file[\s\S]*\[y\]es, \[n\]o.*\? *$/m);
-    expect(approval).toContain('"path": "note.txt"');
+    expect(approval).toContain('"path": "outputs/note.txt"');
     expect(approval).toContain('Nice to meet you, Friend.');
     await terminal.type('y');
     const done = await terminal.shows(/session sess_\w+, run run_\w+/);
     expect(done).toContain('write_file: allowed');
-    expect(done).toContain('Thank you, Friend. It is in note.txt.');
+    const below =
+      /Thank you, Friend\. It is in note\.txt\.\n+note\.txt \(27 bytes\)\n {2}download with: (.*)\n/;
+    const [, download = ''] = below.exec(done) ?? [];
     await terminal.type('echo "it ended with $?"');
     await terminal.shows(/it ended with 0/);
+    await terminal.type(`clear; ${download} && cat note.txt`);
+    await terminal.shows(/^Friend was here, in run 1\.$/m);
   });
 
   test('sees the characters that would turn an answer, a question or an approval around (T-16)', async () => {
@@ -118,12 +122,12 @@ describe('a person at a terminal', () => {
     await terminal.type(`${editor} convoke invoke demo Hello --answer 1`);
     await terminal.shows(/\[e\]dit.*\?/);
     await terminal.type('e');
-    await terminal.shows(/"path": "edited\.txt"[\s\S]*\(edited\)\n.*\? *$/m);
+    await terminal.shows(/"path": "outputs\/edited\.txt"[\s\S]*\(edited\)\n.*\? *$/m);
     await terminal.type('y');
     await terminal.shows(/session sess_\w+, run run_\w+/);
     expect(await lastInteraction()).toMatchObject({
       decision: 'allow',
-      updated_input: { path: 'edited.txt' },
+      updated_input: { path: 'outputs/edited.txt' },
     });
     await terminal.type('clear; unset EDITOR VISUAL; echo empty');
     await terminal.shows(/^empty$/m);

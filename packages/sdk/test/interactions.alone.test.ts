@@ -36,7 +36,7 @@ describe('handlers answer interactions', () => {
     expect(onPermission.mock.calls[0]?.[0]).toMatchObject({
       kind: 'permission',
       tool_name: 'write_file',
-      tool_input: { path: 'note.txt', text: 'Captain was here, in run 1.\n' },
+      tool_input: { path: 'outputs/note.txt', text: 'Captain was here, in run 1.\n' },
     });
   });
 

@@ -1,4 +1,4 @@
-import type { RunHandle } from '@convoke/sdk';
+import type { RunHandle, RunRecord } from '@convoke/sdk';
 import { exitCodes } from '../failure.ts';
 import type { Answering } from '../options/following.ts';
 import { watchInterrupts } from './interrupts.ts';
@@ -15,10 +15,13 @@ export interface FollowRun {
 }
 
 /**
- * Shows the events of a run until it ends, and sets the exit code to its outcome. Returns whether it ended: the person,
- * or the options of the command, may have left it.
+ * Shows the events of a run until it ends, and sets the exit code to its outcome. Returns the run as it ended; undefined
+ * if the person, or the options of the command, left it.
  */
-export async function followRun(run: RunHandle, options: FollowRun): Promise<boolean> {
+export async function followRun(
+  run: RunHandle,
+  options: FollowRun,
+): Promise<RunRecord | undefined> {
   const { json, stream, answering, after } = options;
   const leaving = new AbortController();
   const leave = () => leaving.abort();
@@ -42,10 +45,10 @@ export async function followRun(run: RunHandle, options: FollowRun): Promise<boo
     shown.close();
   }
   if (leaving.signal.aborted) return left(run);
-  const { status } = await run.read();
-  if (status === 'failed') process.exitCode = exitCodes.runFailed;
-  if (status === 'cancelled') process.exitCode = exitCodes.runCancelled;
-  return true;
+  const ended = await run.read();
+  if (ended.status === 'failed') process.exitCode = exitCodes.runFailed;
+  if (ended.status === 'cancelled') process.exitCode = exitCodes.runCancelled;
+  return ended;
 }
 
 function leaveAfter(seconds: number | undefined, leave: () => void): NodeJS.Timeout | undefined {
@@ -56,10 +59,9 @@ function leaveAfter(seconds: number | undefined, leave: () => void): NodeJS.Time
   }, seconds * 1000);
 }
 
-function left(run: RunHandle): false {
+function left(run: RunHandle): undefined {
   remarkHowToFollow(run);
   process.exitCode = exitCodes.unfinished;
-  return false;
 }
 
 export function remarkHowToFollow({ sessionId, id }: RunHandle): void {

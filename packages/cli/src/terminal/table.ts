@@ -100,7 +100,8 @@ function withShortIds(head: Row, rows: readonly Row[]): readonly Row[] {
   );
 }
 
-function uniqueLength(ids: readonly string[]): number {
+/** Length of the shortest beginnings, at least the time of the ids, that tell ids of one type apart. */
+export function uniqueLength(ids: readonly string[]): number {
   const different = new Set(ids).size;
   const [, type = ''] = idPattern.exec(ids[0] ?? '') ?? [];
   let length = type.length + idMin;

@@ -8,6 +8,7 @@ import { connect } from '../../sign-in/connection.ts';
 import { followRun } from '../../terminal/follow-run.ts';
 import { remark } from '../../terminal/output.ts';
 import { clearSpinner } from '../../terminal/spinner.ts';
+import { remarkWrittenFiles } from '../../terminal/written-files.ts';
 
 export function chatCommand(): Command {
   const command = new Command('chat')
@@ -24,8 +25,10 @@ export function chatCommand(): Command {
       remark(`session ${session.id}`, 'dim');
       if (id !== undefined) await session.resume();
       for await (const prompt of process.stdin.isTTY ? typed() : piped()) {
-        if (!(await followRun(await session.run(prompt), { json, stream, answering: options })))
-          break;
+        const run = await session.run(prompt);
+        const ended = await followRun(run, { json, stream, answering: options });
+        if (ended === undefined) break;
+        if (!json) await remarkWrittenFiles(session.files, ended);
       }
       remark(`continue with: convoke chat ${agent} --session ${session.id}`, 'dim');
     });

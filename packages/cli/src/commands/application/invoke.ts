@@ -9,6 +9,7 @@ import { connect } from '../../sign-in/connection.ts';
 import { followRun, remarkHowToFollow } from '../../terminal/follow-run.ts';
 import { printJson, remark } from '../../terminal/output.ts';
 import { printFacts } from '../../terminal/table.ts';
+import { remarkWrittenFiles } from '../../terminal/written-files.ts';
 import { openUpload, uploadFile } from '../../upload-file.ts';
 
 const followed = ['stream', 'approve', 'answer', 'timeout', 'unattended'];
@@ -34,10 +35,15 @@ export function invokeCommand(): Command {
     )
     .action(async (agent: string, prompt: string, options: InvokeOptions, invoked: Command) => {
       const { json = false } = globalOptions(invoked);
-      const run = await start(await connect(invoked), { ...options, agent, prompt });
+      const convoke = await connect(invoked);
+      const run = await start(convoke, { ...options, agent, prompt });
       if (options.detach === true || !options.wait) return detach(run, json);
-      await followRun(run, { json, stream: options.stream ?? false, answering: options });
-      if (!json) remark(`session ${run.sessionId}, run ${run.id}`, 'dim');
+      const { stream = false } = options;
+      const ended = await followRun(run, { json, stream, answering: options });
+      if (json) return;
+      if (ended !== undefined)
+        await remarkWrittenFiles(convoke.sessions.at(run.sessionId).files, ended);
+      remark(`session ${run.sessionId}, run ${run.id}`, 'dim');
     });
   return addFollowingOptions(command);
 }

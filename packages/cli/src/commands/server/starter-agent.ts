@@ -11,7 +11,7 @@ session_files: true
 script:
   - say: "Hello! You said: {{prompt}}\\n"
   - ask: { question: "What should I call you?", options: [Captain, Friend] }
-  - tool: { name: write_file, input: { path: note.txt, text: "{{answer}} was here.\\n" } }
+  - tool: { name: write_file, input: { path: outputs/note.txt, text: "{{answer}} was here.\\n" } }
   - say: "Thank you, {{answer}}. It is in note.txt.\\n"
 `;
 

@@ -70,7 +70,10 @@ test('demo greets, asks for a name, asks for permission to write, writes, and th
     answers: { 'step-1': say('Ada') },
   });
   const request = named.find((event) => event.type === 'permission_request');
-  expect(request).toMatchObject({ toolName: 'write_file', toolInput: { path: 'note.txt' } });
+  expect(request).toMatchObject({
+    toolName: 'write_file',
+    toolInput: { path: 'outputs/note.txt' },
+  });
   const input = request?.toolInput ?? null;
   const thanked = await play({
     agent,
@@ -79,7 +82,9 @@ test('demo greets, asks for a name, asks for permission to write, writes, and th
     answers: { 'step-3': allow(input) },
   });
   expect(textOf(thanked)).toContain('Thank you, Ada.');
-  expect(await readFile(join(sessionFolder, 'note.txt'), 'utf8')).toBe('Ada was here, in run 1.\n');
+  expect(await readFile(join(sessionFolder, 'outputs/note.txt'), 'utf8')).toBe(
+    'Ada was here, in run 1.\n',
+  );
   const refused = await play({
     agent,
     sessionFolder,
