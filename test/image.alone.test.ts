@@ -69,7 +69,7 @@ describe.runIf(typeof engine !== 'string')('the image', () => {
     expect(has('node_modules/fastify')).toBe(true);
     expect(has('node_modules/@aws-sdk/client-s3')).toBe(true);
     expect(has('node_modules/@ai-sdk/google')).toBe(true);
-    expect(has('packages/server/dist/store/migrations/postgres/0001-spine.sql')).toBe(true);
+    expect(has('packages/server/dist/store/migrations/postgres/0001-schema.sql')).toBe(true);
     for (const path of ['typescript', 'vitest', 'rolldown', 'knip', 's3rver']) {
       expect([path, has(`node_modules/${path}`)]).toEqual([path, false]);
     }

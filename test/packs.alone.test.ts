@@ -55,7 +55,7 @@ test('examples of the readmes work: the code of the contract runs, and the comma
 });
 
 test('the server brings its migrations and the built console along', () => {
-  expect(packed.get('server')).toContain('dist/store/migrations/sqlite/0001-spine.sql');
+  expect(packed.get('server')).toContain('dist/store/migrations/sqlite/0001-schema.sql');
   expect(packed.get('server')).toContain('dist/console/index.html');
 });
 

@@ -22,11 +22,11 @@ afterAll(async () => {
 test('migrate lists what it applies; --check changes nothing and lists what is pending', async () => {
   const before = await convoke.run(['migrate', '--check']);
   expect(before.code).toBe(1);
-  expect(before.stdout).toMatch(/^pending 0001-spine\npending 0002-audit\n/);
+  expect(before.stdout).toMatch(/^pending 0001-schema\n/);
   expect(before.stderr).toContain('run `convoke migrate`');
   const applied = await convoke.run(['migrate']);
   expect(applied.code).toBe(0);
-  expect(applied.stderr).toMatch(/^applied 0001-spine\napplied 0002-audit\n/);
+  expect(applied.stderr).toMatch(/^applied 0001-schema\n/);
   expect(await convoke.run(['migrate', '--check'])).toMatchObject({ code: 0, stderr: '' });
   expect(await convoke.json('migrate')).toMatchObject({ applied: [], pending: [] });
 });
@@ -43,4 +43,21 @@ test('a database of a newer release is rejected by every command that opens it',
     );
     expect(stderr.trim().split('\n')).toHaveLength(1);
   }
+});
+
+test('a database of an earlier commit is rejected in one line; doctor says the same', async () => {
+  const database = new DatabaseSync(join(place, '.convoke/convoke.db'));
+  database.exec("update schema_migrations set name = 'spine' where version = 1");
+  database.close();
+  for (const args of [['migrate', '--check'], ['serve']]) {
+    const { code, stderr } = await convoke.run(args);
+    expect([args, code]).toEqual([args, 1]);
+    expect(stderr).toMatch(
+      /^convoke: the database was written by an earlier commit of Convoke: .*0001-spine.*; data from before the first release is not read: start with an empty/,
+    );
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  }
+  const { code, stdout } = await convoke.run(['doctor']);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/fail {2}database .*0001-spine.*\n *→ data from before the first release/);
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { isLockTimeout } from './lock-timeout.ts';
-import type { Database, Reader, Transaction } from './sql-database.ts';
+import type { Database, Transaction } from './sql-database.ts';
 import { sql } from './sql.ts';
 
 /**
@@ -31,17 +31,37 @@ export interface MigratableDatabase extends Database {
   inTenantScope<T>(tenantId: string, work: () => T): T;
 }
 
-interface Migration {
+/** A row of `schema_migrations`. */
+export interface AppliedMigration {
   version: number;
   name: string;
+}
+
+interface Migration extends AppliedMigration {
   path: string;
+}
+
+const appliedQuery = sql`select version, name from schema_migrations order by version`;
+
+/** Thrown for a database that has other migrations than this release, such as every one from before the first (D-290). */
+export class OtherHistory extends Error {
+  readonly problem: string;
+  readonly remedy =
+    'data from before the first release is not read: start with an empty data folder or database';
+
+  constructor(there: AppliedMigration, here: AppliedMigration) {
+    const problem = `the database was written by an earlier commit of Convoke: it has the migration ${labelOf(there)} instead of ${labelOf(here)}`;
+    super();
+    this.problem = problem;
+    this.message = `${problem}; ${this.remedy}`;
+  }
 }
 
 /** The schema of a database compared with the one of this release. */
 export interface SchemaState {
   readonly version: number;
   readonly known: number;
-  /** The migrations to apply, in order, such as `0002-audit`. */
+  /** The migrations to apply, in order, such as `0002-session-notes`. */
   readonly pending: readonly string[];
 }
 
@@ -50,8 +70,14 @@ export async function schemaState(
   database: MigratableDatabase,
   folder: string,
 ): Promise<SchemaState> {
+  return stateOf(await appliedMigrations(database), folder);
+}
+
+/** The same of the rows of `schema_migrations`, in the order of their versions. */
+export function stateOf(applied: readonly AppliedMigration[], folder: string): SchemaState {
   const migrations = readMigrations(folder);
-  const version = await appliedVersion(database);
+  refuseOtherHistory(applied, migrations);
+  const version = lastVersion(applied);
   const pending = migrations.filter((each) => each.version > version).map(labelOf);
   return { version, known: migrations.length, pending };
 }
@@ -59,7 +85,7 @@ export async function schemaState(
 /**
  * Applies the migrations `0001-name.sql` of the folder that are pending: forward only, one transaction for each file
  * and its record. Idempotent, and safe when two replicas run it at once. Throws if a newer release has already migrated
- * the database. Calls `onApplied` after each file.
+ * the database, or one with other migrations. Calls `onApplied` after each file.
  */
 export async function migrate(
   database: MigratableDatabase,
@@ -72,7 +98,9 @@ export async function migrate(
     await tx.script(
       'create table if not exists schema_migrations (version integer primary key, name text not null, applied_at bigint not null)',
     );
-    refuseNewer(await lastVersion(tx), migrations, folder);
+    const applied = await tx.all<AppliedMigration>(appliedQuery);
+    refuseOtherHistory(applied, migrations);
+    refuseNewer(lastVersion(applied), migrations, folder);
   });
   for (const migration of migrations) {
     if (await applyWithRetries(database, migration)) onApplied(labelOf(migration));
@@ -97,23 +125,22 @@ async function applyWithRetries(
   }
 }
 
-/** 0 if no migration was ever applied. */
-async function appliedVersion(database: MigratableDatabase): Promise<number> {
+async function appliedMigrations(
+  database: MigratableDatabase,
+): Promise<readonly AppliedMigration[]> {
   const tables =
     database.dialect === 'sqlite'
       ? sql`select name from sqlite_master where name = 'schema_migrations'`
       : sql`select relname as name from pg_class where oid = to_regclass('schema_migrations')`;
-  return (await database.get(tables)) === undefined ? 0 : lastVersion(database);
+  return (await database.get(tables)) === undefined ? [] : database.all(appliedQuery);
 }
 
-async function lastVersion(reader: Reader): Promise<number> {
-  const last = await reader.get<{ version: number | null }>(
-    sql`select max(version) as version from schema_migrations`,
-  );
-  return last?.version ?? 0;
+/** 0 if no migration was ever applied. */
+function lastVersion(applied: readonly AppliedMigration[]): number {
+  return applied.at(-1)?.version ?? 0;
 }
 
-function labelOf({ version, name }: Migration): string {
+function labelOf({ version, name }: AppliedMigration): string {
   return `${String(version).padStart(4, '0')}-${name}`;
 }
 
@@ -121,14 +148,12 @@ function labelOf({ version, name }: Migration): string {
 async function apply(tx: MigrationTransaction, migration: Migration): Promise<boolean> {
   await tx.lockMigrations();
   const { version, name } = migration;
-  const applied = await tx.get<{ name: string }>(
-    sql`select name from schema_migrations where version = ${version}`,
+  const applied = await tx.get<AppliedMigration>(
+    sql`select version, name from schema_migrations where version = ${version}`,
   );
-  if (applied?.name === name) return false;
   if (applied !== undefined) {
-    throw new Error(
-      `migration ${version} was applied as "${applied.name}", but ${migration.path} has that number now`,
-    );
+    refuseOtherHistory([applied], [migration]);
+    return false;
   }
   await tx.script(readFileSync(migration.path, 'utf8'));
   await tx.run(
@@ -149,6 +174,17 @@ function readMigrations(folder: string): Migration[] {
     }
     return { version: Number(digits), name, path: join(folder, file) };
   });
+}
+
+function refuseOtherHistory(
+  applied: readonly AppliedMigration[],
+  migrations: readonly AppliedMigration[],
+): void {
+  const names = new Map(migrations.map(({ version, name }) => [version, name]));
+  for (const there of applied) {
+    const name = names.get(there.version) ?? there.name;
+    if (name !== there.name) throw new OtherHistory(there, { ...there, name });
+  }
 }
 
 function refuseNewer(version: number, migrations: readonly Migration[], folder: string): void {

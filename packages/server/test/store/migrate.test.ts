@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
-import { migrate } from '../../src/store/migrate.ts';
+import { migrate, schemaState } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
 import { createLocation, databaseKinds, openTestDatabase } from '../support/databases.ts';
 
@@ -73,7 +73,18 @@ describe.each(databaseKinds)('migrations on %s', (kind) => {
   test('a migration renamed after it ran is refused', async () => {
     const database = await openTestDatabase(kind, { migrations: folderOf(first) });
     const renamed = { '0001-other.sql': first['0001-runs.sql'] };
-    await expect(migrate(database, folderOf(renamed))).rejects.toThrow(/was applied as "runs"/);
+    await expect(migrate(database, folderOf(renamed))).rejects.toThrow(
+      /has the migration 0001-runs instead of 0001-other/,
+    );
+  });
+
+  test('a database of an earlier commit, with more migrations and others, is refused as such', async () => {
+    const database = await openTestDatabase(kind, { migrations: folderOf(second) });
+    const squashed = folderOf({ '0001-schema.sql': 'create table tasks (id text primary key);' });
+    const refusal = /earlier commit of Convoke: .* 0001-runs instead of 0001-schema; .*empty data/;
+    await expect(migrate(database, squashed)).rejects.toThrow(refusal);
+    await expect(schemaState(database, squashed)).rejects.toThrow(refusal);
+    expect(await database.all(sql`select id from runs`)).toEqual([{ id: 'first' }]);
   });
 
   test.each(['0003-gap.sql', '2-short.sql', '0002-Bad_Name.sql'])(

@@ -57,30 +57,17 @@ describe('on SQLite', () => {
     expect(steps.map(({ opcode }) => opcode)).not.toContain('OpenEphemeral');
   });
 
-  test('a migration that changes the text of the schema and fails leaves the text as it was', async () => {
+  test('the text of the schema cannot be changed, not even by a migration', async () => {
     const { database } = await createRunFixture('sqlite');
     const tables = () =>
       database.all(sql`select name, sql from sqlite_schema where type = 'table' order by name`);
     const before = await tables();
-    const changed = await database
-      .transaction(async (tx) => {
-        await tx.script(`
-          pragma writable_schema = on;
-          update sqlite_schema set sql = replace(sql, 'status = ', 'status is ') where name = 'runs';
-          pragma writable_schema = reset;`);
-        const found = await tx.all(
-          sql`select name from sqlite_schema where sql like '%status is %'`,
-        );
-        throw new Error(`changed ${found.length}`);
-      })
-      .catch(String);
-    expect(changed).toBe('Error: changed 1');
+    const edit = `
+      pragma writable_schema = on;
+      update sqlite_schema set sql = replace(sql, 'status = ', 'status is ') where name = 'runs';`;
+    await expect(database.transaction((tx) => tx.script(edit))).rejects.toThrow(
+      /may not be modified/,
+    );
     expect(await tables()).toEqual(before);
-    expect(await database.all(sql`select * from pragma_integrity_check`)).toEqual([
-      { integrity_check: 'ok' },
-    ]);
-    await expect(
-      database.transaction((tx) => tx.run(sql`update sqlite_schema set sql = null`)),
-    ).rejects.toThrow(/may not be modified/);
   });
 });

@@ -111,7 +111,7 @@ describe.each(databaseKinds)('an export into %s', (kind) => {
       [lines.slice(0, -2).join('\n'), /truncated/],
       [exported.replaceAll('canary', 'canarx'), /digest does not match/],
       [exported.replace(/\n\[.*/, ''), /rows were exported/],
-      [exported.replace(/"schema":\d+/, '"schema":1'), /schema 1, but this release/],
+      [exported.replace(/"schema":\d+/, '"schema":34'), /schema 34, but this release/],
       [exported.replace('"convoke_export":1', '"convoke_export":2'), /format 2/],
       [exported.replace('"table":"users"', '"table":"people"'), /no such table people/],
       [`${exported}{}`, /unexpected text after the end/],

@@ -1,4 +1,4 @@
-// Thirty migrations take a third of the time of a small test. So the first test that needs a migrated database makes one,
+// Creating the schema takes a good part of the time of a small test. So the first test that needs a migrated database makes one,
 // and every other database of the run is a copy of it.
 import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, rename } from 'node:fs/promises';

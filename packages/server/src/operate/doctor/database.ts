@@ -1,25 +1,26 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Config } from '../../config/config.ts';
 import { migrationsFolder } from '../../store/database.ts';
+import { type AppliedMigration, OtherHistory, stateOf } from '../../store/migrate.ts';
 import { type Finding, failed, fine, messageOf, warned } from './finding.ts';
 
 const connectTimeoutMs = 5000;
-const versionQuery = 'select max(version) as version from schema_migrations';
+const migrationsQuery = 'select version, name from schema_migrations order by version';
 
-/** Reads the schema version without opening the store, which would migrate it. */
+/** Reads the applied migrations without opening the store, which would migrate it. */
 export async function examineDatabase({ databaseUrl, dataDir }: Config): Promise<Finding> {
   const path = join(dataDir, 'convoke.db');
   if (databaseUrl === undefined && !existsSync(path)) {
     return warned('database', `${path} does not exist`, 'the first start of the server creates it');
   }
   const name = databaseUrl === undefined ? path : 'PostgreSQL';
-  const known = migrationCount(databaseUrl === undefined ? 'sqlite' : 'postgres');
+  const folder = migrationsFolder(databaseUrl === undefined ? 'sqlite' : 'postgres');
   try {
-    if (databaseUrl === undefined) return compare(name, sqliteVersion(path), known);
-    const { version, unboundRole } = await askPostgres(databaseUrl);
-    const finding = compare(name, version, known);
+    if (databaseUrl === undefined) return compare(name, appliedToSqlite(path), folder);
+    const { applied, unboundRole } = await askPostgres(databaseUrl);
+    const finding = compare(name, applied, folder);
     if (unboundRole === undefined || finding.state !== 'ok') return finding;
     return warned(
       'database',
@@ -27,6 +28,7 @@ export async function examineDatabase({ databaseUrl, dataDir }: Config): Promise
       'connect as a role that owns the database and is not a superuser',
     );
   } catch (error) {
+    if (error instanceof OtherHistory) return failed('database', error.problem, error.remedy);
     const remedy =
       databaseUrl === undefined
         ? 'restore it from a backup'
@@ -35,7 +37,8 @@ export async function examineDatabase({ databaseUrl, dataDir }: Config): Promise
   }
 }
 
-function compare(name: string, version: number, known: number): Finding {
+function compare(name: string, applied: readonly AppliedMigration[], folder: string): Finding {
+  const { version, known } = stateOf(applied, folder);
   if (version === known) return fine('database', `${name}, schema ${version}`);
   const text = `${name}, schema ${version}, but this release needs ${known}`;
   return version < known
@@ -43,20 +46,22 @@ function compare(name: string, version: number, known: number): Finding {
     : failed('database', text, 'install the newer release that migrated this database');
 }
 
-function migrationCount(dialect: 'sqlite' | 'postgres'): number {
-  return readdirSync(migrationsFolder(dialect)).filter((file) => file.endsWith('.sql')).length;
-}
-
-function sqliteVersion(path: string): number {
+function appliedToSqlite(path: string): AppliedMigration[] {
   const database = new DatabaseSync(path, { readOnly: true });
   try {
-    return Number(database.prepare(versionQuery).get()?.['version'] ?? 0);
+    const rows = database.prepare(migrationsQuery).all();
+    return rows.map(({ version, name }) => ({ version: Number(version), name: String(name) }));
   } finally {
     database.close();
   }
 }
 
-async function askPostgres(url: string): Promise<{ version: number; unboundRole?: string }> {
+interface PostgresState {
+  readonly applied: readonly AppliedMigration[];
+  readonly unboundRole?: string;
+}
+
+async function askPostgres(url: string): Promise<PostgresState> {
   const { Client } = await import('pg');
   const { unboundRoleQuery } = await import('../../store/dialects/postgres.ts');
   const client = new Client({
@@ -65,10 +70,10 @@ async function askPostgres(url: string): Promise<{ version: number; unboundRole?
   });
   try {
     await client.connect();
-    const { rows } = await client.query<{ version: number | null }>(versionQuery);
+    const { rows: applied } = await client.query<AppliedMigration>(migrationsQuery);
     const unbound = await client.query<{ role: string }>(unboundRoleQuery);
     const [role] = unbound.rows.map((row) => row.role);
-    return { version: rows[0]?.version ?? 0, ...(role === undefined ? {} : { unboundRole: role }) };
+    return { applied, ...(role === undefined ? {} : { unboundRole: role }) };
   } finally {
     await client.end();
   }

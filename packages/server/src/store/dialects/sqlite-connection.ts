@@ -128,6 +128,8 @@ function connect(
       readOnly,
       timeout: busyTimeoutMs ?? defaultBusyTimeoutMs,
       enableForeignKeyConstraints: true,
+      // No statement may edit the text of the schema or the pages of the file.
+      defensive: true,
     });
     return { handle, prepared: new WeakMap() };
   } catch (error) {

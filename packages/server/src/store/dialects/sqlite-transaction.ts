@@ -91,7 +91,7 @@ export class SqliteTransaction<T = unknown> implements MigrationTransaction {
     try {
       this.#refuseUse();
       this.#hasWritten = true;
-      this.#execute(text);
+      this.#writer.handle.exec(text);
       if (!this.#writer.handle.isTransaction) throw new Error('a script must not commit');
       return Promise.resolve();
     } catch (error) {
@@ -167,17 +167,6 @@ export class SqliteTransaction<T = unknown> implements MigrationTransaction {
     const ofStatement = this.#unawaitedFailure ?? toStoreError(this.#statementFailure);
     this.#reason = failed ? (this.#unawaitedFailure ?? reason) : ofStatement;
     this.#settled();
-  }
-
-  /** A migration may change the text of the schema, which SQLite otherwise refuses. */
-  #execute(script: string): void {
-    const { handle } = this.#writer;
-    handle.enableDefensive(false);
-    try {
-      handle.exec(script);
-    } finally {
-      handle.enableDefensive(true);
-    }
   }
 
   #prepare(statement: Statement): PreparedStatement {

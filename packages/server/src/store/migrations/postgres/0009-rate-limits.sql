@@ -1,6 +1,0 @@
--- Token buckets that all servers share, each as the time at which it is full again, in microseconds.
-create table rate_limits (
-  key text collate "C" primary key,
-  full_at bigint not null
-);
-create index rate_limits_by_time on rate_limits (full_at);

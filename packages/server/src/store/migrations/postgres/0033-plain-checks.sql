@@ -1,1 +1,0 @@
--- Only SQLite makes a temporary table for the checks that this migration changes there.
