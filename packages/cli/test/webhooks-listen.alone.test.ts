@@ -86,7 +86,15 @@ test('a development server sends webhooks to this machine', async () => {
   await convoke.json('webhooks', 'test', made.webhook.id);
   await eventually(() => received.length > 0);
   expect(received[0]?.body.toString()).toContain('"type":"webhook_test"');
-  await convoke.json('webhooks', 'delete', made.webhook.id);
+  const { id } = made.webhook;
+  const deliveries = ['webhooks', 'deliveries', id, '--status', 'delivered'];
+  const delivered = await eventually(
+    async () => (await convoke.json<Deliveries>(...deliveries)).deliveries[0],
+  );
+  const { stdout } = await convoke.run(['webhooks', 'delivery', id, delivered.id.slice(0, 20)]);
+  expect(stdout).toContain(`\nrequest body\n${received[0]?.body.toString()}\n`);
+  expect(stdout).toMatch(/^response +202$/m);
+  await convoke.json('webhooks', 'delete', id);
 });
 
 test('`webhooks listen` refuses a URL that is none', async () => {
@@ -94,3 +102,7 @@ test('`webhooks listen` refuses a URL that is none', async () => {
   expect(refused).toMatchObject({ stdout: '', code: 2 });
   expect(refused.stderr).toContain('must be an http or https URL');
 });
+
+interface Deliveries {
+  readonly deliveries: readonly { readonly id: string }[];
+}

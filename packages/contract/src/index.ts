@@ -211,6 +211,7 @@ export {
 } from './resources/usage.ts';
 export { nearestName } from './nearest-name.ts';
 export {
+  type DeliveryDetail,
   type DeliveryRecord,
   type DeliveryStatus,
   deliveryRecord,

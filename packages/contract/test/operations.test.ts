@@ -109,6 +109,7 @@ test('the operations are exactly those of the specification and the extensions o
       'POST /v1/webhooks/{webhook_id}/rotate',
       'POST /v1/webhooks/{webhook_id}/test',
       'GET /v1/webhooks/{webhook_id}/deliveries',
+      'GET /v1/webhooks/{webhook_id}/deliveries/{delivery_id}',
       'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver',
       'POST /v1/webhooks/{webhook_id}/replay',
       'POST /v1/schedules',

@@ -201,6 +201,7 @@ const scheduleNames: Readonly<Record<string, string>> = {
 const webhookNames: Readonly<Record<string, string>> = {
   Webhook: 'WebhookRecord',
   WebhookDelivery: 'WebhookDelivery',
+  WebhookDeliveryDetail: 'WebhookDeliveryDetail',
 };
 const webhookResultNames: Readonly<Record<string, string>> = {
   create_webhook: 'IssuedWebhook',

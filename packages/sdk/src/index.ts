@@ -66,6 +66,7 @@ export type {
 export type {
   IssuedWebhook,
   WebhookDelivery,
+  WebhookDeliveryDetail,
   WebhookRecord,
   WebhookReplay,
 } from './generated/webhook-records.ts';

@@ -102,6 +102,7 @@ const methods: Readonly<Record<OperationId, ((parts: Parts) => Promise<unknown>)
     test_webhook: ({ convoke }) => convoke.webhooks.test('wh_1'),
     list_deliveries: ({ convoke }) =>
       convoke.webhooks.deliveries('wh_1', { status: 'failed' }).page(),
+    get_delivery: ({ convoke }) => convoke.webhooks.delivery('wh_1', 'whd_1'),
     redeliver: ({ convoke }) => convoke.webhooks.redeliver('wh_1', 'whd_1'),
     replay_webhook: ({ convoke }) =>
       convoke.webhooks.replay('wh_1', { afterId: '0000000000000042' }),

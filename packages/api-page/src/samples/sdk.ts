@@ -132,6 +132,8 @@ for await (const notice of convoke.feed.follow({ after: lastId })) {
   list_deliveries: `for await (const delivery of convoke.webhooks.deliveries(webhookId)) {
   console.log(delivery.type, delivery.status, delivery.response_status);
 }`,
+  get_delivery: `const delivery = await convoke.webhooks.delivery(webhookId, deliveryId);
+console.log(delivery.request_body, delivery.response_status, delivery.response_excerpt);`,
   redeliver: 'await convoke.webhooks.redeliver(webhookId, deliveryId);',
   replay_webhook: "await convoke.webhooks.replay(webhookId, { afterId: '0000000000000042' });",
 

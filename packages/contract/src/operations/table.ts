@@ -59,6 +59,7 @@ import { readOrganizationUsage, readUsage } from './usage.ts';
 import {
   createWebhook,
   deleteWebhook,
+  getDelivery,
   getWebhook,
   listDeliveries,
   listWebhooks,
@@ -140,6 +141,7 @@ export const operations = {
   rotate_webhook: rotateWebhook,
   test_webhook: testWebhook,
   list_deliveries: listDeliveries,
+  get_delivery: getDelivery,
   redeliver,
   replay_webhook: replayWebhook,
 

@@ -5,6 +5,7 @@ import { defineOperation } from '../operation.ts';
 import { givenLabels } from '../resources/labels.ts';
 import { pageQuery } from '../resources/page.ts';
 import {
+  deliveryDetail,
   deliveryList,
   deliveryRecord,
   deliveryStatuses,
@@ -22,6 +23,7 @@ import { idempotencyKey, idempotencyKeyHeader, replayedHeader } from './idempote
 const decidesWhatIsSent = ['webhooks:write', 'runs:read', 'interactions:read'] as const;
 
 const ofWebhook = { webhook_id: webhookIdSchema } as const;
+const ofDelivery = { webhook_id: webhookIdSchema, delivery_id: deliveryIdSchema } as const;
 
 const fields = {
   url: text({ max: limits.webhookUrlMaxCharacters }).meta({
@@ -203,6 +205,22 @@ export const listDeliveries = defineOperation({
   errors: [],
 });
 
+export const getDelivery = defineOperation({
+  id: 'get_delivery',
+  method: 'GET',
+  path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}',
+  tag: 'Webhooks',
+  summary: 'Read a delivery',
+  description:
+    'Returns the delivery with the body that was sent and the last response. The body is a notice of the feed, so reading it needs the scopes of the feed too.',
+  caller: 'automation',
+  // D-310: the body is a notice, and who reads notices may read the feed.
+  scope: ['webhooks:read', 'runs:read', 'interactions:read'],
+  params: ofDelivery,
+  responses: { 200: { description: 'The delivery.', schema: deliveryDetail } },
+  errors: [],
+});
+
 export const redeliver = defineOperation({
   id: 'redeliver',
   method: 'POST',
@@ -213,7 +231,7 @@ export const redeliver = defineOperation({
     'Sends it with the same `webhook-id`, and with all its tries, whatever became of it before.',
   caller: 'automation',
   scope: 'webhooks:write',
-  params: { webhook_id: webhookIdSchema, delivery_id: deliveryIdSchema },
+  params: ofDelivery,
   body: z.strictObject({}),
   bodyRequired: false,
   responses: { 202: { description: 'The delivery, which is sent now.', schema: deliveryRecord } },

@@ -87,6 +87,23 @@ export const deliveryRecord = z
 
 export type DeliveryRecord = z.infer<typeof deliveryRecord>;
 
+/** D-310: a delivery with the body that was sent. A notice is thin (D-110), so its body is a few kilobytes at most. */
+export const deliveryDetail = z
+  .object({
+    ...deliveryRecord.shape,
+    request_body: z
+      .string()
+      .meta({
+        description:
+          'The body of the request, the same bytes in every attempt. Absent once the feed no longer keeps the notice.',
+        examples: ['{"id":"0000000000000042","type":"run_waiting"}'],
+      })
+      .optional(),
+  })
+  .meta({ id: 'WebhookDeliveryDetail', description: 'A delivery with the body of its request.' });
+
+export type DeliveryDetail = z.infer<typeof deliveryDetail>;
+
 export const deliveryList = z.object({
   deliveries: z.array(deliveryRecord),
   next_cursor: nextCursor,

@@ -46,6 +46,27 @@ export interface WebhookDelivery {
   ended_at?: string | undefined;
 }
 
+/** A delivery with the body of its request. */
+export interface WebhookDeliveryDetail {
+  id: string;
+  webhook_id: string;
+  /** `webhook-id` of the request, the same in every try. */
+  message_id: string;
+  type: string;
+  status: DeliveryStatus;
+  tries: number;
+  next_try_at?: string | undefined;
+  response_status?: number | undefined;
+  /** The beginning of the answer. */
+  response_excerpt?: string | undefined;
+  /** Why there was no answer. */
+  error?: string | undefined;
+  created_at: string;
+  ended_at?: string | undefined;
+  /** The body of the request, the same bytes in every attempt. Absent once the feed no longer keeps the notice. */
+  request_body?: string | undefined;
+}
+
 export interface IssuedWebhook {
   webhook: WebhookRecord;
   /** Verifies deliveries. Shown only in the response that issues it. */

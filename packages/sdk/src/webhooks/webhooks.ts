@@ -7,6 +7,7 @@ import type {
 import type {
   IssuedWebhook,
   WebhookDelivery,
+  WebhookDeliveryDetail,
   WebhookRecord,
   WebhookReplay,
 } from '../generated/webhook-records.ts';
@@ -79,6 +80,16 @@ export class Webhooks {
   deliveries(id: string, query: DeliveriesQuery & CallOptions = {}): Listing<WebhookDelivery> {
     const path = at`/v1/webhooks/${id}/deliveries`;
     return new Listing(this.#transport, { path, key: 'deliveries' }, query);
+  }
+
+  /** Reads one delivery with the body that was sent and the last response. */
+  delivery(
+    id: string,
+    deliveryId: string,
+    { signal }: CallOptions = {},
+  ): Promise<WebhookDeliveryDetail> {
+    const path = at`/v1/webhooks/${id}/deliveries/${deliveryId}`;
+    return this.#transport.json({ method: 'GET', path, signal });
   }
 
   /** Sends a delivery again, with the same `webhook-id`. */

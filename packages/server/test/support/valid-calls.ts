@@ -129,6 +129,7 @@ export const validCalls: {
   rotate_webhook: ofNewWebhook,
   test_webhook: ofWebhook,
   list_deliveries: ofWebhook,
+  get_delivery: ofWebhook,
   redeliver: ofWebhook,
   replay_webhook: async (server, data) => ({
     ...(await ofWebhook(server, data)),

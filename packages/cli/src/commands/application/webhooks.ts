@@ -20,6 +20,7 @@ export function webhooksCommand(): Command {
     .addCommand(rotateWebhook())
     .addCommand(testWebhook())
     .addCommand(listDeliveries())
+    .addCommand(showDelivery())
     .addCommand(redeliver())
     .addCommand(replayWebhook())
     .addCommand(deleteWebhook())
@@ -188,6 +189,35 @@ function listDeliveries(): Command {
         );
       },
     );
+}
+
+function showDelivery(): Command {
+  return new Command('delivery')
+    .description('Show one delivery: the request body and the response')
+    .addHelpText('after', example('webhooks delivery wh_… whd_…'))
+    .argument('<webhook>', 'its id, or the beginning of it')
+    .argument('<delivery>', 'its id, or the beginning of it')
+    .action(async (typed: string, ofDelivery: string, _options: unknown, command: Command) => {
+      const { webhooks } = await connect(command);
+      const id = await completeId(typed, webhooks.list({ limit: 100 }));
+      const whole = await completeId(ofDelivery, webhooks.deliveries(id, { limit: 100 }));
+      const delivery = await webhooks.delivery(id, whole);
+      if (globalOptions(command).json) return printJson(delivery);
+      const { response_status: status, error, next_try_at: next } = delivery;
+      printFacts({
+        delivery: delivery.id,
+        type: delivery.type,
+        status: delivery.status,
+        attempts: String(delivery.tries),
+        'next attempt': next && moment(next),
+        'webhook-id': delivery.message_id,
+        created: moment(delivery.created_at),
+        response: String(status ?? error ?? 'none yet'),
+      });
+      print(`\nrequest body\n${forOutput(delivery.request_body ?? '(no longer kept)')}`);
+      if (delivery.response_excerpt === undefined) return;
+      print(`\nresponse body\n${forOutput(delivery.response_excerpt)}`);
+    });
 }
 
 function redeliver(): Command {

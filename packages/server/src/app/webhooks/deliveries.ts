@@ -15,7 +15,7 @@ import type { TenantScope } from '../../domain/scope.ts';
 import { type Delivery, openDelivery, sendAgain } from '../../domain/webhook/webhook-delivery.ts';
 import { type NoticeSubject, type Webhook, selects } from '../../domain/webhook/webhook.ts';
 import type { PageRequest } from '../../ports/page.ts';
-import type { StoreTransaction } from '../../ports/store.ts';
+import type { Store, StoreTransaction } from '../../ports/store.ts';
 import { refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
 import { audit } from './webhooks.ts';
@@ -72,6 +72,27 @@ export async function listDeliveries(
   const { webhookId, status, page } = request;
   if ((await store.read.webhooks.find(scope, webhookId)) === undefined) refuse('not_found');
   return store.read.deliveries.list(scope, { webhookId, status }, page);
+}
+
+/** D-310: a delivery and what was sent. The body is undefined once the feed no longer keeps its notice. */
+export async function getDelivery(
+  { store }: Pick<Services, 'store'>,
+  scope: TenantScope,
+  at: { readonly webhookId: WebhookId; readonly id: DeliveryId },
+): Promise<{ readonly delivery: Delivery; readonly body: string | undefined }> {
+  const found = await store.read.deliveries.find(scope, at.webhookId, at.id);
+  const delivery = found ?? refuse('not_found');
+  return { delivery, body: await deliveryBody(store, delivery) };
+}
+
+/** D-121: the bytes of the notice as they are in the feed. Undefined when it is no longer kept. */
+export async function deliveryBody(
+  store: Pick<Store, 'read'>,
+  { noticeSeq, tenantId, testBody }: Delivery,
+): Promise<string | undefined> {
+  if (noticeSeq === null) return testBody ?? undefined;
+  const [notice] = await store.read.feeds.after({ tenantId }, noticeSeq - 1, 1);
+  return notice?.seq === noticeSeq ? notice.body : undefined;
 }
 
 type SendServices = Pick<Services, 'store' | 'clock' | 'ids' | 'fanout'>;

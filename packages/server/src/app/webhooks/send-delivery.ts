@@ -15,8 +15,8 @@ import {
   disabledNotice,
   signingSecrets,
 } from '../../domain/webhook/webhook.ts';
-import type { Store } from '../../ports/store.ts';
 import { announce } from '../feed/notices.ts';
+import { deliveryBody } from './deliveries.ts';
 import { type WebhookServices, audit } from './webhooks.ts';
 
 const service: Actor = { kind: 'system', id: 'webhooks', requestId: null, address: null };
@@ -69,7 +69,7 @@ async function attempt(
   { webhook, delivery }: LeasedDelivery,
   signal: AbortSignal,
 ): Promise<TryResult> {
-  const body = delivery.testBody ?? (await noticeBody(store, delivery));
+  const body = await deliveryBody(store, delivery);
   if (body === undefined) return { kind: 'blocked', error: 'notice_expired' };
   const id = messageId(delivery);
   const now = clock.now();
@@ -86,14 +86,6 @@ async function attempt(
   };
   const { tenantId, url } = webhook;
   return webhookSender.post({ tenantId, url, headers, body, signal });
-}
-
-/** D-121: the bytes of the notice as they are in the feed. Undefined when it is no longer kept. */
-async function noticeBody(store: Store, delivery: Delivery): Promise<string | undefined> {
-  const { noticeSeq, tenantId } = delivery;
-  if (noticeSeq === null) return undefined;
-  const [notice] = await store.read.feeds.after({ tenantId }, noticeSeq - 1, 1);
-  return notice?.seq === noticeSeq ? notice.body : undefined;
 }
 
 /** Records a try if this server still holds the lease: otherwise another one has tried again. */

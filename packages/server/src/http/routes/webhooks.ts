@@ -1,4 +1,5 @@
 import {
+  getDelivery,
   listDeliveries,
   redeliver,
   replayWebhook,
@@ -17,7 +18,12 @@ import { actorOf } from '../actor.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
 import { idempotencyKeyOf, replayed } from '../idempotency-key.ts';
-import { deliveryView, issuedWebhookView, webhookView } from '../views/webhooks.ts';
+import {
+  deliveryDetailView,
+  deliveryView,
+  issuedWebhookView,
+  webhookView,
+} from '../views/webhooks.ts';
 
 type WebhookOperations =
   | 'create_webhook'
@@ -27,7 +33,12 @@ type WebhookOperations =
   | 'delete_webhook'
   | 'rotate_webhook';
 
-type DeliveryOperations = 'test_webhook' | 'list_deliveries' | 'redeliver' | 'replay_webhook';
+type DeliveryOperations =
+  | 'test_webhook'
+  | 'list_deliveries'
+  | 'get_delivery'
+  | 'redeliver'
+  | 'replay_webhook';
 
 export function webhookRoutes(
   services: WebhookServices,
@@ -114,6 +125,12 @@ function deliveries(services: WebhookServices, cursors: Cursors): Handlers<Deliv
         idOf: (delivery) => delivery.id,
       });
       return { status: 200, body: { deliveries: items.map(deliveryView), ...next } };
+    },
+
+    async get_delivery({ caller, params }) {
+      const at = { webhookId: params.webhook_id, id: params.delivery_id };
+      const found = await getDelivery(services, caller.scope, at);
+      return { status: 200, body: deliveryDetailView(found.delivery, found.body) };
     },
 
     async redeliver({ caller, params }) {

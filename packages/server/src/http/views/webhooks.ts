@@ -1,4 +1,4 @@
-import type { DeliveryRecord, WebhookRecord } from '@convoke/contract';
+import type { DeliveryDetail, DeliveryRecord, WebhookRecord } from '@convoke/contract';
 import type { IssuedWebhook } from '../../app/webhooks/webhooks.ts';
 import { type Delivery, messageId } from '../../domain/webhook/webhook-delivery.ts';
 import type { Webhook } from '../../domain/webhook/webhook.ts';
@@ -46,4 +46,9 @@ export function deliveryView(delivery: Delivery): DeliveryRecord {
     created_at: isoTime(delivery.createdAt),
     ...optionalTime('ended_at', delivery.endedAt),
   };
+}
+
+/** The body only: the signature, which depends on the secret, is not kept. */
+export function deliveryDetailView(delivery: Delivery, body: string | undefined): DeliveryDetail {
+  return { ...deliveryView(delivery), ...optional('request_body', body) };
 }
