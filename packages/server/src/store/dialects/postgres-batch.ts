@@ -1,7 +1,10 @@
 import type { ClientBase, Connection, FieldDef, Submittable, TypeOverrides } from 'pg';
+import { serialize } from 'pg-protocol';
 import { rowMaker } from '../row-maker.ts';
 import type { SqlValue } from '../sql-database.ts';
-import { PostgresMessage } from './postgres-message.ts';
+
+/** The protocol counts the values of a statement in two bytes. */
+const valuesMax = 65_535;
 
 /** Sends the statements in one message and returns the result of each; rejects with the first error. */
 export function sendBatch(
@@ -77,15 +80,17 @@ class PostgresBatch implements Submittable {
     const prepared = preparedOn.get(connection) ?? new Map<string, RowDecoder | 'unsure'>();
     preparedOn.set(connection, prepared);
     this.#prepared = prepared;
-    const message = new PostgresMessage();
     const parsed = new Set<string>();
+    let messages: Buffer[];
     try {
-      for (const query of this.#queries) this.#write(message, query, parsed);
+      messages = this.#queries.flatMap((query) => this.#messages(query, parsed));
     } catch (error) {
       return error instanceof Error ? error : new Error('a statement cannot be written');
     }
     // In one buffer: the system takes longer over a list of small ones. A lost connection is reported by `pg`.
-    if (connection.stream.writable) connection.stream.write(message.sync());
+    if (connection.stream.writable) {
+      connection.stream.write(Buffer.concat([...messages, serialize.sync()]));
+    }
     this.#begin();
     return undefined;
   }
@@ -125,26 +130,25 @@ class PostgresBatch implements Submittable {
   handleCopyInResponse(): void {}
   handleCopyData(): void {}
 
-  #write(
-    message: PostgresMessage,
-    { text, name = '', values }: WireQuery,
-    parsed: Set<string>,
-  ): void {
+  #messages({ text, name = '', values }: WireQuery, parsed: Set<string>): Buffer[] {
+    const messages: Buffer[] = [];
     const known = this.#prepared.get(name);
     const isParsed = name !== '' && (parsed.has(name) || typeof known === 'function');
     if (!isParsed) {
-      if (known === 'unsure') message.close(name);
-      message.parse(name, text);
+      // Closing a statement that does not exist is no error.
+      if (known === 'unsure') messages.push(serialize.close({ type: 'S', name }));
+      messages.push(serialize.parse({ name, text, types: [] }));
       if (name !== '') {
         parsed.add(name);
         // Until its result has come.
         this.#prepared.set(name, 'unsure');
       }
     }
-    message.bind(name, values);
+    messages.push(serialize.bind({ statement: name, values: wireValues(values) }));
     // What is known of the rows is not asked for again.
-    if (typeof known !== 'function') message.describe();
-    message.execute();
+    if (typeof known !== 'function') messages.push(serialize.describe({ type: 'P', name: '' }));
+    messages.push(serialize.execute());
+    return messages;
   }
 
   /** Prepares for the results of the next statement. */
@@ -170,4 +174,17 @@ function rowDecoder(columns: readonly FieldDef[], types: TypeOverrides): RowDeco
         return text === null || parse === undefined ? null : parse(text);
       }),
     );
+}
+
+/** Bytes as they are, everything else as text. */
+function wireValues(values: readonly SqlValue[]): (string | Buffer | null)[] {
+  if (values.length > valuesMax) {
+    // No other error would do: all but `TypeError` count as a lost connection (postgres-errors.ts).
+    throw new TypeError(`A statement has ${values.length} values; PostgreSQL takes ${valuesMax}.`);
+  }
+  return values.map((value) => {
+    if (value === null || typeof value === 'string') return value;
+    if (typeof value === 'number') return String(value);
+    return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  });
 }
