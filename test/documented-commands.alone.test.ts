@@ -22,7 +22,7 @@ const runLimitMs = 400_000;
 /** Commands that are not run here, by the reason. */
 const notRun: Readonly<Record<string, readonly RegExp[]>> = {
   'it is this suite, or the largest part of it': [
-    /^(\w+=\S+ )?npm (test|run (check|test:\w+))( -- [\w/-]+)?$/,
+    /^(\w+=\S+ )?npm (test|run (check|test:\w+))( -- [\w/.-]+)?$/,
   ],
   'it installs programs on the machine, or packages from the registry': [
     /^apt install /,

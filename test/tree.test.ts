@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { files, textOf } from './repository.ts';
-import { folderProblems, treeProblems } from './tree.ts';
+import { folderProblems, listedFiles, treeProblems } from './tree.ts';
 
 const binary = /\.(png|jpe?g|gif|ico|woff2?|gz|zip|pdf|bin)$/;
 
@@ -25,6 +25,7 @@ describe('each offence is named', () => {
     ['packages/server/test/app/runs.lengthy.test.ts', ''],
     ['packages/server/test/app/runs.plain.test.ts', ''],
     [`${server}/app/runs.ts`, 'x;\n'.repeat(401)],
+    ['packages/server/test/app/runs.test.ts', 'x;\n'.repeat(401)],
     [`${server}/domain/run.ts`, 'const now = Date.now();'],
     [`${server}/app/runs.ts`, 'setTimeout(() => {}, 5);'],
     [`${server}/http/sse.ts`, '// ' + 'TO' + 'DO: later'],
@@ -50,6 +51,13 @@ test('a folder of sources has 25 files at most on one level, unless it is a list
   ).toEqual([]);
   expect(folderProblems(of('server/src/store/repositories', 26))).toEqual([]);
   expect(folderProblems(of('server/test/http', 26))).toEqual([]);
+});
+
+test('test/README.md has a line for each file that tests share, and for no other', () => {
+  const shared = files(/^(test|packages\/[^/]+\/test)\/.*\.ts$/).filter(
+    (path) => !path.endsWith('.test.ts'),
+  );
+  expect(listedFiles(textOf('test/README.md')).toSorted()).toEqual(shared.toSorted());
 });
 
 test('ordinary files are left alone', () => {

@@ -1,6 +1,5 @@
 import { eventTypes } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { usualAgents } from '../support/agents.ts';
 import {
   answer,
   begin,
@@ -13,15 +12,12 @@ import {
   readRun,
   readSession,
   runIn,
-  startRun,
   textOf,
 } from '../support/api-steps.ts';
-import { MovingClock } from '../support/clocks.ts';
 import { eventually } from '../support/eventually.ts';
-import { withIdlePasses } from '../support/idle-passes.ts';
 import type { Puppet } from '../support/puppet-harness.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
-import { type TestServer, deployments, startServer } from '../support/server.ts';
+import { type TestServer, deployments } from '../support/server.ts';
 
 const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 
@@ -350,68 +346,5 @@ describe.each(deployments)('interactions on %s', (database) => {
       expect((await ended(server, run)).status).toBe('cancelled');
       expect(await list(session)).toEqual([]);
     });
-  });
-});
-
-describe('an unanswered interaction (D-25, D-36)', () => {
-  test('takes no answer after its expires_at, however late the pass is', async () => {
-    const clock = new MovingClock();
-    const server = await startServer({
-      clock,
-      wrapStore: withIdlePasses,
-      agents: { asker: { ...usualAgents.asker, limits: { wait_hours: 0.05 } } },
-    });
-    const { session, run } = await begin(server, 'asker');
-    const asked = await pendingIn(server, session.id);
-    await runIn(server, run, 'waiting');
-    clock.advance(181_000);
-    const refused = await server.refused('answer_interaction', {
-      params: keyOf(asked),
-      body: { answer: 'red' },
-    });
-    expect(refused).toMatchObject({ status: 409, error: 'interaction_not_pending' });
-    const listed = async (status: string) => {
-      const params = { session_id: session.id };
-      const { body } = await server.send('list_interactions', { params, query: { status } });
-      return body.interactions.map((one) => `${one.interaction_key} ${one.status}`);
-    };
-    const expired = `${asked.interaction_key} expired`;
-    expect([await listed('pending'), await listed('expired')]).toEqual([[], [expired]]);
-    expect(await listed('all')).toEqual([expired]);
-  });
-
-  test('expires after the time its agent sets; its run fails and an answer is refused', async () => {
-    const clock = new MovingClock();
-    const server = await startServer({
-      clock,
-      agents: { asker: { ...usualAgents.asker, limits: { wait_hours: 0.05 } } },
-    });
-    const { session, run } = await begin(server, 'asker');
-    const asked = await pendingIn(server, session.id);
-    await runIn(server, run, 'waiting');
-    expect(Date.parse(asked.expires_at ?? '') - Date.parse(asked.created_at)).toBe(180_000);
-    clock.advance(170_000);
-    expect((await readRun(server, run)).status).toBe('waiting');
-    clock.advance(20_000);
-    expect(await ended(server, run)).toMatchObject({
-      status: 'failed',
-      error_code: 'interaction_expired',
-    });
-    const refused = await server.refused('answer_interaction', {
-      params: keyOf(asked),
-      body: { answer: 'red' },
-    });
-    expect(refused).toMatchObject({ status: 409, error: 'interaction_not_pending' });
-    const { body } = await server.send('list_interactions', {
-      params: { session_id: session.id },
-      query: { status: 'expired' },
-    });
-    expect(body.interactions).toMatchObject([{ interaction_key: asked.interaction_key }]);
-    expect((await logOf(server, run)).at(-1)).toMatchObject({
-      type: 'error',
-      data: { error_code: 'interaction_expired' },
-    });
-    const next = await startRun(server, session, 'again');
-    await cancel(server, next);
   });
 });

@@ -1,31 +1,26 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunId, fileId, interactionKey, runId, sessionId } from '@convoke/contract';
+import { runId, sessionId } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
-import { fileKey } from '../../src/app/files/blob-keys.ts';
 import { offboardTenant, retryTenant } from '../../src/app/tenants.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
-import type { Agent } from '../../src/domain/agent.ts';
-import { openInteraction } from '../../src/domain/interaction.ts';
-import { noPrices } from '../../src/domain/usage/prices.ts';
-import { type Run, endRun, leaseRun, openRun } from '../../src/domain/run/run.ts';
+import { leaseRun, openRun } from '../../src/domain/run/run.ts';
 import { openSession } from '../../src/domain/session.ts';
 import { type Tenant, openTenant } from '../../src/domain/tenant.ts';
 import { createLocalFanout } from '../../src/fanout/local.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { createFolderProvisioner } from '../../src/session-folders/folder-provisioner.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
-import { sql } from '../../src/store/sql.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { countUsage } from '../../src/workers/count-usage.ts';
 import { forgetTenants } from '../../src/workers/retention/forget-tenants.ts';
 import { type OffboardServices, offboardTenants } from '../../src/workers/offboard-tenants.ts';
 import { provisionTenants } from '../../src/workers/provision-tenants.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
 import { settings } from '../support/settings.ts';
+import { fillTenant, nothing, rowsOf } from './tenant-contents.ts';
 
 const folders: string[] = [];
 const newFolder = () => {
@@ -38,30 +33,6 @@ afterAll(() => {
 });
 
 const silent = { info() {}, warn() {}, error() {} };
-const agent: Agent = {
-  name: 'demo',
-  description: '',
-  framework: 'scripted',
-  approvalRequiredTools: [],
-  sessionFiles: true,
-  onBusy: 'queue',
-  contextFiles: [],
-  enableClaudeMd: false,
-  skills: 'none',
-  limits: { runSeconds: 60, waitHours: 1 },
-  recovery: {
-    onLoss: 'resume',
-    attempts: 3,
-    inDoubt: 'ask',
-    repeatableTools: [],
-    cutMessage: 'continue',
-  },
-  tenants: { default: 'enabled', allow: [], deny: [] },
-  folder: '/nonexistent',
-  settings: {},
-  hasFixedToolInput: false,
-  digest: 'digest',
-};
 
 describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
   let world: IdentityFixture;
@@ -158,151 +129,8 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
   });
 
   describe('offboarding', () => {
-    /** A session with finished runs, events, an interaction, a file with bytes, keys and a folder. */
-    async function fill(tenant: Tenant, events = 3): Promise<void> {
-      await fillSession(tenant, events);
-      await countUsage({ ...world, prices: noPrices });
-    }
-
-    async function fillSession(tenant: Tenant, events: number): Promise<void> {
-      const scope = { organizationId: tenant.organizationId, tenantId: tenant.id };
-      const now = world.clock.now();
-      const session = openSession(
-        {
-          id: sessionId(world.ids.next('sess')),
-          ...scope,
-          agentName: 'demo',
-          filesSupported: true,
-        },
-        now,
-      );
-      const base = { ...scope, sessionId: session.id };
-      const runs: Run[] = [1, 2].map((number) =>
-        endRun(
-          openRun(
-            {
-              ...base,
-              id: runId(world.ids.next('run')),
-              agentName: 'demo',
-              clientId: null,
-              number,
-              input: '{"prompt":"x"}',
-            },
-            { isHead: true, now },
-          ),
-          { status: 'completed' },
-          { now },
-        ),
-      );
-      const staged = await services.blobs.stage(oneChunk(), { maxBytes: 100 });
-      const file = {
-        ...base,
-        id: fileId(world.ids.next('file')),
-        name: 'a.txt',
-        contentType: 'text/plain',
-        sizeBytes: staged.sizeBytes,
-        sha256: staged.sha256,
-        status: 'ready',
-        createdAt: now,
-      } as const;
-      await staged.publish(fileKey(file, staged.sha256));
-      await services.sessionFolders.prepare({
-        tenantId: tenant.id,
-        sessionId: session.id,
-        agent,
-        expected: false,
-        files: [],
-      });
-      await world.store.transaction(async (tx) => {
-        tx.sessions.insert(session);
-        tx.sessions.saveCheckpoint(session.id, { text: '{}', format: 1, agent: '' });
-        tx.labels.insert(session, { a: 'b' });
-        for (const run of runs) {
-          await tx.runs.insert(run);
-          tx.labels.insert(run, { a: 'b' });
-          const log = Array.from({ length: events }, (_, index) => ({
-            seq: index + 1,
-            type: 'message_delta',
-            body: '{}',
-          }));
-          tx.runEvents.append(tenant.id, run.id, log);
-          await tx.interactions.insert(interaction(base, run.id));
-          tx.usage.append({ runId: run.id, epoch: 1 }, [used], now);
-        }
-        await tx.files.insert(file);
-        const notice = { type: 'run_queued', body: '{}' } as const;
-        tx.outbox.add(tenant.id, [notice]);
-        const feed = await tx.feeds.tryLock(tenant.id);
-        await tx.feeds.append(tenant.id, [{ ...notice, seq: (feed?.lastSeq ?? 0) + 1 }], now);
-        await tx.idempotency.claim({
-          scope: `${tenant.id}:invoke_agent`,
-          key: session.id,
-          tenantId: tenant.id,
-          fingerprint: 'f',
-          resourceId: session.id,
-          createdAt: now,
-        });
-      });
-    }
-
-    const used = {
-      seq: 1,
-      model: 'm',
-      inputTokens: 1,
-      outputTokens: 1,
-      cachedInputTokens: 0,
-      reasoningTokens: 0,
-      cost: null,
-    };
-
-    const interaction = (
-      base: {
-        organizationId: Tenant['organizationId'];
-        tenantId: Tenant['id'];
-        sessionId: ReturnType<typeof sessionId>;
-      },
-      run: RunId,
-    ) =>
-      openInteraction(
-        {
-          ...base,
-          key: interactionKey(world.ids.next('int')),
-          runId: run,
-          requestId: 'r1',
-          request: { kind: 'question', question: 'q', options: null, multiple: false, about: null },
-          waitMs: 1000,
-        },
-        1,
-      );
-
-    const tables = ['sessions', 'runs', 'run_events', 'interactions', 'files', 'idempotency_keys'];
-    const feedTables = ['outbox', 'feeds', 'notices', 'labels'];
-    async function rowsOf(tenant: Tenant): Promise<Record<string, number>> {
-      const counts: Record<string, number> = {};
-      const statements = {
-        sessions: sql`select count(*) as n from sessions where tenant_id = ${tenant.id}`,
-        runs: sql`select count(*) as n from runs where tenant_id = ${tenant.id}`,
-        run_events: sql`select count(*) as n from run_events where tenant_id = ${tenant.id}`,
-        interactions: sql`select count(*) as n from interactions where tenant_id = ${tenant.id}`,
-        files: sql`select count(*) as n from files where tenant_id = ${tenant.id}`,
-        labels: sql`select count(*) as n from labels where tenant_id = ${tenant.id}`,
-        outbox: sql`select count(*) as n from outbox where tenant_id = ${tenant.id}`,
-        feeds: sql`select count(*) as n from feeds where tenant_id = ${tenant.id}`,
-        notices: sql`select count(*) as n from notices where tenant_id = ${tenant.id}`,
-        idempotency_keys: sql`
-          select count(*) as n from idempotency_keys where tenant_id = ${tenant.id}`,
-        session_states: sql`
-          select count(*) as n from session_states where session_id not in
-            (select id from sessions)`,
-      };
-      for (const [table, statement] of Object.entries(statements)) {
-        counts[table] = (await world.database.get<{ n: number }>(statement))?.n ?? -1;
-      }
-      return counts;
-    }
-    const nothing = Object.fromEntries(
-      [...tables, ...feedTables, 'session_states'].map((table) => [table, 0]),
-    );
+    const fill = (tenant: Tenant, events?: number) => fillTenant(services, tenant, events);
+    const leftOf = (tenant: Tenant) => rowsOf(world, tenant);
 
     function expectNothingLeft(tenant: Tenant, rows: Record<string, number>): void {
       expect(rows).toEqual(nothing);
@@ -326,15 +154,15 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
         ['blobs', 'workspaces'].map((place) =>
           readdirSync(join(dataDir, place, sibling.id)).sort(),
         );
-      const before = { rows: await rowsOf(sibling), files: onDisk() };
+      const before = { rows: await leftOf(sibling), files: onDisk() };
       await leave(tenant);
       while (await offboardTenants(services));
       expect(await find(tenant)).toMatchObject({
         status: 'offboarded',
         attachmentState: 'detached',
       });
-      expectNothingLeft(tenant, await rowsOf(tenant));
-      expect({ rows: await rowsOf(sibling), files: onDisk() }).toEqual(before);
+      expectNothingLeft(tenant, await leftOf(tenant));
+      expect({ rows: await leftOf(sibling), files: onDisk() }).toEqual(before);
     });
 
     test('removes the folders of the tenant on every other machine', async () => {
@@ -356,14 +184,14 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
       await fill(tenant, 1_200);
       await leave(tenant);
       const changes: number[] = [];
-      let last = (await rowsOf(tenant))['run_events'] ?? 0;
+      let last = (await leftOf(tenant))['run_events'] ?? 0;
       const watched = {
         ...services,
         store: {
           ...world.store,
           transaction: async (work: Parameters<typeof world.store.transaction>[0]) => {
             const result = await world.store.transaction(work);
-            const left = (await rowsOf(tenant))['run_events'] ?? 0;
+            const left = (await leftOf(tenant))['run_events'] ?? 0;
             changes.push(last - left);
             last = left;
             return result;
@@ -373,7 +201,7 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
       while (await offboardTenants(watched));
       expect(last).toBe(0);
       expect(Math.max(...changes)).toBeLessThanOrEqual(500);
-      expectNothingLeft(tenant, await rowsOf(tenant));
+      expectNothingLeft(tenant, await leftOf(tenant));
     });
 
     test('finishes after a crash at any moment', async () => {
@@ -421,7 +249,7 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
         );
         await passesOf(services);
         expect(await find(tenant)).toMatchObject({ status: 'offboarded' });
-        expectNothingLeft(tenant, await rowsOf(tenant));
+        expectNothingLeft(tenant, await leftOf(tenant));
         if (!isCrashed) break;
         crashes += 1;
       }
@@ -467,7 +295,7 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
       world.clock.advance(60_000);
       await passesOf(services);
       expect(await find(tenant)).toMatchObject({ status: 'offboarded' });
-      expectNothingLeft(tenant, await rowsOf(tenant));
+      expectNothingLeft(tenant, await leftOf(tenant));
       // The worker that still held the run can no longer write.
       const extension = { runId: run.id, epoch: run.leaseEpoch, count: 1, now };
       const written = await world.store.transaction((tx) => tx.runs.extendLog(extension));
@@ -475,7 +303,3 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
     });
   });
 });
-
-async function* oneChunk(): AsyncGenerator<Uint8Array> {
-  yield Buffer.from('bytes');
-}

@@ -1,6 +1,7 @@
 import { RunText, interruptedText, isTerminalEventType } from '@convoke/contract';
+import { allDeltas } from '../support/run-log.ts';
 import { wholeText } from './actor-harness.ts';
-import { type Outcome, type Started, plainText } from './seat-world.ts';
+import type { Outcome, Started } from './seat-world.ts';
 
 /** What a run must never do, whatever happened to its servers. Returns one line for each violation. */
 export function violationsOf({ prompt, kind }: Started, outcome: Outcome): string[] {
@@ -45,7 +46,7 @@ function joinedLate({ log, run }: Outcome): boolean {
   if (last < 0 || run.outputText === null) return true;
   const kept = new RunText();
   for (const event of log.slice(0, last + 1)) kept.take(event);
-  return kept.text + plainText(log.slice(last + 1)) === run.outputText;
+  return kept.text + allDeltas(log.slice(last + 1)) === run.outputText;
 }
 
 /** Each interruption that discards something comes right behind the server's own delta, and no other does. */

@@ -27,6 +27,7 @@ import { MovingClock } from '../../support/clocks.ts';
 import { type DatabaseKind, createLocation } from '../../support/databases.ts';
 import { eventually } from '../../support/eventually.ts';
 import { by } from '../../support/identity-fixture.ts';
+import { allDeltas } from '../support/run-log.ts';
 import { actorHarness } from './actor-harness.ts';
 import { EffectLedger } from './effect-ledger.ts';
 import { type Seating, ServerLife } from './seat-store.ts';
@@ -73,11 +74,6 @@ export interface Outcome {
   readonly calls: readonly string[];
   /** How often the call was carried out. */
   readonly effects: number;
-}
-
-/** The texts of all deltas, one after the other. */
-export function plainText(log: readonly RunEvent[]): string {
-  return log.map(({ data: { text } }) => (typeof text === 'string' ? text : '')).join('');
 }
 
 const bounds = { limit: 10_000, maxBytes: 10_000_000 };
@@ -374,7 +370,7 @@ export class SeatWorld {
       run,
       log,
       text: joined.text,
-      saidText: plainText(log),
+      saidText: allDeltas(log),
       asked,
       repeats,
       calls: calls.map(({ status }) => status),
