@@ -13,7 +13,6 @@ const mayImport: Record<string, readonly string[]> = {
   contract: [],
   'api-page': ['contract'],
   sdk: ['contract'],
-  conformance: ['contract'],
   'console/data': ['sdk'],
   'console/page': consoleBelow('page'),
   'console/session': consoleBelow('session'),

@@ -95,8 +95,8 @@ export async function claimLeg(
 }
 
 /**
- * For a claim whose answer was lost with the connection: only reading shows whether it was committed (reliability
- * P13). No other process signs with this owner, and this owner claims a run once at a time.
+ * For a claim whose answer was lost with the connection: only reading shows whether it was committed (D-321). No
+ * other process signs with this owner, and this owner claims a run once at a time.
  */
 export async function recallClaim(
   { store }: Pick<Services, 'store'>,

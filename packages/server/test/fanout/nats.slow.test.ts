@@ -45,7 +45,7 @@ describe('wake-ups over NATS', () => {
     expect(overheard).toBe(0);
   });
 
-  test('a start without NATS succeeds, and connects later (reliability P14)', async () => {
+  test('a start without NATS succeeds, and connects later (D-324)', async () => {
     await nats.stop();
     const [here, there] = await Promise.all([join(), join()]);
     let heard = 0;

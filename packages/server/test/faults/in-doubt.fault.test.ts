@@ -25,7 +25,7 @@ import { startServer } from '../support/server.ts';
 
 /**
  * Commits and then loses the answer: the caller has to read the database to learn the outcome, and no wake-up is sent
- * (reliability P13).
+ * (D-321).
  */
 class ForgetfulStore {
   forgets:

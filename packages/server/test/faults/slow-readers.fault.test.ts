@@ -14,7 +14,7 @@ const mebibyte = 2 ** 20;
 const readers = 50;
 /** Those of them that read on in the end; the rest go away. */
 const wakers = 5;
-/** The memory that one reader may cost (reliability P11), and what caches of the server may take beside it. */
+/** The memory that one reader may cost (D-33), and what caches of the server may take beside it. */
 const perReaderBytes = 300 * 1024;
 const cachesBytes = 16 * mebibyte;
 const reportHeldMemory = fileURLToPath(new URL('support/report-held-memory.ts', import.meta.url));

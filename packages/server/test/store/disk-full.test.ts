@@ -13,7 +13,7 @@ import { openTestDatabase } from '../support/databases.ts';
 const isRoot = process.getuid?.() === 0;
 const body = 'x'.repeat(8_000);
 
-describe('a full disk under SQLite (reliability P12)', () => {
+describe('a full disk under SQLite (D-322)', () => {
   test('a database at its size limit rejects writes, still reads, and recovers', async () => {
     const database = await openTestDatabase('sqlite');
     const limit = (pages: number) =>

@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dirname(shim), { recursive: true }));
 
-describe.runIf(process.platform === 'linux')('a failing fsync (reliability P2)', () => {
+describe.runIf(process.platform === 'linux')('a failing fsync (D-320)', () => {
   test.each([
     { when: 'a commit', suffix: 'convoke.db-wal' },
     { when: 'a checkpoint', suffix: 'convoke.db' },

@@ -33,7 +33,7 @@ const terminateAll = () =>
   );
 
 describe('PostgreSQL', () => {
-  test('connections killed under load lose no acknowledged commit, and the service recovers by itself (reliability P13)', async () => {
+  test('connections killed under load lose no acknowledged commit, and the service recovers by itself (D-321)', async () => {
     const acknowledged: string[] = [];
     const failures: unknown[] = [];
     let stop = false;
@@ -250,7 +250,7 @@ describe('PostgreSQL', () => {
     });
   });
 
-  test('a server that may lose an acknowledged commit is refused (reliability P2)', async () => {
+  test('a server that may lose an acknowledged commit is refused (D-320)', async () => {
     const forgetful = await createLocation('postgres');
     const name = new URL(forgetful).pathname.slice(1);
     await administer(`alter database ${name} set synchronous_commit = off`);
@@ -259,7 +259,7 @@ describe('PostgreSQL', () => {
     );
   });
 
-  test('a server that does not sync its disk is refused (reliability P2)', async () => {
+  test('a server that does not sync its disk is refused (D-320)', async () => {
     const careless = await PostgresServer.open();
     onTestFinished(() => careless.remove());
     await (await openPostgres({ url: careless.url, report: () => {} })).close();

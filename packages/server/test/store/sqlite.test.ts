@@ -20,7 +20,7 @@ const insert = (tx: Transaction, id: string) => tx.run(sql`insert into notes (id
 const count = () => database.get(sql`select count(*) as n from notes`);
 
 describe('a group commit on SQLite', () => {
-  test('every connection that writes syncs each commit and checks foreign keys (reliability P2)', async () => {
+  test('every connection that writes syncs each commit and checks foreign keys (D-320)', async () => {
     await database.transaction(async (tx) => {
       expect(await tx.get(sql`pragma journal_mode`)).toEqual({ journal_mode: 'wal' });
       expect(await tx.get(sql`pragma synchronous`)).toEqual({ synchronous: 2 });

@@ -35,7 +35,7 @@ import { type VerifiedToken, endOfSecond } from './verified-token.ts';
  *
  * Time: `exp` is exact, without leeway, because a token must not outlive its expiry; a new one costs the client one
  * request. An `iat` up to a minute ahead is accepted: it only means that the clock of the replica that issued the token
- * is ahead of this one (reliability P15).
+ * is ahead of this one (D-323).
  */
 export interface Tokens {
   /** `credential` is the one that obtains the token: streams end when it is revoked. */

@@ -42,7 +42,7 @@ export interface LegRecording {
   readonly waitMs: number;
   /**
    * Last event before this batch, given when the batch was sent before and the answer was lost: only reading shows
-   * whether the batch was committed (reliability P13).
+   * whether the batch was committed (D-321).
    */
   readonly inDoubtAfter: number | undefined;
   /** Workers that the run had lost when the leg was claimed. */

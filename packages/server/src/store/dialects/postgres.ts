@@ -12,7 +12,7 @@ import { RowSecurity } from './row-security.ts';
 
 const defaultPoolSize = 10;
 const waitingMax = 10_000;
-/** How long a caller waits at most for a connection or an answer (reliability P13). */
+/** How long a caller waits at most for a connection or an answer (D-321). */
 const connectTimeoutMs = 5_000;
 const answerTimeoutMs = 5_000;
 /** Shorter than the answer timeout: the server cancels the statement first, so that the connection survives. */

@@ -107,7 +107,7 @@ export function toStoreError(error: unknown): unknown {
 
 /**
  * After a failed fsync the kernel may have dropped the pages it could not write and report the next fsync as a
- * success, so this process can no longer trust the file (reliability P2).
+ * success, so this process can no longer trust the file (D-320).
  */
 export function isFsyncFailure(error: unknown): boolean {
   const code = resultCode(error);

@@ -10,8 +10,8 @@ import {
 import type { Frame } from './raw-event-reader.ts';
 
 /**
- * The promises every log keeps (reliability §2: I1, I5, I6, I7), read from the bytes alone. Returns the
- * events for whatever else a test wants to know.
+ * Checks what every log promises, from its bytes alone: ids without gaps, times that never go back, one terminal event,
+ * and nothing after it. Returns the events for further checks.
  */
 export function checkLog(run: RunRecord, frames: readonly Frame[]): RunEvent[] {
   const events = frames.map((frame, index) => {
