@@ -124,6 +124,7 @@ export {
   isFileName,
 } from './resources/file.ts';
 export {
+  type Decision,
   decisions,
   type InteractionFilter,
   type InteractionKind,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { profileNames, profiles, scopes } from '../scopes.ts';
 import { credentialRecord } from './credential.ts';
+import { actorName } from './labels.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
 import { pendingOperation } from './pending-operation.ts';
@@ -30,6 +31,7 @@ export const clientRecord = z
     created_at: timestamp,
     updated_at: timestamp,
     created_by: opaqueId('user'),
+    created_by_name: actorName.optional(),
   })
   .meta({
     id: 'Client',

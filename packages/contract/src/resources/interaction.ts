@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { jsonObject, jsonValue } from '../json.ts';
 import { limits } from '../limits.ts';
 import { text } from '../text.ts';
-import { labels } from './labels.ts';
+import { actorName, labels } from './labels.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
 
@@ -18,6 +18,7 @@ export const interactionFilters = [...interactionStatuses, 'all'] as const;
 export type InteractionFilter = (typeof interactionFilters)[number];
 
 export const decisions = ['allow', 'deny'] as const;
+export type Decision = (typeof decisions)[number];
 
 export const questionOption = z.object({ label: z.string(), description: z.string().optional() });
 
@@ -67,6 +68,7 @@ export const interactionRecord = z
     declined: z.literal(true).optional(),
     message: z.string().optional(),
     answered_by: z.string().optional(),
+    answered_by_name: actorName.optional(),
     created_at: timestamp,
     answered_at: timestamp.optional(),
     applied_at: timestamp.optional(),
@@ -124,6 +126,17 @@ export const interactionSummary = z
       .meta({ description: `The first ${limits.previewCharacters} characters of the question.` })
       .optional(),
     about: interactionAbout.omit({ tool_input: true }).optional(),
+    tool_input_preview: z
+      .string()
+      .meta({
+        description:
+          'What the call is about: its path, address, command or amount, or else the beginning of its input.',
+        examples: ['outputs/note.txt'],
+      })
+      .optional(),
+    decision: z.enum(decisions).optional(),
+    answered_by: z.string().optional(),
+    answered_by_name: actorName.optional(),
     created_at: timestamp,
     answered_at: timestamp.optional(),
     expires_at: timestamp.optional(),

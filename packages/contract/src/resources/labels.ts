@@ -50,7 +50,13 @@ export function splitLabel(label: string): { readonly key: string; readonly valu
   return { key: label.slice(0, colon), value: label.slice(colon + 1) };
 }
 
+/** D-330: display name of a client or a person, for people who read the record. */
+export const actorName = z.string().meta({
+  description: 'Name of the client, or email address of the person, as it is now.',
+  examples: ['Quickstart'],
+});
+
 /** Who made a run or a session. */
 export const createdBy = z
-  .object({ kind: z.enum(['client', 'person']), id: z.string() })
+  .object({ kind: z.enum(['client', 'person']), id: z.string(), name: actorName.optional() })
   .meta({ description: 'The automation client or the person that made it.' });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { labels } from './labels.ts';
+import { actorName, labels } from './labels.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
 import { runInput } from './run.ts';
@@ -60,6 +60,7 @@ export const scheduleSummary = z
       description:
         'Id of the client or person in whose name the runs start: who created the schedule, or last changed its pattern, time zone or input.',
     }),
+    created_by_name: actorName.optional(),
     created_at: timestamp,
     updated_at: timestamp,
   })

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { noticeTypeNames } from '../events/notice.ts';
-import { labels } from './labels.ts';
+import { actorName, labels } from './labels.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
 
@@ -43,6 +43,7 @@ export const webhookRecord = z
       .meta({ description: 'Since when every delivery has failed.' })
       .optional(),
     created_by: opaqueId('client'),
+    created_by_name: actorName.optional(),
     created_at: timestamp,
     updated_at: timestamp,
   })

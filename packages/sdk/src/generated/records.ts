@@ -99,6 +99,8 @@ export interface SessionRecord {
     | {
         kind: 'client' | 'person';
         id: string;
+        /** Name of the client, or email address of the person, as it is now. */
+        name?: string | undefined;
       }
     | undefined;
   /** Whether this session supports the file operations. */
@@ -133,6 +135,8 @@ export interface RunRecord {
     | {
         kind: 'client' | 'person';
         id: string;
+        /** Name of the client, or email address of the person, as it is now. */
+        name?: string | undefined;
       }
     | undefined;
   pending_interactions: number;
@@ -150,6 +154,8 @@ export interface RunRecord {
     | {
         kind: 'client' | 'person';
         id: string;
+        /** Name of the client, or email address of the person, as it is now. */
+        name?: string | undefined;
       }
     | undefined;
   usage?:
@@ -217,6 +223,8 @@ export interface InteractionRecord {
   declined?: true | undefined;
   message?: string | undefined;
   answered_by?: string | undefined;
+  /** Name of the client, or email address of the person, as it is now. */
+  answered_by_name?: string | undefined;
   created_at: string;
   answered_at?: string | undefined;
   applied_at?: string | undefined;
@@ -281,6 +289,8 @@ export interface RunSummary {
     | {
         kind: 'client' | 'person';
         id: string;
+        /** Name of the client, or email address of the person, as it is now. */
+        name?: string | undefined;
       }
     | undefined;
   error_code?: RunErrorCode | undefined;
@@ -331,6 +341,12 @@ export interface InteractionSummary {
           | undefined;
       }
     | undefined;
+  /** What the call is about: its path, address, command or amount, or else the beginning of its input. */
+  tool_input_preview?: string | undefined;
+  decision?: Decision | undefined;
+  answered_by?: string | undefined;
+  /** Name of the client, or email address of the person, as it is now. */
+  answered_by_name?: string | undefined;
   created_at: string;
   answered_at?: string | undefined;
   expires_at?: string | undefined;
@@ -378,6 +394,8 @@ export interface InteractionInTenantRecord {
   declined?: true | undefined;
   message?: string | undefined;
   answered_by?: string | undefined;
+  /** Name of the client, or email address of the person, as it is now. */
+  answered_by_name?: string | undefined;
   created_at: string;
   answered_at?: string | undefined;
   applied_at?: string | undefined;
@@ -440,6 +458,8 @@ export interface ClientRecord {
   created_at: string;
   updated_at: string;
   created_by: string;
+  /** Name of the client, or email address of the person, as it is now. */
+  created_by_name?: string | undefined;
 }
 
 /** Metadata of a client secret, without the secret. */

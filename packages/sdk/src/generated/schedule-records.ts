@@ -38,6 +38,8 @@ export interface ScheduleSummary {
   version: number;
   /** Id of the client or person in whose name the runs start: who created the schedule, or last changed its pattern, time zone or input. */
   created_by: string;
+  /** Name of the client, or email address of the person, as it is now. */
+  created_by_name?: string | undefined;
   created_at: string;
   updated_at: string;
 }
@@ -71,6 +73,8 @@ export interface ScheduleRecord {
   version: number;
   /** Id of the client or person in whose name the runs start: who created the schedule, or last changed its pattern, time zone or input. */
   created_by: string;
+  /** Name of the client, or email address of the person, as it is now. */
+  created_by_name?: string | undefined;
   created_at: string;
   updated_at: string;
   /** The input of every run. */

@@ -1,7 +1,6 @@
 import {
   type OrganizationId,
   type UserId,
-  clientId,
   idPrefixes,
   organizationId,
   userId,
@@ -200,17 +199,4 @@ export async function describePerson(
     return organizationName === undefined ? [] : [{ organizationId: one, role, organizationName }];
   });
   return { user, memberships };
-}
-
-/** The e-mail addresses of people and the names of clients, by id. One that is gone has no name. */
-export async function nameActors(
-  { store }: Pick<Services, 'store'>,
-  actors: readonly Pick<Actor, 'kind' | 'id'>[],
-): Promise<ReadonlyMap<string, string>> {
-  const idsOf = (kind: Actor['kind']) => [
-    ...new Set(actors.filter((actor) => actor.kind === kind).map(({ id }) => id)),
-  ];
-  const people = await store.read.organizations.emails(idsOf('user').map(userId));
-  const clients = await store.read.clients.names(idsOf('client').map(clientId));
-  return new Map<string, string>([...people, ...clients]);
 }

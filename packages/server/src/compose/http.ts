@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import manifest from '../../package.json' with { type: 'json' };
+import { ActorNames } from '../app/actor-names.ts';
 import { FeedFollower } from '../app/feed/feed.ts';
 import type { WithdrawingServices } from '../app/withdrawals.ts';
 import { deriveKey } from '../auth/master-key.ts';
@@ -127,7 +128,9 @@ function handlersOf(
   const tokenExchange = hasConsole ? openTokenExchange(services, config, tokens) : undefined;
   const issuing = { store, tokens, secrets, clock, log, failures, tokenExchange };
   const endpoint = createTokenEndpoint(issuing);
-  const runParts = { cursors, streams, followers: createRunFollowers(services) };
+  const actorNames = new ActorNames(services);
+  const named = { cursors, actorNames };
+  const runParts = { ...named, streams, followers: createRunFollowers(services) };
   const handlers: Handlers = {
     ...systemRoutes({
       version: manifest.version,
@@ -142,19 +145,19 @@ function handlersOf(
     ...oauthRoutes({ endpoint, keys, baseUrl, hasConsole, metrics: services.metrics }),
     ...workspaceRoutes(services, cursors),
     ...agentRoutes(services, runParts),
-    ...sessionRoutes(services, cursors),
+    ...sessionRoutes(services, named),
     ...runRoutes(services, runParts),
-    ...tenantReadRoutes(services, cursors),
-    ...interactionRoutes(services, cursors),
+    ...tenantReadRoutes(services, named),
+    ...interactionRoutes(services, named),
     ...feedRoutes(services, { cursors, streams, feedFollower: new FeedFollower(services) }),
     ...fileRoutes(services, cursors),
-    ...scheduleRoutes(services, cursors),
-    ...webhookRoutes(services, cursors),
-    ...clientRoutes(services, { secrets, cursors }),
+    ...scheduleRoutes(services, named),
+    ...webhookRoutes(services, named),
+    ...clientRoutes(services, { secrets, ...named }),
     ...credentialRoutes(services, secrets),
     ...tenantRoutes(services, cursors),
     ...organizationRoutes(services, cursors),
-    ...auditRoutes(services, cursors),
+    ...auditRoutes(services, named),
     ...usageRoutes(services, { cursors }),
     ...budgetRoutes(services, { cursors }),
   };

@@ -201,6 +201,11 @@ export function approvedInput({ toolInput, answer }: AnsweredPermission): Json {
   return answer.updatedInput === undefined ? toolInput : answer.updatedInput;
 }
 
+/** Id of the client or person that answered; undefined before an answer. */
+export function answererOf(interaction: Interaction): string | undefined {
+  return interaction.status === 'answered' ? interaction.answeredBy : undefined;
+}
+
 /** The event that announces the decision or the answer. */
 export function answeredEvent(
   key: InteractionKey,

@@ -53,6 +53,7 @@ describe.each(deployments)('interactions on %s', (database) => {
         status: 'answered',
         answer: 'blue',
         answered_by: expect.stringMatching(/^cli_/),
+        answered_by_name: 'Quickstart',
         answered_at: expect.any(String),
       });
       const log = await logOf(server, run);

@@ -51,7 +51,7 @@ describe.each(deployments)('runs on %s', (database) => {
         last_event_id: '000000000001',
         input: { prompt: 'hello' },
         labels: {},
-        created_by: { kind: 'client', id: expect.stringMatching(/^cli_/) },
+        created_by: { kind: 'client', id: expect.stringMatching(/^cli_/), name: 'Quickstart' },
         pending_interactions: 0,
         attempt: 1,
         created_at,

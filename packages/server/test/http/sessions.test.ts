@@ -49,7 +49,7 @@ describe.each(deployments)('sessions on %s', (database) => {
         agent_name: 'echo',
         status: 'idle',
         labels: {},
-        created_by: { kind: 'client', id: expect.stringMatching(/^cli_/) },
+        created_by: { kind: 'client', id: expect.stringMatching(/^cli_/), name: 'Quickstart' },
         session_files_supported: true,
         pending_interactions: 0,
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

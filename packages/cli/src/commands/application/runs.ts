@@ -130,7 +130,7 @@ function showDetails(run: RunRecord): void {
     error: errorOf(run),
     'queue position': run.queue_position?.toString(),
     pending: run.pending_interactions === 0 ? undefined : String(run.pending_interactions),
-    created: moment(run.created_at),
+    created: createdOf(run),
     started: run.started_at && moment(run.started_at),
     ended: run.ended_at && moment(run.ended_at),
     took: tookOf(run),
@@ -142,6 +142,11 @@ function showDetails(run: RunRecord): void {
   if (run.output_text === undefined || run.output_text === '') return;
   print('');
   print(forOutput(run.output_text.trimEnd()));
+}
+
+function createdOf({ created_at, created_by }: RunRecord): string {
+  if (created_by === undefined) return moment(created_at);
+  return `${moment(created_at)} by ${created_by.name ?? created_by.id}`;
 }
 
 function cancelRun(): Command {

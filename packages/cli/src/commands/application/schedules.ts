@@ -162,7 +162,7 @@ function showSchedule(): Command {
         'last slot': schedule.last_slot_at && moment(schedule.last_slot_at),
         'last run': schedule.last_run_id,
         version: String(schedule.version),
-        created: `${moment(schedule.created_at)} by ${schedule.created_by}`,
+        created: `${moment(schedule.created_at)} by ${schedule.created_by_name ?? schedule.created_by}`,
         input: JSON.stringify(schedule.input),
       });
     });

@@ -99,7 +99,7 @@ function showWebhook(): Command {
         secret: `…${webhook.secret_hint}`,
         'last success': webhook.last_success_at && moment(webhook.last_success_at),
         'failing since': webhook.failing_since && moment(webhook.failing_since),
-        created: `${moment(webhook.created_at)} by ${webhook.created_by}`,
+        created: `${moment(webhook.created_at)} by ${webhook.created_by_name ?? webhook.created_by}`,
       });
     });
 }

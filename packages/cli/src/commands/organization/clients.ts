@@ -120,7 +120,7 @@ function showClient(): Command {
         profile: client.profile,
         scopes: client.scopes.join(' '),
         tenants: client.tenant_ids?.join(' ') ?? 'all',
-        created: `${moment(client.created_at)} by ${client.created_by}`,
+        created: `${moment(client.created_at)} by ${client.created_by_name ?? client.created_by}`,
         changed: moment(client.updated_at),
       });
       print('');

@@ -1,13 +1,12 @@
 import { findAudit, getAuditStatus } from '../../app/audit-checks.ts';
-import { nameActors } from '../../app/organizations.ts';
 import type { Services } from '../../app/services.ts';
-import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
+import type { RouteParts } from './route-parts.ts';
 import { auditStatusView, auditView } from '../views/audit.ts';
 
 export function auditRoutes(
   services: Pick<Services, 'store'>,
-  cursors: Cursors,
+  { cursors, actorNames }: RouteParts,
 ): Handlers<'list_audit' | 'get_audit_status'> {
   return {
     async list_audit({ caller, query }) {
@@ -20,10 +19,7 @@ export function auditRoutes(
         read: (page) => findAudit(services, organizationId, { filter, page }),
         idOf: ({ seq }) => String(seq),
       });
-      const names = await nameActors(
-        services,
-        items.map(({ by }) => by),
-      );
+      const names = await actorNames.of(items.map(({ by }) => by.id));
       const rows = items.map((row) => auditView(row, names.get(row.by.id)));
       return { status: 200, body: { rows, ...next } };
     },

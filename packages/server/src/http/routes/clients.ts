@@ -6,12 +6,12 @@ import {
   listClients,
   updateClient,
 } from '../../app/clients.ts';
-import type { WithdrawingServices } from '../../app/withdrawals.ts';
-import type { PermissionChange } from '../../domain/client.ts';
+import type { Withdrawn, WithdrawingServices } from '../../app/withdrawals.ts';
+import type { Client, PermissionChange } from '../../domain/client.ts';
 import type { Secrets } from '../../ports/secrets.ts';
 import { actorOf } from '../actor.ts';
-import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
+import type { RouteParts } from './route-parts.ts';
 import { clientView, issuedClientView } from '../views/clients.ts';
 import { credentialView } from '../views/credentials.ts';
 
@@ -25,15 +25,19 @@ type ClientOperations =
 
 export function clientRoutes(
   services: WithdrawingServices,
-  { secrets, cursors }: { readonly secrets: Secrets; readonly cursors: Cursors },
+  { secrets, cursors, actorNames }: RouteParts & { readonly secrets: Secrets },
 ): Handlers<ClientOperations> {
+  const view = async (found: Withdrawn<Client>) =>
+    clientView(found, await actorNames.of([found.resource.createdBy]));
   return {
     async list_clients({ caller, query }) {
       const { items, next } = await cursors.page(`clients:${caller.organizationId}`, query, {
         read: (page) => listClients(services, caller.organizationId, page),
         idOf: ({ resource }) => resource.id,
       });
-      return { status: 200, body: { clients: items.map(clientView), ...next } };
+      const names = await actorNames.of(items.map(({ resource }) => resource.createdBy));
+      const clients = items.map((client) => clientView(client, names));
+      return { status: 200, body: { clients, ...next } };
     },
 
     list_profiles: () => ({ status: 200, body: permissionCatalog() }),
@@ -49,14 +53,15 @@ export function clientRoutes(
         by: actorOf(caller, request),
         chargeRate,
       });
-      return { status: 201, body: issuedClientView(issued) };
+      const names = await actorNames.of([issued.client.createdBy]);
+      return { status: 201, body: issuedClientView(issued, names) };
     },
 
     async get_client({ caller, params }) {
       const found = await getClient(services, caller.organizationId, params.client_id);
       const now = services.clock.now();
       const credentials = found.credentials.map((credential) => credentialView(credential, now));
-      return { status: 200, body: { client: clientView(found.client), credentials } };
+      return { status: 200, body: { client: await view(found.client), credentials } };
     },
 
     async update_client({ caller, params, body, request }) {
@@ -64,7 +69,7 @@ export function clientRoutes(
       const change = { version, name, description, status, permissions: permissionsIn(body) };
       const at = { id: params.client_id, change, by: actorOf(caller, request) };
       const changed = await updateClient(services, caller.organizationId, at);
-      const record = clientView(changed);
+      const record = await view(changed);
       return changed.pending === undefined
         ? { status: 200, body: record }
         : { status: 202, body: record };
@@ -74,7 +79,7 @@ export function clientRoutes(
       const at = { id: params.client_id, by: actorOf(caller, request) };
       const deleted = await deleteClient(services, caller.organizationId, at);
       if (deleted.pending === undefined) return { status: 204, body: undefined };
-      return { status: 202, body: clientView(deleted) };
+      return { status: 202, body: await view(deleted) };
     },
   };
 }

@@ -1,13 +1,14 @@
 import { answerInteraction, listInteractions } from '../../app/interactions.ts';
+import { answererOf } from '../../domain/interaction.ts';
 import type { Services } from '../../app/services.ts';
 import { actorOf } from '../actor.ts';
-import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
+import type { RouteParts } from './route-parts.ts';
 import { interactionView } from '../views/interactions.ts';
 
 export function interactionRoutes(
   services: Services,
-  cursors: Cursors,
+  { cursors, actorNames }: RouteParts,
 ): Handlers<'list_interactions' | 'answer_interaction'> {
   return {
     async list_interactions({ caller, params, query }) {
@@ -17,7 +18,9 @@ export function interactionRoutes(
         read: (page) => listInteractions(services, caller.scope, { sessionId, status, page }),
         idOf: (interaction) => interaction.key,
       });
-      return { status: 200, body: { interactions: items.map(interactionView), ...next } };
+      const names = await actorNames.of(items.map(answererOf));
+      const interactions = items.map((item) => interactionView(item, names));
+      return { status: 200, body: { interactions, ...next } };
     },
 
     async answer_interaction({ caller, params, body, request }) {
@@ -27,7 +30,8 @@ export function interactionRoutes(
         body,
         by: actorOf(caller, request),
       });
-      return { status: 200, body: interactionView(answered) };
+      const names = await actorNames.of([answererOf(answered)]);
+      return { status: 200, body: interactionView(answered, names) };
     },
   };
 }

@@ -14,6 +14,7 @@ import { ceilingIn } from '../ceiling.ts';
 import type { Handlers } from '../handler.ts';
 import { idempotencyKeyOf, replayed } from '../idempotency-key.ts';
 import { chooseMedia } from '../media.ts';
+import type { RouteParts } from './route-parts.ts';
 import { runView } from '../views/runs.ts';
 
 type RunOperations =
@@ -24,15 +25,17 @@ type RunOperations =
   | 'follow_run_events'
   | 'update_run';
 
-export interface RunRouteParts {
-  readonly cursors: Cursors;
+export interface RunRouteParts extends RouteParts {
   readonly followers: RunFollowers;
   readonly streams: EventStreams;
 }
 
 export function runRoutes(services: Services, parts: RunRouteParts): Handlers<RunOperations> {
-  const { cursors } = parts;
-  const view = async (run: Run) => runView(await withQueuePosition(services.store, run));
+  const { cursors, actorNames } = parts;
+  const view = async (run: Run) => {
+    const names = await actorNames.of([run.createdBy, run.cancelledBy]);
+    return runView(await withQueuePosition(services.store, run), names);
+  };
   return {
     async start_run({ caller, params, headers, body, chargeRate }) {
       const started = await startRun(services, caller.scope, {

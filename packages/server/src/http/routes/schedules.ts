@@ -1,3 +1,4 @@
+import type { ScheduleRecord } from '@convoke/contract';
 import { withQueuePosition } from '../../app/runs/runs.ts';
 import {
   createSchedule,
@@ -12,9 +13,10 @@ import {
   updateSchedule,
 } from '../../app/schedules/schedules.ts';
 import type { Services } from '../../app/services.ts';
+import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { actorOf, clientOf } from '../actor.ts';
-import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
+import type { RouteParts } from './route-parts.ts';
 import { idempotencyKeyOf, replayed } from '../idempotency-key.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { runView } from '../views/runs.ts';
@@ -32,13 +34,22 @@ type ScheduleOperations =
   | 'list_fires'
   | 'preview_schedule';
 
-export function scheduleRoutes(services: Services, cursors: Cursors): Handlers<ScheduleOperations> {
-  return { ...changes(services), ...steps(services), ...reads(services, cursors) };
+export function scheduleRoutes(
+  services: Services,
+  parts: RouteParts,
+): Handlers<ScheduleOperations> {
+  return { ...changes(services, parts), ...steps(services, parts), ...reads(services, parts) };
 }
 
 type ReadOperations = 'list_schedules' | 'get_schedule' | 'list_fires' | 'preview_schedule';
 
-function reads(services: Services, cursors: Cursors): Handlers<ReadOperations> {
+/** A schedule with the name of who created it. */
+async function viewOf({ actorNames }: RouteParts, schedule: Schedule): Promise<ScheduleRecord> {
+  return scheduleView(schedule, await actorNames.of([schedule.createdBy.id]));
+}
+
+function reads(services: Services, parts: RouteParts): Handlers<ReadOperations> {
+  const { cursors, actorNames } = parts;
   return {
     async list_schedules({ caller, query }) {
       const { status, agent_name: agentName } = query;
@@ -48,12 +59,14 @@ function reads(services: Services, cursors: Cursors): Handlers<ReadOperations> {
           listSchedules(services, caller.scope, { filter: { status, agentName }, page }),
         idOf: (schedule) => schedule.id,
       });
-      return { status: 200, body: { schedules: items.map(scheduleSummaryView), ...next } };
+      const names = await actorNames.of(items.map(({ createdBy }) => createdBy.id));
+      const schedules = items.map((schedule) => scheduleSummaryView(schedule, names));
+      return { status: 200, body: { schedules, ...next } };
     },
 
     async get_schedule({ caller, params }) {
       const schedule = await getSchedule(services, caller.scope, params.schedule_id);
-      return { status: 200, body: scheduleView(schedule) };
+      return { status: 200, body: await viewOf(parts, schedule) };
     },
 
     async list_fires({ caller, params, query }) {
@@ -76,7 +89,7 @@ function reads(services: Services, cursors: Cursors): Handlers<ReadOperations> {
 type StepOperations = 'pause_schedule' | 'resume_schedule' | 'run_schedule';
 type ChangeOperations = Exclude<ScheduleOperations, ReadOperations | StepOperations>;
 
-function changes(services: Services): Handlers<ChangeOperations> {
+function changes(services: Services, parts: RouteParts): Handlers<ChangeOperations> {
   return {
     async create_schedule({ caller, headers, body, request, chargeRate }) {
       const { session } = body;
@@ -99,7 +112,7 @@ function changes(services: Services): Handlers<ChangeOperations> {
         by: actorOf(caller, request),
         chargeRate,
       });
-      const record = scheduleView(created.resource);
+      const record = await viewOf(parts, created.resource);
       return created.replayed
         ? { status: 200, body: record, headers: replayed }
         : { status: 201, body: record };
@@ -113,7 +126,7 @@ function changes(services: Services): Handlers<ChangeOperations> {
         by: actorOf(caller, request),
         change: { ...rest, by: caller.actor, timeZone, missedWithinMs },
       });
-      return { status: 200, body: scheduleView(schedule) };
+      return { status: 200, body: await viewOf(parts, schedule) };
     },
 
     async delete_schedule({ caller, params, request }) {
@@ -124,17 +137,19 @@ function changes(services: Services): Handlers<ChangeOperations> {
   };
 }
 
-function steps(services: Services): Handlers<StepOperations> {
+function steps(services: Services, parts: RouteParts): Handlers<StepOperations> {
   return {
     async pause_schedule({ caller, params, request }) {
       const at = { id: params.schedule_id, by: actorOf(caller, request) };
-      return { status: 200, body: scheduleView(await pauseSchedule(services, caller.scope, at)) };
+      const paused = await pauseSchedule(services, caller.scope, at);
+      return { status: 200, body: await viewOf(parts, paused) };
     },
 
     async resume_schedule({ caller, params, request }) {
       const by = actorOf(caller, request);
       const at = { id: params.schedule_id, by, actor: caller.actor };
-      return { status: 200, body: scheduleView(await resumeSchedule(services, caller.scope, at)) };
+      const resumed = await resumeSchedule(services, caller.scope, at);
+      return { status: 200, body: await viewOf(parts, resumed) };
     },
 
     async run_schedule({ caller, params, headers, body, request, chargeRate }) {
@@ -145,7 +160,9 @@ function steps(services: Services): Handlers<StepOperations> {
         clientId: clientOf(caller),
         chargeRate,
       });
-      const record = runView(await withQueuePosition(services.store, started.resource));
+      const run = started.resource;
+      const names = await parts.actorNames.of([run.createdBy]);
+      const record = runView(await withQueuePosition(services.store, run), names);
       return started.replayed
         ? { status: 200, body: record, headers: replayed }
         : { status: 201, body: record };

@@ -8,8 +8,8 @@ import {
   updateSession,
 } from '../../app/sessions.ts';
 import type { Session } from '../../domain/session.ts';
-import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
+import type { RouteParts } from './route-parts.ts';
 import { idempotencyKeyOf, replayed } from '../idempotency-key.ts';
 import { sessionView } from '../views/sessions.ts';
 
@@ -21,8 +21,18 @@ type SessionOperations =
   | 'update_session'
   | 'resume_session';
 
-export function sessionRoutes(services: Services, cursors: Cursors): Handlers<SessionOperations> {
-  const view = (session: Session) => sessionView(session, services.settings);
+export function sessionRoutes(
+  services: Services,
+  { cursors, actorNames }: RouteParts,
+): Handlers<SessionOperations> {
+  const views = async (sessions: readonly Session[]) => {
+    const names = await actorNames.of(sessions.map(({ createdBy }) => createdBy));
+    return sessions.map((session) => sessionView(session, services.settings, names));
+  };
+  const view = async (session: Session) => {
+    const names = await actorNames.of([session.createdBy]);
+    return sessionView(session, services.settings, names);
+  };
   return {
     async create_session({ caller, headers, body, chargeRate }) {
       const request = {
@@ -34,7 +44,7 @@ export function sessionRoutes(services: Services, cursors: Cursors): Handlers<Se
         chargeRate,
       };
       const created = await createSession(services, caller.scope, request);
-      const record = view(created.resource);
+      const record = await view(created.resource);
       return created.replayed
         ? { status: 200, body: record, headers: replayed }
         : { status: 201, body: record };
@@ -48,32 +58,35 @@ export function sessionRoutes(services: Services, cursors: Cursors): Handlers<Se
           listSessions(services, caller.scope, { filter: { status, agentName }, page }),
         idOf: (session) => session.id,
       });
-      return { status: 200, body: { sessions: items.map(view), ...next } };
+      return { status: 200, body: { sessions: await views(items), ...next } };
     },
 
     async get_session({ caller, params }) {
       return {
         status: 200,
-        body: view(await getSession(services, caller.scope, params.session_id)),
+        body: await view(await getSession(services, caller.scope, params.session_id)),
       };
     },
 
     async update_session({ caller, params, body }) {
       const request = { id: params.session_id, title: body.title, labels: body.labels };
-      return { status: 200, body: view(await updateSession(services, caller.scope, request)) };
+      return {
+        status: 200,
+        body: await view(await updateSession(services, caller.scope, request)),
+      };
     },
 
     async stop_session({ caller, params, body }) {
       const { mode, reason } = body;
       const request = { id: params.session_id, mode, reason, by: caller.actor.id };
       const session = await stopSession(services, caller.scope, request);
-      return { status: session.status === 'stopping' ? 202 : 200, body: view(session) };
+      return { status: session.status === 'stopping' ? 202 : 200, body: await view(session) };
     },
 
     async resume_session({ caller, params }) {
       return {
         status: 200,
-        body: view(await resumeSession(services, caller.scope, params.session_id)),
+        body: await view(await resumeSession(services, caller.scope, params.session_id)),
       };
     },
   };

@@ -8,8 +8,9 @@ import {
   listTenantInteractions,
   listTenantRuns,
 } from '../../app/tenant-reads.ts';
-import type { Cursors } from '../cursors.ts';
+import { answererOf } from '../../domain/interaction.ts';
 import type { Handlers } from '../handler.ts';
+import type { RouteParts } from './route-parts.ts';
 import { runView } from '../views/runs.ts';
 import {
   interactionInTenantView,
@@ -27,7 +28,7 @@ type TenantReads =
 
 export function tenantReadRoutes(
   services: Pick<Services, 'store' | 'clock'>,
-  cursors: Cursors,
+  { cursors, actorNames }: RouteParts,
 ): Handlers<TenantReads> {
   return {
     async list_tenant_runs({ caller, query }) {
@@ -46,12 +47,17 @@ export function tenantReadRoutes(
         read: (page) => listTenantRuns(services, caller.scope, { filter, page }),
         idOf: (run) => run.id,
       });
-      return { status: 200, body: { runs: items.map(runSummaryView), ...next } };
+      const names = await actorNames.of(items.map(({ createdBy }) => createdBy));
+      return {
+        status: 200,
+        body: { runs: items.map((run) => runSummaryView(run, names)), ...next },
+      };
     },
 
     async find_run({ caller, params }) {
       const run = await findRun(services, caller.scope, params.run_id);
-      return { status: 200, body: runView(await withQueuePosition(services.store, run)) };
+      const names = await actorNames.of([run.createdBy, run.cancelledBy]);
+      return { status: 200, body: runView(await withQueuePosition(services.store, run), names) };
     },
 
     async list_tenant_interactions({ caller, query }) {
@@ -67,12 +73,15 @@ export function tenantReadRoutes(
         read: (page) => listTenantInteractions(services, caller.scope, { filter, page }),
         idOf: ({ key }) => key,
       });
-      return { status: 200, body: { interactions: items.map(interactionSummaryView), ...next } };
+      const names = await actorNames.of(items.map(({ topic }) => topic.answeredBy));
+      const interactions = items.map((item) => interactionSummaryView(item, names));
+      return { status: 200, body: { interactions, ...next } };
     },
 
     async find_interaction({ caller, params }) {
       const found = await findInteraction(services, caller.scope, params.interaction_key);
-      return { status: 200, body: interactionInTenantView(found) };
+      const names = await actorNames.of([answererOf(found.interaction)]);
+      return { status: 200, body: interactionInTenantView(found, names) };
     },
 
     async get_overview({ caller }) {

@@ -14,9 +14,10 @@ import {
   rotateWebhook,
   updateWebhook,
 } from '../../app/webhooks/webhooks.ts';
+import type { Webhook } from '../../domain/webhook/webhook.ts';
 import { actorOf } from '../actor.ts';
-import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
+import type { RouteParts } from './route-parts.ts';
 import { idempotencyKeyOf, replayed } from '../idempotency-key.ts';
 import {
   deliveryDetailView,
@@ -42,9 +43,9 @@ type DeliveryOperations =
 
 export function webhookRoutes(
   services: WebhookServices,
-  cursors: Cursors,
+  parts: RouteParts,
 ): Handlers<WebhookOperations | DeliveryOperations> {
-  return { ...webhooks(services, cursors), ...deliveries(services, cursors) };
+  return { ...webhooks(services, parts), ...deliveries(services, parts) };
 }
 
 /** An empty list means all agents. */
@@ -52,7 +53,12 @@ function namesOf(names: readonly string[] | undefined): readonly string[] | null
   return names?.length === 0 ? null : names;
 }
 
-function webhooks(services: WebhookServices, cursors: Cursors): Handlers<WebhookOperations> {
+function webhooks(
+  services: WebhookServices,
+  { cursors, actorNames }: RouteParts,
+): Handlers<WebhookOperations> {
+  const namesFor = (found: readonly Webhook[]) =>
+    actorNames.of(found.map(({ createdBy }) => createdBy.id));
   return {
     async create_webhook({ caller, headers, body, request, chargeRate }) {
       const issued = await createWebhook(services, caller.scope, {
@@ -68,7 +74,7 @@ function webhooks(services: WebhookServices, cursors: Cursors): Handlers<Webhook
         by: actorOf(caller, request),
         chargeRate,
       });
-      const record = issuedWebhookView(issued);
+      const record = issuedWebhookView(issued, await namesFor([issued.webhook]));
       return issued.secret === undefined
         ? { status: 200, body: record, headers: replayed }
         : { status: 201, body: record };
@@ -79,12 +85,14 @@ function webhooks(services: WebhookServices, cursors: Cursors): Handlers<Webhook
         read: (page) => listWebhooks(services, caller.scope, page),
         idOf: (webhook) => webhook.id,
       });
-      return { status: 200, body: { webhooks: items.map(webhookView), ...next } };
+      const names = await namesFor(items);
+      const records = items.map((webhook) => webhookView(webhook, names));
+      return { status: 200, body: { webhooks: records, ...next } };
     },
 
     async get_webhook({ caller, params }) {
       const webhook = await getWebhook(services, caller.scope, params.webhook_id);
-      return { status: 200, body: webhookView(webhook) };
+      return { status: 200, body: webhookView(webhook, await namesFor([webhook])) };
     },
 
     async update_webhook({ caller, params, body, request }) {
@@ -92,7 +100,7 @@ function webhooks(services: WebhookServices, cursors: Cursors): Handlers<Webhook
       const at = { id: params.webhook_id, by: actorOf(caller, request) };
       const change = { ...rest, agentNames: namesOf(agentNames) };
       const webhook = await updateWebhook(services, caller.scope, { ...at, change });
-      return { status: 200, body: webhookView(webhook) };
+      return { status: 200, body: webhookView(webhook, await namesFor([webhook])) };
     },
 
     async delete_webhook({ caller, params, request }) {
@@ -104,12 +112,16 @@ function webhooks(services: WebhookServices, cursors: Cursors): Handlers<Webhook
     async rotate_webhook({ caller, params, request }) {
       const at = { id: params.webhook_id, by: actorOf(caller, request) };
       const issued = await rotateWebhook(services, caller.scope, at);
-      return { status: 200, body: issuedWebhookView(issued) };
+      const names = await namesFor([issued.webhook]);
+      return { status: 200, body: issuedWebhookView(issued, names) };
     },
   };
 }
 
-function deliveries(services: WebhookServices, cursors: Cursors): Handlers<DeliveryOperations> {
+function deliveries(
+  services: WebhookServices,
+  { cursors }: RouteParts,
+): Handlers<DeliveryOperations> {
   return {
     async test_webhook({ caller, params }) {
       const delivery = await testWebhook(services, caller.scope, params.webhook_id);

@@ -1,4 +1,5 @@
 import type { ClientRecord, IssuedClient } from '@convoke/contract';
+import type { Names } from '../../app/actor-names.ts';
 import type { Issued } from '../../app/clients.ts';
 import type { Withdrawn } from '../../app/withdrawals.ts';
 import type { Client } from '../../domain/client.ts';
@@ -8,7 +9,10 @@ import { optional } from './fields.ts';
 import { pendingView } from './withdrawals.ts';
 
 /** A client as the API shows it, without any secret (D-60). */
-export function clientView({ resource: client, pending }: Withdrawn<Client>): ClientRecord {
+export function clientView(
+  { resource: client, pending }: Withdrawn<Client>,
+  names: Names,
+): ClientRecord {
   return {
     id: client.id,
     client_id: client.oauthClientId,
@@ -23,13 +27,17 @@ export function clientView({ resource: client, pending }: Withdrawn<Client>): Cl
     created_at: isoTime(client.createdAt),
     updated_at: isoTime(client.updatedAt),
     created_by: client.createdBy,
+    ...optional('created_by_name', names.get(client.createdBy)),
   };
 }
 
 /** The only view of a client that contains the secret. */
-export function issuedClientView({ client, credential, secret }: Issued): IssuedClient {
+export function issuedClientView(
+  { client, credential, secret }: Issued,
+  names: Names,
+): IssuedClient {
   return {
-    client: clientView({ resource: client, pending: undefined }),
+    client: clientView({ resource: client, pending: undefined }, names),
     credential: issuedView(credential),
     client_id: client.oauthClientId,
     client_secret: secret,

@@ -1,4 +1,5 @@
 import { idPrefixes } from '@convoke/contract';
+import type { Names } from '../../app/actor-names.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 
 /** An optional field is absent rather than null. */
@@ -19,16 +20,18 @@ export function optionalTime<Name extends string>(
 }
 
 /** The field that names who made something. Rows of an older server do not know it. */
-export function createdByView(id: string | null): { created_by?: ActorRecord } {
-  return optional('created_by', actorView(id));
+export function createdByView(id: string | null, names: Names): { created_by?: ActorRecord } {
+  return optional('created_by', actorView(id, names));
 }
 
 interface ActorRecord {
   readonly kind: 'client' | 'person';
   readonly id: string;
+  readonly name?: string | undefined;
 }
 
-export function actorView(id: string | null): ActorRecord | undefined {
+export function actorView(id: string | null, names: Names): ActorRecord | undefined {
   if (id === null) return undefined;
-  return { kind: id.startsWith(`${idPrefixes.user}_`) ? 'person' : 'client', id };
+  const kind = id.startsWith(`${idPrefixes.user}_`) ? 'person' : 'client';
+  return { kind, id, name: names.get(id) };
 }

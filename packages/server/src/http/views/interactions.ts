@@ -1,4 +1,5 @@
 import type { InteractionRecord } from '@convoke/contract';
+import type { Names } from '../../app/actor-names.ts';
 import type {
   Interaction,
   InteractionAnswer,
@@ -10,7 +11,7 @@ import { isoTime } from '../../domain/iso-time.ts';
 import { optional, optionalTime } from './fields.ts';
 
 /** An interaction as the API shows it (D-36). */
-export function interactionView(interaction: Interaction): InteractionRecord {
+export function interactionView(interaction: Interaction, names: Names): InteractionRecord {
   const answered = interaction.status === 'answered' ? interaction : undefined;
   return {
     interaction_key: interaction.key,
@@ -22,6 +23,7 @@ export function interactionView(interaction: Interaction): InteractionRecord {
     ...requestFields(interaction),
     ...(answered && answerFields(answered.answer)),
     ...optional('answered_by', answered?.answeredBy),
+    ...optional('answered_by_name', answered && names.get(answered.answeredBy)),
     created_at: isoTime(interaction.createdAt),
     ...optionalTime('answered_at', answered?.answeredAt),
     ...optionalTime('applied_at', answered?.appliedAt),

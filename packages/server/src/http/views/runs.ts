@@ -1,4 +1,5 @@
 import { type JsonObject, type RunRecord, formatEventId } from '@convoke/contract';
+import type { Names } from '../../app/actor-names.ts';
 import type { RunWithQueuePosition } from '../../app/runs/runs.ts';
 import { attemptOf } from '../../domain/run/run.ts';
 import type { Ceiling } from '../../domain/usage/budget.ts';
@@ -7,7 +8,7 @@ import { isoTime } from '../../domain/iso-time.ts';
 import { actorView, optional } from './fields.ts';
 
 /** A run as the API shows it (D-20). */
-export function runView({ run, queuePosition }: RunWithQueuePosition): RunRecord {
+export function runView({ run, queuePosition }: RunWithQueuePosition, names: Names): RunRecord {
   const error = run.status === 'failed' ? run.error : undefined;
   // Fields without a value are undefined, which JSON leaves out: spreading each in would take longer than all the rest.
   return {
@@ -21,7 +22,7 @@ export function runView({ run, queuePosition }: RunWithQueuePosition): RunRecord
     error_message: error?.message,
     queue_position: queuePosition,
     labels: run.labels,
-    created_by: actorView(run.createdBy),
+    created_by: actorView(run.createdBy, names),
     pending_interactions: run.pendingInteractions,
     attempt: attemptOf(run),
     interrupted_at: timeIn(run.interruptedAt),
@@ -30,7 +31,7 @@ export function runView({ run, queuePosition }: RunWithQueuePosition): RunRecord
     started_at: 'startedAt' in run ? timeIn(run.startedAt) : undefined,
     ended_at: 'endedAt' in run ? timeIn(run.endedAt) : undefined,
     cancel_requested_at: 'cancelRequestedAt' in run ? timeIn(run.cancelRequestedAt) : undefined,
-    cancelled_by: actorView(run.cancelledBy),
+    cancelled_by: actorView(run.cancelledBy, names),
     usage: run.usage === null ? undefined : usageView(run.usage, run.isUsagePartial),
     budget: budgetOf(run.ceiling),
   };

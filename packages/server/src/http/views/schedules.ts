@@ -3,12 +3,16 @@ import type {
   ScheduleRecord,
   ScheduleSummary as ScheduleSummaryRecord,
 } from '@convoke/contract';
+import type { Names } from '../../app/actor-names.ts';
 import type { Fire, Schedule, ScheduleSummary } from '../../domain/schedule/schedule.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { optional, optionalTime } from './fields.ts';
 
 /** D-140: without the input, for lists. */
-export function scheduleSummaryView(schedule: ScheduleSummary): ScheduleSummaryRecord {
+export function scheduleSummaryView(
+  schedule: ScheduleSummary,
+  names: Names,
+): ScheduleSummaryRecord {
   const isActive = schedule.status === 'active';
   return {
     id: schedule.id,
@@ -28,13 +32,14 @@ export function scheduleSummaryView(schedule: ScheduleSummary): ScheduleSummaryR
     ...optional('last_run_id', schedule.lastRunId),
     version: schedule.version,
     created_by: schedule.createdBy.id,
+    ...optional('created_by_name', names.get(schedule.createdBy.id)),
     created_at: isoTime(schedule.createdAt),
     updated_at: isoTime(schedule.updatedAt),
   };
 }
 
-export function scheduleView(schedule: Schedule): ScheduleRecord {
-  return { ...scheduleSummaryView(schedule), input: schedule.input };
+export function scheduleView(schedule: Schedule, names: Names): ScheduleRecord {
+  return { ...scheduleSummaryView(schedule, names), input: schedule.input };
 }
 
 export function fireView(fire: Fire): FireRecord {

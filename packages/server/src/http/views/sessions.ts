@@ -1,4 +1,5 @@
 import { type SessionRecord, isTerminalSessionStatus } from '@convoke/contract';
+import type { Names } from '../../app/actor-names.ts';
 import { type Session, acceptsFiles } from '../../domain/session.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import type { Settings } from '../../ports/settings.ts';
@@ -8,6 +9,7 @@ import { createdByView, optional, optionalTime } from './fields.ts';
 export function sessionView(
   session: Session,
   { sessionIdleTtlMs: idleTtlMs, fileAttachments }: Settings,
+  names: Names,
 ): SessionRecord {
   const isResting = session.status === 'idle' || session.status === 'stopped';
   const expiresAt = isResting && idleTtlMs > 0 ? session.updatedAt + idleTtlMs : undefined;
@@ -18,7 +20,7 @@ export function sessionView(
     ...optional('status_reason', session.statusReason),
     ...optional('title', session.title),
     labels: session.labels,
-    ...createdByView(session.createdBy),
+    ...createdByView(session.createdBy, names),
     session_files_supported: acceptsFiles(session, { fileAttachments }),
     ...optional('current_run_id', session.currentRunId),
     pending_interactions: session.pendingInteractions,

@@ -3,6 +3,7 @@ import type {
   Overview,
   RunSummary as RunSummaryRecord,
 } from '@convoke/contract';
+import type { Names } from '../../app/actor-names.ts';
 import type { InteractionSummary, getOverview } from '../../app/tenant-reads.ts';
 import { aboutFields } from '../../domain/interaction.ts';
 import type { RunSummary } from '../../domain/run/run-summary.ts';
@@ -15,7 +16,7 @@ import { createdByView, optional, optionalTime } from './fields.ts';
 import { interactionView } from './interactions.ts';
 import { usageView } from './runs.ts';
 
-export function runSummaryView(run: RunSummary): RunSummaryRecord {
+export function runSummaryView(run: RunSummary, names: Names): RunSummaryRecord {
   return {
     id: run.id,
     session_id: run.sessionId,
@@ -23,7 +24,7 @@ export function runSummaryView(run: RunSummary): RunSummaryRecord {
     status: run.status,
     preview: run.preview,
     labels: run.labels,
-    ...createdByView(run.createdBy),
+    ...createdByView(run.createdBy, names),
     ...optional('error_code', run.errorCode),
     pending_interactions: run.pendingInteractions,
     created_at: isoTime(run.createdAt),
@@ -37,11 +38,15 @@ function runFields({ run }: Pick<InteractionInTenant, 'run'>) {
   return { agent_name: run.agentName, run_labels: run.labels, preview: run.preview };
 }
 
-export function interactionInTenantView(found: InteractionInTenant) {
-  return { ...interactionView(found.interaction), ...runFields(found) };
+export function interactionInTenantView(found: InteractionInTenant, names: Names) {
+  return { ...interactionView(found.interaction, names), ...runFields(found) };
 }
 
-export function interactionSummaryView(item: InteractionSummary): InteractionSummaryRecord {
+export function interactionSummaryView(
+  item: InteractionSummary,
+  names: Names,
+): InteractionSummaryRecord {
+  const { decision, answeredBy } = item.topic;
   return {
     interaction_key: item.key,
     kind: item.kind,
@@ -50,17 +55,24 @@ export function interactionSummaryView(item: InteractionSummary): InteractionSum
     run_id: item.runId,
     ...runFields(item),
     ...topicFields(item.topic),
+    ...optional('decision', decision),
+    ...optional('answered_by', answeredBy),
+    ...optional('answered_by_name', answeredBy === null ? null : names.get(answeredBy)),
     created_at: isoTime(item.createdAt),
     ...optionalTime('answered_at', item.answeredAt),
     expires_at: isoTime(item.expiresAt),
   };
 }
 
-function topicFields({ toolName, question, about }: InteractionTopic) {
-  if (about === null)
-    return { ...optional('tool_name', toolName), ...optional('question', question) };
+function topicFields({ toolName, toolInputPreview, question, about }: InteractionTopic) {
+  const fields = {
+    ...optional('tool_name', toolName),
+    ...optional('tool_input_preview', toolInputPreview),
+    ...optional('question', question),
+  };
+  if (about === null) return fields;
   const { tool_input: _input, ...rest } = aboutFields(about);
-  return { ...optional('tool_name', toolName), ...optional('question', question), about: rest };
+  return { ...fields, about: rest };
 }
 
 export function overviewView(found: Awaited<ReturnType<typeof getOverview>>): Overview {

@@ -1,4 +1,5 @@
 import type { DeliveryDetail, DeliveryRecord, WebhookRecord } from '@convoke/contract';
+import type { Names } from '../../app/actor-names.ts';
 import type { IssuedWebhook } from '../../app/webhooks/webhooks.ts';
 import { type Delivery, messageId } from '../../domain/webhook/webhook-delivery.ts';
 import type { Webhook } from '../../domain/webhook/webhook.ts';
@@ -6,7 +7,7 @@ import { isoTime } from '../../domain/iso-time.ts';
 import { optional, optionalTime } from './fields.ts';
 
 /** D-120. Never a secret. */
-export function webhookView(webhook: Webhook): WebhookRecord {
+export function webhookView(webhook: Webhook, names: Names): WebhookRecord {
   return {
     id: webhook.id,
     url: webhook.url,
@@ -21,13 +22,14 @@ export function webhookView(webhook: Webhook): WebhookRecord {
     ...optionalTime('last_success_at', webhook.lastSuccessAt),
     ...optionalTime('failing_since', webhook.failingSince),
     created_by: webhook.createdBy.id,
+    ...optional('created_by_name', names.get(webhook.createdBy.id)),
     created_at: isoTime(webhook.createdAt),
     updated_at: isoTime(webhook.updatedAt),
   };
 }
 
-export function issuedWebhookView({ webhook, secret }: IssuedWebhook) {
-  return { webhook: webhookView(webhook), ...optional('secret', secret) };
+export function issuedWebhookView({ webhook, secret }: IssuedWebhook, names: Names) {
+  return { webhook: webhookView(webhook, names), ...optional('secret', secret) };
 }
 
 export function deliveryView(delivery: Delivery): DeliveryRecord {

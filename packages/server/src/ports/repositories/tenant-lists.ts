@@ -1,4 +1,5 @@
 import type {
+  Decision,
   InteractionKey,
   InteractionKind,
   InteractionStatus,
@@ -73,9 +74,13 @@ export interface ListedInteraction {
 export interface InteractionTopic {
   readonly key: InteractionKey;
   readonly toolName: string | null;
+  readonly toolInputPreview: string | null;
   /** In one line, and shortened. */
   readonly question: string | null;
   readonly about: QuestionAbout | null;
+  /** Of a permission that was answered. */
+  readonly decision: Decision | null;
+  readonly answeredBy: string | null;
 }
 
 export interface TenantOverview {

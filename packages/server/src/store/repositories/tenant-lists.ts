@@ -1,4 +1,5 @@
 import {
+  type Decision,
   type RunErrorCode,
   type RunStatus,
   interactionKey,
@@ -6,7 +7,7 @@ import {
   runId,
   sessionId,
 } from '@convoke/contract';
-import { previewOf } from '../../domain/preview.ts';
+import { inputBeginning, previewOf, toolInputPreview } from '../../domain/preview.ts';
 import {
   type RunListFilter,
   type RunSummary,
@@ -114,8 +115,12 @@ const listedColumns = sql`interactions.interaction_key, interactions.kind, inter
 
 /** As much of a question's JSON text as a preview can need: it looks at two code units for each of its characters. */
 const questionCharacters = 2 + 2 * limits.previewCharacters * '\\u0000'.length;
+/** As much of an answer's JSON text as its decision can need: it begins with the kind and the decision. */
+const decisionCharacters = 64;
 const topicColumns = sql`interactions.interaction_key, interactions.tool_name, interactions.about,
-  substr(interactions.question, 1, ${questionCharacters}) as question`;
+  substr(interactions.question, 1, ${questionCharacters}) as question,
+  substr(interactions.tool_input, 1, ${inputBeginning}) as tool_input,
+  substr(interactions.answer, 1, ${decisionCharacters}) as answer, interactions.answered_by`;
 
 function runsStatement(scope: TenantScope, walk: RunWalk, wanted: WantedRuns): Statement {
   const { filter, upTo, order, limit } = wanted;
@@ -286,15 +291,26 @@ function listedOf(row: ListedRow): ListedInteraction {
   };
 }
 
-type TopicRow = Pick<InteractionRow, 'interaction_key' | 'tool_name' | 'question' | 'about'>;
+type TopicRow = Pick<
+  InteractionRow,
+  'interaction_key' | 'tool_name' | 'question' | 'about' | 'tool_input' | 'answer' | 'answered_by'
+>;
 
 function topicOf(row: TopicRow): InteractionTopic {
   return {
     key: interactionKey(row.interaction_key),
     toolName: row.tool_name,
+    toolInputPreview: row.tool_input === null ? null : (toolInputPreview(row.tool_input) ?? null),
     question: row.question === null ? null : previewOf(beginningOf(row.question)),
     about: fromJsonText(row.about),
+    decision: row.answer === null ? null : decisionIn(row.answer),
+    answeredBy: row.answered_by,
   };
+}
+
+function decisionIn(answer: string): Decision | null {
+  const found = /^\{"kind":"permission","decision":"(allow|deny)"/.exec(answer)?.[1];
+  return found === undefined ? null : (found as Decision);
 }
 
 /** Decodes JSON text that may have been cut anywhere: inside an escape, or before its closing quote. */

@@ -82,7 +82,13 @@ describe.each(databaseKinds)('a person in a tenant, on %s', (database) => {
     );
     const body = { answer: 'red' };
     const answered = await server.send('answer_interaction', { as, params: keyOf(asked), body });
-    expect(answered.body).toMatchObject({ status: 'answered', answered_by: person });
+    const by = { answered_by: person, answered_by_name: emailOf(person) };
+    expect(answered.body).toMatchObject({ status: 'answered', ...by });
+    const listed = await server.send('list_tenant_interactions', { as, query: { status: 'all' } });
+    const row = listed.body.interactions.find(
+      ({ interaction_key: key }) => key === asked.interaction_key,
+    );
+    expect(row).toMatchObject(by);
     const { store } = server.convoke.services;
     const chain = organizationId(server.quickstart.organization_id);
     const rows = await listAudit({ store }, { chain, limit: 20 });
@@ -95,12 +101,13 @@ describe.each(databaseKinds)('a person in a tenant, on %s', (database) => {
   test('runs and sessions name who made and who cancelled them (D-155)', async () => {
     const person = await addMember(server, 'operator');
     const as = await asPerson(server, person);
-    const mine = { kind: 'person', id: person };
+    const mine = { kind: 'person', id: person, name: emailOf(person) };
     const run = await startRun(as, 'sleeper');
     const params = { session_id: run.session_id };
     const body = { input: { prompt: 'next' } };
     const queued = (await server.send('start_run', { params, body })).body;
-    const machine = { kind: 'client', id: (await server.send('whoami')).body.subject };
+    const { subject: id } = (await server.send('whoami')).body;
+    const machine = { kind: 'client', id, name: 'Quickstart' };
     const { body: session } = await server.send('get_session', { as, params });
     expect([run.created_by, session.created_by, queued.created_by]).toEqual([mine, mine, machine]);
     expect([run.cancelled_by, queued.cancelled_by]).toEqual([undefined, undefined]);
