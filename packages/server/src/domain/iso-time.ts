@@ -1,22 +1,15 @@
 const dayMs = 24 * 60 * 60 * 1000;
 const twoDigits = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, '0'));
-/** The day that was written last, and its date up to the `T`: nearly all times of a server are of today. */
+/**
+ * The day that was written last, and its date up to the `T`: nearly all times of a server are of today. A cache is no state
+ * that a rule could depend on, so `domain` may have it: the function returns the same with and without it.
+ */
 let lastDay = Number.NaN;
 let dateText = '';
-/** The time that was written last: a change, its events and its notices have the same. */
-let lastAt = Number.NaN;
-let timeText = '';
 
 /** D-03: RFC 3339 UTC with milliseconds; a part of one is dropped. `Date` takes seven times as long. */
 export function isoTime(at: number): string {
-  if (at !== lastAt) {
-    timeText = textOf(Math.trunc(at));
-    lastAt = at;
-  }
-  return timeText;
-}
-
-function textOf(ms: number): string {
+  const ms = Math.trunc(at);
   const day = Math.floor(ms / dayMs);
   if (day !== lastDay) {
     dateText = new Date(day * dayMs).toISOString().slice(0, -'00:00:00.000Z'.length);

@@ -16,20 +16,15 @@ export interface LedgerParts {
   readonly saveFolder: SaveFolder;
 }
 
-/** Made when the first call is begun: most legs of a chat begin none. */
-interface BegunCalls {
-  /** A call is begun once per leg, however often the harness asks. */
-  readonly known: Set<string>;
-  readonly inFlight: Set<string>;
-  /** Calls in flight that may change the session folder. */
-  readonly changing: Set<string>;
-}
-
 /** The ledger of tool calls for one leg (D-80). Entries share the commits of the leg's events. */
 export class CallLedger implements Effects {
   readonly #clock: Services['clock'];
   readonly #parts: LedgerParts;
-  #begun: BegunCalls | undefined;
+  /** A call is begun once per leg, however often the harness asks. */
+  readonly #known = new Set<string>();
+  readonly #inFlight = new Set<string>();
+  /** Calls in flight that may change the session folder. */
+  readonly #changing = new Set<string>();
   /** Resolves when the folder is no longer being archived: until then no call begins. */
   #saving: Promise<void> | undefined;
 
@@ -40,17 +35,15 @@ export class CallLedger implements Effects {
 
   /** Calls that have begun and not ended. */
   get inFlight(): number {
-    return this.#begun?.inFlight.size ?? 0;
+    return this.#inFlight.size;
   }
 
   async begin(call: NewCall): Promise<boolean> {
     const { signal } = this.#parts;
-    this.#begun ??= { known: new Set(), inFlight: new Set(), changing: new Set() };
-    const begun = this.#begun;
-    if (begun.known.has(call.ref) || signal.aborted) return false;
-    begun.known.add(call.ref);
-    begun.inFlight.add(call.ref);
-    const mayStart = await this.#beginInTurn(call, begun);
+    if (this.#known.has(call.ref) || signal.aborted) return false;
+    this.#known.add(call.ref);
+    this.#inFlight.add(call.ref);
+    const mayStart = await this.#beginInTurn(call);
     // An intent that became durable meanwhile is in doubt: harmless, and the only safe reading.
     if (mayStart && !signal.aborted) return true;
     this.#forget(call.ref);
@@ -69,18 +62,18 @@ export class CallLedger implements Effects {
     return `${this.#parts.claimed.holder.runId}.${ref}`;
   }
 
-  async #beginInTurn(call: NewCall, { changing }: BegunCalls): Promise<boolean> {
+  async #beginInTurn(call: NewCall): Promise<boolean> {
     const { claimed, writer } = this.#parts;
     while (this.#saving !== undefined) await this.#saving;
     const { epoch } = claimed.holder;
     const write = (snapshot?: FolderState) =>
       writer.beginCall({ ...call, epoch, begunAt: this.#clock.now() }, snapshot);
     if (call.touches !== 'outside') {
-      changing.add(call.ref);
+      this.#changing.add(call.ref);
       return write();
     }
     // An archive of a folder that is being changed would have half of a change.
-    return changing.size > 0 ? write() : this.#beginSaved(write);
+    return this.#changing.size > 0 ? write() : this.#beginSaved(write);
   }
 
   async #beginSaved(write: (snapshot?: FolderState) => Promise<boolean>): Promise<boolean> {
@@ -104,7 +97,7 @@ export class CallLedger implements Effects {
   }
 
   #forget(ref: string): void {
-    this.#begun?.inFlight.delete(ref);
-    this.#begun?.changing.delete(ref);
+    this.#inFlight.delete(ref);
+    this.#changing.delete(ref);
   }
 }

@@ -10,7 +10,7 @@ export interface RateLimits {
   readonly management: SharedRateLimit;
 }
 
-export interface Admission {
+interface Rates {
   readonly limits: RateLimits;
   /** Receives the `RateLimit-*` headers, also of a request that fails later. */
   readonly headers: Record<string, string>;
@@ -20,21 +20,18 @@ export interface Admission {
  * Takes one call off the caller's rate and refuses a caller that has used it up. Where an idempotency key may show that
  * the request is a replay, the refusal is left to the use case (D-57): it calls the returned function for a new request.
  */
-export function admission(
+export async function takeFromRate(
   operation: Operation,
   caller: { readonly subject: string; readonly organizationId?: string } | undefined,
-  { limits, headers }: Admission,
-): ChargeRate | Promise<ChargeRate> {
+  { limits, headers }: Rates,
+): Promise<ChargeRate> {
   const limit = limitOf(operation, limits);
   if (caller === undefined || limit === undefined) return admitted;
-  const rule = (allowance: Allowance): ChargeRate => {
-    Object.assign(headers, rateLimitHeaders(allowance));
-    if (allowance.ok) return admitted;
-    const refusal = () => refuse('rate_limited');
-    return takesKey(operation) ? refusal : refusal();
-  };
-  const taken = limit.take(`${caller.organizationId ?? ''}:${caller.subject}`);
-  return taken instanceof Promise ? taken.then(rule) : rule(taken);
+  const allowance = await limit.take(`${caller.organizationId ?? ''}:${caller.subject}`);
+  Object.assign(headers, rateLimitHeaders(allowance));
+  if (allowance.ok) return admitted;
+  const refusal = () => refuse('rate_limited');
+  return takesKey(operation) ? refusal : refusal();
 }
 
 type ChargeRate = () => void;

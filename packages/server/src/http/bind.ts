@@ -12,7 +12,7 @@ import type { Gate } from '../auth/gate.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Span, Traces } from '../ports/traces.ts';
-import { type RateLimits, admission } from './admission.ts';
+import { type RateLimits, takeFromRate } from './admission.ts';
 import type { AnswersUnderWay } from './answers/answers-under-way.ts';
 import { abandonBody, readBody } from './bodies/body.ts';
 import type { CallerAddress } from './caller-address.ts';
@@ -162,8 +162,7 @@ async function readCall(
   const facts = { id: request.id, address: binding.callerAddress(raw), raw };
   const caller = await authorize(operation, facts, { binding, rawParams });
   if (isRead(operation)) binding.answers.admit(caller);
-  const charge = admission(operation, caller, { limits: binding.limits, headers });
-  const chargeRate = typeof charge === 'function' ? charge : await charge;
+  const chargeRate = await takeFromRate(operation, caller, { limits: binding.limits, headers });
   const query = readQuery(operation, request.url);
   const sent = readHeaders(operation, raw);
   const value = await readBody(operation, raw);

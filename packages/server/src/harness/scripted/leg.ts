@@ -59,29 +59,7 @@ export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, voi
     }
     const answer = isFirst ? start.given : undefined;
     isFirst = false;
-    let ended: LegEnd | undefined;
-    if (leaf.kind === 'say') {
-      const text = restOf(leaf, run);
-      if (typeof text !== 'string') ended = text;
-      else {
-        // Here, because another generator would pass each word on through promises of its own.
-        let pauseMs = 0;
-        for (const word of words(text)) {
-          if (pauseMs > 0) await cancelFlag.sleep(run.clock, pauseMs);
-          if (cancelFlag.requested) break;
-          if (isYielding()) {
-            yield pointAt(run, ordinal);
-            yield { type: 'end', outcome: 'yielded' };
-            return;
-          }
-          pauseMs = leaf.everyMs;
-          run.said += word.length;
-          yield deltaOf(word, run);
-          if (isTurnOver(run)) await nextTurn();
-        }
-        run.said = 0;
-      }
-    } else ended = yield* play(leaf, { run, ordinal, answer });
+    const ended = yield* play(leaf, { run, ordinal, answer });
     if (ended !== undefined) {
       yield ended;
       return;
@@ -111,21 +89,6 @@ interface Turn {
   readonly answer: Answer | undefined;
 }
 
-type Say = Extract<Leaf, { kind: 'say' }>;
-
-/** What is still to be said of a step. The end of the leg if the text is too long, or is not the one that was begun. */
-function restOf(leaf: Say, run: Running): string | LegEnd {
-  try {
-    const text = expandText(leaf.text, valuesOf(run));
-    const cut = takeCut(run);
-    if (!text.startsWith(cut, run.said)) return changed(run.context);
-    run.said += cut.length;
-    return text.slice(run.said);
-  } catch (error) {
-    return endOfTooLong(error);
-  }
-}
-
 function takeCut(run: Running): string {
   const { cut } = run;
   run.cut = '';
@@ -140,13 +103,12 @@ function deltaOf(word: string, { context }: Running): HarnessEvent {
   return { type: 'message_delta', text: word, model: context.agent.model ?? 'scripted' };
 }
 
-async function* play(
-  leaf: Exclude<Leaf, Say>,
-  turn: Turn,
-): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+async function* play(leaf: Leaf, turn: Turn): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
   const { run, answer } = turn;
   try {
     switch (leaf.kind) {
+      case 'say':
+        return yield* say(leaf, turn);
       case 'sleep':
         await run.cancelFlag.sleep(run.clock, leaf.ms);
         return undefined;
@@ -173,6 +135,32 @@ async function* play(
 function endOfTooLong(error: unknown): LegEnd {
   if (error instanceof TooLong) return failure('agent_error', 'a text of the script grew too long');
   throw error;
+}
+
+/** Says a text word by word. The leg ends if it is handed over, or if the text is not the one that was begun. */
+async function* say(
+  leaf: Extract<Leaf, { kind: 'say' }>,
+  { run, ordinal }: Turn,
+): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+  const text = expandText(leaf.text, valuesOf(run));
+  const cut = takeCut(run);
+  if (!text.startsWith(cut, run.said)) return changed(run.context);
+  run.said += cut.length;
+  let pauseMs = 0;
+  for (const word of words(text.slice(run.said))) {
+    if (pauseMs > 0) await run.cancelFlag.sleep(run.clock, pauseMs);
+    if (run.cancelFlag.requested) break;
+    if (run.isYielding()) {
+      yield pointAt(run, ordinal);
+      return { type: 'end', outcome: 'yielded' };
+    }
+    pauseMs = leaf.everyMs;
+    run.said += word.length;
+    yield deltaOf(word, run);
+    if (isTurnOver(run)) await nextTurn();
+  }
+  run.said = 0;
+  return undefined;
 }
 
 function addToReport({ used }: Running, usage: ScriptUsage): HarnessEvent {
