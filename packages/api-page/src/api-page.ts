@@ -1,7 +1,6 @@
-import type { OpenApiDocument } from '@convoke/contract';
+import { type OpenApiDocument, type Html, html, rawHtml } from '@convoke/contract';
 import { renderContents } from './contents.ts';
 import type { Guide } from './guides/guides.ts';
-import { type Html, html, raw } from './html.ts';
 import { renderPage } from './page.ts';
 import { overview, type ReferencePage, referencePages } from './reference.ts';
 import { buildIndex } from './search/build-index.ts';
@@ -78,7 +77,7 @@ type Linking = {
 
 /** Sections link to each other by id alone; a link to another page gets the path of that page. */
 function linkedAcross({ markup }: Html, { root, path, places }: Linking): Html {
-  return raw(
+  return rawHtml(
     markup.replaceAll(/href="#([^"]+)"/g, (link, id: string) => {
       const place = places.get(id);
       return place === undefined || place === path ? link : `href="${root}${place}#${id}"`;

@@ -1,5 +1,6 @@
+import { type Html, html } from '@convoke/contract';
 import type { Guide } from './guides/guides.ts';
-import { type Html, html, nothing } from './html.ts';
+import { nothing } from './prose.ts';
 import { methodBadge } from './operation-section.ts';
 import type { ReferencePage } from './reference.ts';
 

@@ -3,8 +3,11 @@ import {
   type Parameter,
   type Schema,
   schemaRefPrefix,
+  type Html,
+  html,
+  joinHtml,
 } from '@convoke/contract';
-import { type Html, html, join, nothing, prose } from './html.ts';
+import { nothing, prose } from './prose.ts';
 import { fieldsOf, itemsOf, refName, resolve, rulesText, typeText } from './schema-text.ts';
 
 type Row = {
@@ -50,11 +53,11 @@ function fieldRow({ name, required, schema, depth }: Row): Html {
   const rules = rulesText(schema);
   const notes = [
     ...(schema.description === undefined ? [] : [prose(schema.description)]),
-    ...(rules.length > 0 ? [html`<span class="rules">${join(rules, '<i>·</i>')}</span>`] : []),
+    ...(rules.length > 0 ? [html`<span class="rules">${joinHtml(rules, '<i>·</i>')}</span>`] : []),
   ];
   return html`<tr>
 <th scope="row" class="depth-${depth}"><code>${name}</code>${required ? nothing : html`<span class="optional">optional</span>`}</th>
-<td><span class="type">${typeText(withoutFields(schema))}</span>${join(notes.map((note) => html`<div>${note}</div>`))}</td>
+<td><span class="type">${typeText(withoutFields(schema))}</span>${joinHtml(notes.map((note) => html`<div>${note}</div>`))}</td>
 </tr>`;
 }
 

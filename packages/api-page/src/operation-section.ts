@@ -1,14 +1,17 @@
-import type {
-  MediaType,
-  OpenApiDocument,
-  Parameter,
-  PathOperation,
-  Ref,
-  Response,
-  Schema,
+import {
+  type MediaType,
+  type OpenApiDocument,
+  type Parameter,
+  type PathOperation,
+  type Ref,
+  type Response,
+  type Schema,
+  type Html,
+  html,
+  joinHtml,
 } from '@convoke/contract';
 import { fieldTable, parameterTable } from './fields.ts';
-import { anchorLink, type Html, html, join, nothing, prose } from './html.ts';
+import { anchorLink, nothing, prose } from './prose.ts';
 import { callOf, parametersOf } from './samples/call.ts';
 import { callSamples, codeBlock } from './samples/samples.ts';
 import { itemsOf, refName, typeText } from './schema-text.ts';
@@ -50,7 +53,7 @@ export function methodBadge(method: string): Html {
 
 /** Allows line breaks in a path only after slashes. */
 function routeText(path: string): Html {
-  return join(
+  return joinHtml(
     path
       .split(/(?<=\/)|(?=\{)|(?<=\})/)
       .map((piece) => (piece.startsWith('{') ? html`<var>${piece}</var>` : html`${piece}<wbr>`)),
@@ -65,7 +68,7 @@ function whoText(operation: PathOperation): Html {
   if (callers.length === 0) return html`<span class="chip">no token required</span>`;
   const who = html`<span class="chip">${callers.join(' · ')}</span>`;
   const needs = scopes.map((scope) => html`<a class="chip scope" href="#scopes">${scope}</a>`);
-  return join([who, ...needs], ' ');
+  return joinHtml([who, ...needs], ' ');
 }
 
 function parameterGroups(parameters: readonly Parameter[]): Html {
@@ -79,7 +82,7 @@ function parameterGroups(parameters: readonly Parameter[]): Html {
   const tables = groups.flatMap(([title, group]) =>
     group.length === 0 ? [] : [html`<h3>${title}</h3>${parameterTable(group)}`],
   );
-  if (!parameters.some(isSelector)) return join(tables);
+  if (!parameters.some(isSelector)) return joinHtml(tables);
   return html`${tables}<p class="quiet">Requires the <a href="#selectors">organization and tenant headers</a>.</p>`;
 }
 
@@ -122,7 +125,7 @@ function responseItem(status: string, response: Response): Html {
       ? [html`<div class="quiet"><code>${name}</code> ${prose(header.description)}</div>`]
       : [],
   );
-  return html`<li><span class="status ok">${status}</span><div>${prose(response.description)} ${join(bodies, ' or ')}${headers}</div></li>`;
+  return html`<li><span class="status ok">${status}</span><div>${prose(response.description)} ${joinHtml(bodies, ' or ')}${headers}</div></li>`;
 }
 
 function bodyText(type: string, media: MediaType): Html {
@@ -146,7 +149,7 @@ function bodyFields(
     ([name, schema]) =>
       html`<details class="fields-of"><summary>Fields of ${name}</summary>${fieldTable(document, schema)}</details>`,
   );
-  return join(tables);
+  return joinHtml(tables);
 }
 
 /** Returns the items of a list instead of the list: what a reader looks for is in them. */
@@ -161,7 +164,7 @@ function shownIn(schema: Schema): Schema[] {
 
 function errorItem(status: string, list: readonly string[]): Html {
   const codes = list.map((code) => html`<a class="code" href="#error-${code}">${code}</a>`);
-  return html`<li><span class="status">${status}</span><div>${join(codes, ' ')}</div></li>`;
+  return html`<li><span class="status">${status}</span><div>${joinHtml(codes, ' ')}</div></li>`;
 }
 
 /** Renders an example of a successful response; for a stream, its frames. */

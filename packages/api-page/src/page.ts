@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { brandMark } from '@convoke/contract';
-import { type Html, html, raw } from './html.ts';
+import { brandMark, type Html, html, rawHtml } from '@convoke/contract';
 import { pageScript } from './page-script.ts';
 import { searchDialog } from './search/dialog.ts';
 import { styleSheet } from './style.ts';
@@ -37,12 +36,12 @@ export function renderPage({ title, brand, root, contents, main }: Page): string
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<style>${raw(styleSheet)}</style>
+<style>${rawHtml(styleSheet)}</style>
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
 <nav class="sidebar" aria-label="Contents">
-<a class="brand" href="${root}docs">${raw(brandMark)}${brand}</a>
+<a class="brand" href="${root}docs">${rawHtml(brandMark)}${brand}</a>
 <button type="button" class="open-search">Search <kbd>⌘K</kbd></button>
 <button type="button" class="open-contents" aria-expanded="false">Contents</button>
 ${contents}
@@ -51,7 +50,7 @@ ${contents}
 ${main}
 </main>
 ${searchDialog(root)}
-<script>${raw(pageScript)}</script>
+<script>${rawHtml(pageScript)}</script>
 </body>
 </html>
 `;

@@ -1,5 +1,11 @@
-import type { OpenApiDocument, PathOperation } from '@convoke/contract';
-import { anchorLink, type Html, html, join, prose } from './html.ts';
+import {
+  type OpenApiDocument,
+  type PathOperation,
+  type Html,
+  html,
+  joinHtml,
+} from '@convoke/contract';
+import { anchorLink, prose } from './prose.ts';
 import { operationSection, type Place } from './operation-section.ts';
 import {
   conventions,
@@ -90,7 +96,7 @@ function nounPage(
 <section id="${name}" class="group">
 <h1>${tag.name}</h1>
 <p class="lead">${prose(tag.description)}</p>
-${join(sections)}
+${joinHtml(sections)}
 </section>`,
   };
 }

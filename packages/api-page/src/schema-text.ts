@@ -1,12 +1,18 @@
-import { type OpenApiDocument, type Schema, schemaRefPrefix } from '@convoke/contract';
-import { type Html, html, join } from './html.ts';
+import {
+  type OpenApiDocument,
+  type Schema,
+  schemaRefPrefix,
+  type Html,
+  html,
+  joinHtml,
+} from '@convoke/contract';
 
 /** Renders the type of a field, with a link if the type has a section of its own. */
 export function typeText(schema: Schema): Html {
   const name = refName(schema);
   if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
   const variants = schema.oneOf ?? schema.anyOf;
-  if (variants) return join(variants.map(typeText), ' or ');
+  if (variants) return joinHtml(variants.map(typeText), ' or ');
   if (schema.type === 'array') return arrayText(schema);
   if (schema.type === 'object' && schema.properties) return objectText(schema);
   if (schema.format === 'date-time') return html`time`;
@@ -20,7 +26,7 @@ export function rulesText(schema: Schema): Html[] {
   const values = enumOf(schema);
   if (values)
     rules.push(
-      join(
+      joinHtml(
         values.map((value) => html`<code>${value}</code>`),
         ' ',
       ),
@@ -70,7 +76,7 @@ function objectText(schema: Schema): Html {
   const fields = fieldsOf(schema).map(
     ([name, field]) => html`${name}${required.includes(name) ? '' : '?'}: ${typeText(field)}`,
   );
-  return fields.length === 0 ? html`{}` : html`{ ${join(fields, ', ')} }`;
+  return fields.length === 0 ? html`{}` : html`{ ${joinHtml(fields, ', ')} }`;
 }
 
 function enumOf(schema: Schema): string[] | undefined {

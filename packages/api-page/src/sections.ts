@@ -6,9 +6,12 @@ import {
   permissionCatalog,
   type Schema,
   schemaRefPrefix,
+  type Html,
+  html,
+  joinHtml,
 } from '@convoke/contract';
 import { fieldTable, parameterTable } from './fields.ts';
-import { anchorLink, type Html, html, join, prose } from './html.ts';
+import { anchorLink, prose } from './prose.ts';
 import { codeBlock } from './samples/samples.ts';
 
 const errorGuard = `source.addEventListener('error', (event) => {
@@ -88,14 +91,14 @@ export function scopesSection(): Html {
   const { profiles, scopes } = permissionCatalog();
   const profileRows = profiles.map(
     ({ name, description, scopes: held }) =>
-      html`<tr><th scope="row"><code>${name}</code></th><td>${description}<div class="quiet">${join(
+      html`<tr><th scope="row"><code>${name}</code></th><td>${description}<div class="quiet">${joinHtml(
         held.map((scope) => html`<code>${scope}</code>`),
         ' ',
       )}</div></td></tr>`,
   );
   const scopeRows = scopes.map(
     ({ name, description, operations }) =>
-      html`<tr><th scope="row"><code>${name}</code></th><td>${description}<div class="quiet">${join(
+      html`<tr><th scope="row"><code>${name}</code></th><td>${description}<div class="quiet">${joinHtml(
         operations.map((id) => html`<a href="#${id}">${id}</a>`),
         ' ',
       )}</div></td></tr>`,

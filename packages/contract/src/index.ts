@@ -1,5 +1,6 @@
 export { operationsOfScope, permissionCatalog } from './catalog.ts';
 export { brandMark, designTokens } from './design-tokens.ts';
+export { type Html, html, joinHtml, rawHtml } from './html.ts';
 export {
   type ErrorCode,
   errors,

@@ -1,4 +1,4 @@
-import { type Html, html, join } from '../html.ts';
+import { type Html, html, joinHtml } from '@convoke/contract';
 
 /** Returns the address of a link, or undefined where it leads to something that is not served. */
 export type ResolveLink = (target: string) => string | undefined;
@@ -15,7 +15,7 @@ export function renderInline(text: string, resolve: ResolveLink): Html {
     end = match.index + match[0].length;
   }
   parts.push(html`${text.slice(end)}`);
-  return join(parts);
+  return joinHtml(parts);
 }
 
 function renderSpan(groups: Readonly<Record<string, string>>, resolve: ResolveLink): Html {

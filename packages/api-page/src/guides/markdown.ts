@@ -1,4 +1,5 @@
-import { anchorLink, type Html, html, join, nothing } from '../html.ts';
+import { type Html, html, joinHtml, rawHtml } from '@convoke/contract';
+import { anchorLink, nothing } from '../prose.ts';
 import { codeBlock } from '../samples/samples.ts';
 import { type ResolveLink, renderInline } from './inline.ts';
 
@@ -34,7 +35,7 @@ function renderBlocks(lines: readonly string[], context: Context): Html {
     blocks.push(block.markup);
     at = block.next;
   }
-  return join(blocks, '\n');
+  return joinHtml(blocks, '\n');
 }
 
 function blockAt(lines: readonly string[], at: number, context: Context): Block {
@@ -76,7 +77,7 @@ function headingOf(line: string, { resolve, headings }: Context): Html {
   headings.push({ level: marks.length, id, text: text.replaceAll('`', '') });
   const tag = `h${marks.length}`;
   const inner = html`${renderInline(text, resolve)}${anchorLink(id)}`;
-  return { markup: `<${tag} id="${id}">${inner.markup}</${tag}>` };
+  return rawHtml(`<${tag} id="${id}">${inner.markup}</${tag}>`);
 }
 
 /** Returns the anchor of a heading as code hosts make it. */

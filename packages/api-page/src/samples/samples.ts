@@ -1,5 +1,4 @@
-import type { OpenApiDocument } from '@convoke/contract';
-import { type Html, html, join } from '../html.ts';
+import { type OpenApiDocument, type Html, html, joinHtml } from '@convoke/contract';
 import { type Call, callOf, parametersOf } from './call.ts';
 import { curlOf } from './curl.ts';
 import { pythonOf } from './python.ts';
@@ -17,7 +16,7 @@ export function callSamples(call: Call): Html {
     return html`<input type="radio" name="${operationId}-language" id="${id}" value="${language}"${checked}><label for="${id}">${title}</label>`;
   });
   const panels = samples.map(({ language, code }) => codeBlock(code, `panel ${language}`));
-  return html`<div class="tabs" role="group" aria-label="Language of the example">${join(tabs)}${join(panels)}</div>`;
+  return html`<div class="tabs" role="group" aria-label="Language of the example">${joinHtml(tabs)}${joinHtml(panels)}</div>`;
 }
 
 /** Every example of the page, for programs that check them. */

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '@convoke/contract';
 
 /** Renders the empty dialog. The page's script loads the index when it is first opened (D-282), and fills the list. */
 export function searchDialog(root: string): Html {

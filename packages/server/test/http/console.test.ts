@@ -182,7 +182,7 @@ test('with another issuer the page names it, and may reach its origin, also in a
   const callback = await fetch(`${server.baseUrl}/console/callback?code=c`);
   expect(callback.headers.get('content-security-policy')).toContain("frame-ancestors 'self'");
   expect(await answer.text()).toContain(
-    '<meta name="convoke-issuer" content="https://login.acme.example/realms/staff" data-client-id="a&#34;b&#60;c">',
+    '<meta name="convoke-issuer" content="https://login.acme.example/realms/staff" data-client-id="a&quot;b&lt;c">',
   );
   await removeFolder(folder);
 });

@@ -1,5 +1,6 @@
+import { type Html, html, joinHtml } from '@convoke/contract';
 import { passwordMinCharacters } from '../../domain/password.ts';
-import { escaped, renderPage } from './html.ts';
+import { renderPage } from './page.ts';
 import { type FormPage, hidden, problemOf } from './pages.ts';
 import type { ActiveSignIn } from './sign-ins.ts';
 
@@ -19,40 +20,41 @@ export interface AccountPage extends FormPage {
 export function accountPage(page: AccountPage): string {
   const notice =
     page.notice === undefined
-      ? ''
-      : `<p class="notice" role="status">${escaped(page.notice)}</p>\n`;
+      ? undefined
+      : html`<p class="notice" role="status">${page.notice}</p>\n`;
+  const items = page.signIns.map((signIn) => signInItem(page, signIn));
   return renderPage({
     title: 'Your account',
-    body: `<p>Signed in as <strong>${escaped(page.email)}</strong></p>
-<p class="ways">${toConsole(page)}<a href="${escaped(page.signOutPath)}">Sign out</a></p>
+    body: html`<p>Signed in as <strong>${page.email}</strong></p>
+<p class="ways">${toConsole(page)}<a href="${page.signOutPath}">Sign out</a></p>
 ${notice}${problemOf(page)}<h2>Sign-ins</h2>
 <ul>
-${page.signIns.map((signIn) => signInItem(page, signIn)).join('\n')}
+${joinHtml(items, '\n')}
 </ul>
-${form(page, 'everywhere', '<button type="submit" class="quiet">Sign out everywhere</button>')}
+${form(page, 'everywhere', html`<button type="submit" class="quiet">Sign out everywhere</button>`)}
 <h2>Change password</h2>
 ${form(page, 'password', passwordFields(page.email))}`,
   });
 }
 
-function toConsole({ consolePath }: AccountPage): string {
-  return consolePath === undefined ? '' : `<a href="${escaped(consolePath)}">To the console</a>`;
+function toConsole({ consolePath }: AccountPage): Html | undefined {
+  return consolePath === undefined ? undefined : html`<a href="${consolePath}">To the console</a>`;
 }
 
 function signInItem(page: AccountPage, { id, kind, sessionId, since, lastUsed }: ActiveSignIn) {
   const isThis = sessionId === page.sessionId;
   const name = isThis ? 'This browser' : kind === 'browser' ? 'Browser' : 'Terminal';
-  const end = `${hidden('id', id)}
+  const end = html`${hidden('id', id)}
 <button type="submit" class="quiet" aria-label="End the sign-in of ${time(since)}">End</button>`;
-  return `<li><div><strong>${name}</strong><br>
+  return html`<li><div><strong>${name}</strong><br>
 <small>Signed in ${time(since)}<br>Last used ${time(lastUsed)}</small></div>
-${isThis ? '' : form(page, 'end', end)}</li>`;
+${isThis ? undefined : form(page, 'end', end)}</li>`;
 }
 
 /** The hidden name lets a password manager store the new password for the right person. */
 const passwordFields = (
   email: string,
-) => `<input type="text" autocomplete="username" value="${escaped(email)}" hidden>
+) => html`<input type="text" autocomplete="username" value="${email}" hidden>
 <label for="current">Current password</label>
 <input id="current" name="current" type="password" autocomplete="current-password" required>
 <label for="chosen">New password (${passwordMinCharacters} characters or more)</label>
@@ -64,8 +66,8 @@ const passwordFields = (
 <p>Every browser and terminal must sign in again.</p>
 <button type="submit">Change password</button>`;
 
-function form({ action, proof }: FormPage, purpose: string, content: string): string {
-  return `<form method="post" action="${escaped(action)}">
+function form({ action, proof }: FormPage, purpose: string, content: Html): Html {
+  return html`<form method="post" action="${action}">
 ${hidden('proof', proof)}
 ${hidden('do', purpose)}
 ${content}

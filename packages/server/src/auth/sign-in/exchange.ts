@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pageHeaders } from './html.ts';
+import { pageHeaders } from './page.ts';
 
 /** One request of a person's browser or terminal, with the facts that the audit records. */
 export interface Exchange {

@@ -1,5 +1,6 @@
+import { type Html, html } from '@convoke/contract';
 import { passwordMinCharacters } from '../../domain/password.ts';
-import { escaped, renderPage } from './html.ts';
+import { renderPage } from './page.ts';
 
 /** The sign-in pages. Each is one form, works without scripts, and shows what was wrong. */
 
@@ -20,11 +21,11 @@ export function signInPage(page: SignInPage & { readonly email: string }): strin
   const { organization } = page;
   return renderPage({
     title: organization === undefined ? 'Sign in' : `Sign in to ${organization}`,
-    body: `${problemOf(page)}<form method="post" action="${escaped(page.action)}">
+    body: html`${problemOf(page)}<form method="post" action="${page.action}">
 ${hidden('proof', page.proof)}
 <label for="email">Email</label>
 <input id="email" name="email" type="email" autocomplete="username" required autofocus
-  value="${escaped(page.email)}">
+  value="${page.email}">
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <button type="submit">Sign in</button>
@@ -35,9 +36,9 @@ ${hidden('proof', page.proof)}
 export function choosePage(page: FormPage & { readonly ticket: string }): string {
   return renderPage({
     title: 'Choose a password',
-    body: `<p>That was a one-time password. Choose your own password, with at least
+    body: html`<p>That was a one-time password. Choose your own password, with at least
 ${passwordMinCharacters} characters.</p>
-${problemOf(page)}<form method="post" action="${escaped(page.action)}">
+${problemOf(page)}<form method="post" action="${page.action}">
 ${hidden('proof', page.proof)}
 ${hidden('ticket', page.ticket)}
 <label for="chosen">New password</label>
@@ -54,8 +55,8 @@ ${hidden('ticket', page.ticket)}
 export function deviceCodePage(page: FormPage): string {
   return renderPage({
     title: 'Connect a device',
-    body: `<p>Enter the code shown in your terminal.</p>
-${problemOf(page)}<form method="post" action="${escaped(page.action)}">
+    body: html`<p>Enter the code shown in your terminal.</p>
+${problemOf(page)}<form method="post" action="${page.action}">
 ${hidden('xsrf', page.proof)}
 <label for="user_code">Code</label>
 <input id="user_code" name="user_code" autocomplete="off" autocapitalize="characters"
@@ -69,10 +70,10 @@ ${hidden('xsrf', page.proof)}
 export function deviceConfirmPage(page: FormPage & { readonly userCode: string }): string {
   return renderPage({
     title: 'Connect this device?',
-    body: `<p>A terminal is requesting access to manage your organizations. Continue only if you started
+    body: html`<p>A terminal is requesting access to manage your organizations. Continue only if you started
 this and your terminal shows this code:</p>
-<code>${escaped(page.userCode)}</code>
-<form method="post" action="${escaped(page.action)}">
+<code>${page.userCode}</code>
+<form method="post" action="${page.action}">
 ${hidden('xsrf', page.proof)}
 ${hidden('user_code', page.userCode)}
 <button type="submit" name="confirm" value="yes">Continue</button>
@@ -84,7 +85,7 @@ ${hidden('user_code', page.userCode)}
 export function signOutPage(page: FormPage): string {
   return renderPage({
     title: 'Sign out?',
-    body: `<form method="post" action="${escaped(page.action)}">
+    body: html`<form method="post" action="${page.action}">
 ${hidden('xsrf', page.proof)}
 <button type="submit" name="logout" value="yes" autofocus>Sign out</button>
 </form>`,
@@ -95,8 +96,8 @@ ${hidden('xsrf', page.proof)}
 export function linkPage(action: string): string {
   return renderPage({
     title: 'Open the console?',
-    body: `<p>This signs this browser in to Convoke. Continue only if you started the server on this machine.</p>
-<form method="post" action="${escaped(action)}">
+    body: html`<p>This signs this browser in to Convoke. Continue only if you started the server on this machine.</p>
+<form method="post" action="${action}">
 <button type="submit" autofocus>Open the console</button>
 </form>`,
   });
@@ -104,8 +105,8 @@ export function linkPage(action: string): string {
 
 /** A page with a message, and a link if there is somewhere to go on. */
 export function messagePage(title: string, text: string, link?: Link): string {
-  const more = link && `\n<p><a href="${escaped(link.href)}">${escaped(link.text)}</a></p>`;
-  return renderPage({ title, body: `<p>${escaped(text)}</p>${more ?? ''}` });
+  const more = link && html`\n<p><a href="${link.href}">${link.text}</a></p>`;
+  return renderPage({ title, body: html`<p>${text}</p>${more}` });
 }
 
 interface Link {
@@ -113,10 +114,11 @@ interface Link {
   readonly text: string;
 }
 
-export function problemOf({ problem }: FormPage): string {
-  return problem === undefined ? '' : `<p class="problem" role="alert">${escaped(problem)}</p>\n`;
+export function problemOf({ problem }: FormPage): Html | undefined {
+  return problem === undefined ? undefined : html`<p class="problem" role="alert">${problem}</p>\n`;
 }
 
-export function hidden(name: string, value: string): string {
-  return `<input type="hidden" name="${name}" value="${escaped(value)}">`;
+/** A value that the form sends back as it is. */
+export function hidden(name: string, value: string): Html {
+  return html`<input type="hidden" name="${name}" value="${value}">`;
 }

@@ -1,5 +1,5 @@
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
-import { pageHeaders } from './html.ts';
+import { pageHeaders } from './page.ts';
 import { deviceCodePage, deviceConfirmPage, messagePage, signOutPage } from './pages.ts';
 
 export interface FeatureParts {

@@ -1,6 +1,7 @@
+import { html } from '@convoke/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { refuse } from '../../app/refusal.ts';
-import { escaped, pageHeaders } from '../../auth/sign-in/html.ts';
+import { pageHeaders } from '../../auth/sign-in/page.ts';
 import { messagePage } from '../../auth/sign-in/pages.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { pageMethods } from '../declared-paths.ts';
@@ -101,8 +102,8 @@ function framedByItself(
 function withIssuer(page: ConsoleFile, issuer: OtherIssuer | undefined): ConsoleFile {
   if (issuer === undefined) return page;
   const { address, clientId } = issuer;
-  const told = `<head>\n<meta name="convoke-issuer" content="${escaped(address)}" data-client-id="${escaped(clientId)}">`;
-  const plain = Buffer.from(page.plain.toString('utf8').replace('<head>', () => told));
+  const head = html`<head>\n<meta name="convoke-issuer" content="${address}" data-client-id="${clientId}">`;
+  const plain = Buffer.from(page.plain.toString('utf8').replace('<head>', () => head.markup));
   return { type: page.type, plain, gzip: undefined, brotli: undefined };
 }
 

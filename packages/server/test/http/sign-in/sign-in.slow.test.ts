@@ -69,7 +69,7 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
     await addOrganization(server, 'Another');
     expect(await titleOf()).toBe('Sign in · Convoke');
     const hostile = { action: '/', proof: '', email: '', organization: '<script>' };
-    expect(signInPage(hostile)).toContain('<h1>Sign in to &#60;script&#62;</h1>');
+    expect(signInPage(hostile)).toContain('<h1>Sign in to &lt;script&gt;</h1>');
   });
 
   test('accepts the email address in any case', async () => {

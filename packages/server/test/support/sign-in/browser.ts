@@ -24,10 +24,7 @@ export class Browser {
     for (const [, name = '', value = ''] of body.matchAll(
       /<input type="hidden" name="([^"]*)" value="([^"]*)"\/?>/g,
     )) {
-      form.set(
-        name,
-        value.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code))),
-      );
+      form.set(name, unescaped(value));
     }
     for (const [name, value] of Object.entries(fields)) form.set(name, value);
     if (options.press !== undefined) form.set(options.press, 'yes');
@@ -101,4 +98,10 @@ export interface BrowserPage {
 
 function fail(message: string): never {
   throw new Error(message);
+}
+
+/** What a browser reads where `html` has escaped a text. */
+function unescaped(text: string): string {
+  const characters: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+  return text.replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => characters[name] ?? '');
 }

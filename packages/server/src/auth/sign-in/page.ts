@@ -1,10 +1,5 @@
 import { hash } from 'node:crypto';
-import { brandMark, designTokens } from '@convoke/contract';
-
-/** Escapes text for use inside an element or a quoted attribute. */
-export function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-}
+import { brandMark, designTokens, type Html, html, rawHtml } from '@convoke/contract';
 
 const style = `${designTokens}
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: var(--canvas); color: var(--text); font: 14px/20px var(--sans); }
@@ -49,23 +44,23 @@ export const pageHeaders = {
 
 export interface Page {
   readonly title: string;
-  /** HTML. All values from outside went through `escaped`. */
-  readonly body: string;
+  readonly body: Html;
 }
 
 export function renderPage({ title, body }: Page): string {
-  return `<!doctype html>
+  const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)} · Convoke</title>
-<style>${style}</style>
+<title>${title} · Convoke</title>
+<style>${rawHtml(style)}</style>
 </head>
-<body><main><p class="brand">${brandMark}Convoke</p>
-<h1>${escaped(title)}</h1>
+<body><main><p class="brand">${rawHtml(brandMark)}Convoke</p>
+<h1>${title}</h1>
 ${body}
 </main></body>
 </html>
 `;
+  return page.markup;
 }
