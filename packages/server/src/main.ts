@@ -21,7 +21,7 @@ export interface RunningServer {
   /** What the quickstart made, if it was asked for. */
   readonly quickstart: Quickstart | undefined;
   /** Resolves when a signal begins to stop the server. */
-  readonly stopping: Promise<void>;
+  readonly stopping: Promise<unknown>;
   /** Resolves when everything is closed, with the runs that are left for the next start. */
   readonly stopped: Promise<RunBacklog | undefined>;
 }
@@ -59,7 +59,7 @@ export async function runServer(
   releaseMemoryAtRest();
   const listensOn = listeningAddress(convoke);
   const stopping = signalled();
-  const stopped = stopping.then(() => drain(convoke, config));
+  const stopped = stopping.then((signal) => drain(convoke, config, signal));
   return { convoke, listensOn, quickstart: made, stopping, stopped };
 }
 
@@ -68,23 +68,39 @@ function listeningAddress({ app }: Convoke): string {
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
-function signalled(): Promise<void> {
-  return new Promise<void>((resolve) => {
+function signalled(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
     let isDraining = false;
-    const onSignal = () => {
+    const onSignal = (signal: NodeJS.Signals) => {
       if (isDraining) process.exit(1);
       isDraining = true;
-      resolve();
+      resolve(signal);
     };
     process.on('SIGTERM', onSignal);
     process.on('SIGINT', onSignal);
   });
 }
 
-async function drain(convoke: Convoke, { drainMs }: Config): Promise<RunBacklog | undefined> {
+async function drain(
+  convoke: Convoke,
+  config: Config,
+  signal: NodeJS.Signals,
+): Promise<RunBacklog | undefined> {
+  const { drainMs } = config;
   // Exit even if something hangs: recovery continues or ends what was not recorded.
   setTimeout(() => process.exit(1), drainMs - 1000).unref();
-  return convoke.stop(Math.max(drainMs - closingMs, drainMs * legShare));
+  const graceMs = Math.max(drainMs - closingMs, drainMs * legShare);
+  return convoke.stop(graceMs, Math.min(closingDelayMs(config, signal), graceMs));
+}
+
+/**
+ * How long a server that is no longer ready keeps serving, so that load balancers notice first (D-311). Only where
+ * another server can take the requests, and not after Ctrl-C.
+ */
+function closingDelayMs(config: Config, signal: NodeJS.Signals): number {
+  const { databaseUrl, cluster, drainDelayMs } = config;
+  const isBalanced = databaseUrl !== undefined && cluster.roles.has('api');
+  return signal === 'SIGTERM' && isBalanced ? drainDelayMs : 0;
 }
 
 /** Tokens name the server's address, so the port must be known before the server is assembled. */

@@ -33,10 +33,10 @@ export interface Convoke {
   consoleLink(): Promise<string | undefined>;
   /**
    * Ends readiness, closes streams between two events, gives legs `graceMs` to hand their runs over or to end, then
-   * closes everything. Returns the runs that are left for the next
-   * start; undefined where other servers may go on with them.
+   * closes everything. Streams and port stay open for `delayMs` after readiness has ended (D-311). Returns the runs that
+   * are left for the next start; undefined where other servers may continue them.
    */
-  stop(graceMs: number): Promise<RunBacklog | undefined>;
+  stop(graceMs: number, delayMs?: number): Promise<RunBacklog | undefined>;
 }
 
 /** More runs of a kind than this are not counted when a server stops. */
@@ -97,18 +97,25 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
       services.sandbox.describe().catch(() => undefined);
     },
 
-    async stop(graceMs) {
+    async stop(graceMs, delayMs = 0) {
       isStarted = false;
       isDraining = true;
-      streams.close();
+      const delayed = delayMs > 0 ? pause(services.clock, delayMs) : undefined;
+      if (delayed === undefined) streams.close();
       // Requests are still answered, and readiness says no, while legs end.
-      await background?.stop(graceMs);
+      await Promise.all([delayed?.then(() => streams.close()), background?.stop(graceMs)]);
       const left = isAlone ? await countLeft(services.store) : undefined;
       await closeApp(app, services.clock);
       await open.disposeAsync();
       return left;
     },
   };
+}
+
+function pause(clock: OpenServices['clock'], ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.after(ms, resolve);
+  });
 }
 
 function countLeft({ read }: OpenServices['store']): Promise<RunBacklog | undefined> {

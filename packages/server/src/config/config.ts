@@ -46,6 +46,7 @@ export interface Config {
   readonly cluster: ClusterConfig;
   /** The whole drain after SIGTERM. */
   readonly drainMs: number;
+  readonly drainDelayMs: number;
   readonly settings: Settings;
 }
 
@@ -99,6 +100,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     hasConsole: value('CONVOKE_CONSOLE') === 'on',
     cluster: readCluster(value, storage),
     drainMs: value('CONVOKE_DRAIN_SECONDS') * secondMs,
+    drainDelayMs: value('CONVOKE_DRAIN_DELAY_SECONDS') * secondMs,
     settings: {
       fileAttachments: value('CONVOKE_FILE_ATTACHMENTS') === 'on',
       maxFileBytes: value('CONVOKE_MAX_FILE_BYTES'),

@@ -168,6 +168,13 @@ export const settingTable = {
     role: 'both',
     ...wholeNumber(5, 86_400),
   },
+  CONVOKE_DRAIN_DELAY_SECONDS: {
+    fallback: '5',
+    means:
+      'after SIGTERM, `/readyz` returns 503 this long before streams and the port close, so that load balancers notice (PostgreSQL)',
+    role: 'api',
+    ...wholeNumber(0, 3600),
+  },
   CONVOKE_MACHINE_RETURN_SECONDS: {
     fallback: '60',
     means: 'a lost run waits this long for the machine that has its files (PostgreSQL)',

@@ -40,18 +40,19 @@ export class ServerProcess {
 
   private constructor(
     folder: ServerFolder,
-    {
-      command = 'dev',
-      settings = {},
-      program = programPath('convoke'),
-      imports = [],
-      inherited,
-    }: Spawning,
+    { command = 'dev', settings = {}, program, imports = [], inherited }: Spawning,
   ) {
     this.folder = folder;
-    const words = [...imports.flatMap((path) => ['--import', path]), program, command];
+    const started = program ?? programPath('convoke');
+    const words = [...imports.flatMap((path) => ['--import', path]), started, command];
     this.#child = spawn(...endingWithThis(process.execPath, words), {
-      env: { ...environment(), ...compileCache, ...settingsOf(folder), ...settings },
+      env: {
+        ...environment(),
+        ...compileCache,
+        ...(program === undefined && noDelay),
+        ...settingsOf(folder),
+        ...settings,
+      },
       stdio: inherited === undefined ? [...streams] : inheriting(inherited, streams),
     });
     const keep = (chunk: Buffer) => {
@@ -124,6 +125,9 @@ export class ServerProcess {
     return alive();
   }
 }
+
+/** No load balancer has to notice that a server of a test stops. Another release may not know the setting. */
+const noDelay = { CONVOKE_DRAIN_DELAY_SECONDS: '0' };
 
 function settingsOf(folder: ServerFolder): Record<string, string> {
   return {
