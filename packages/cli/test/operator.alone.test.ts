@@ -49,6 +49,22 @@ test('the start says how its owner gets a password, and the command works (N-13)
   expect(one_time_password).toMatch(/^[a-z2-9]{4}(-[a-z2-9]{4}){4}$/);
 });
 
+test('members are listed and added without naming the only organization', async () => {
+  const { owner_email: owner = '', organization_id: only = '' } = server.quickstart;
+  const email = 'bob@example.com';
+  const added = await convoke.json('admin', 'member', 'add', '--email', email, '--role', 'viewer');
+  expect(added).toMatchObject({ organization_id: only, email, role: 'viewer' });
+  const { members } = await convoke.json<{ members: Record<string, string>[] }>(
+    'admin',
+    'member',
+    'list',
+  );
+  const roles = members.map((member) => [member['email'], member['role']]);
+  expect(Object.fromEntries(roles)).toEqual({ [owner]: 'owner', [email]: 'viewer' });
+  const removed = await convoke.json('admin', 'member', 'remove', '--email', email);
+  expect(removed).toMatchObject({ organization_id: only, email });
+});
+
 test('commands work while a server writes continuously', async () => {
   const { base_url = '', organization_id = '', tenant_id = '' } = server.quickstart;
   const token = await machineToken();
@@ -156,6 +172,8 @@ test('an error is one line, with an exit code for scripts', async () => {
     [['admin', 'token', '--email', 'a@b.c', '--ttl', 'soon'], '15m'],
     [['admin', 'org', 'create', '--name', ' '], 'printable'],
   ];
+  // The test above created a second organization.
+  wrong.push([['admin', 'member', 'list'], 'name it with --org']);
   for (const [args, hint] of wrong) {
     const { stdout, stderr, code } = await convoke.run(args);
     expect([stdout, code === 0]).toEqual(['', false]);

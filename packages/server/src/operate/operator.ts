@@ -1,14 +1,15 @@
-import { organizationId } from '@convoke/contract';
+import { type OrganizationId, organizationId } from '@convoke/contract';
 import { type VerifiedChain, listAudit, sealAudit, verifyAudit } from '../app/audit.ts';
 import {
   type Member,
   addMember,
   createOrganization,
   findPerson,
+  listMembers,
   removeMember,
 } from '../app/organizations.ts';
 import { setPassword, signOutEverywhere } from '../app/people/passwords.ts';
-import { orRefuse } from '../app/refusal.ts';
+import { orRefuse, refuse } from '../app/refusal.ts';
 import type { Services } from '../app/services.ts';
 import { revokeKey, rotateKeys } from '../auth/key-rotation.ts';
 import type { SigningKeys } from '../auth/keys.ts';
@@ -19,7 +20,7 @@ import type { IssuedToken, Tokens } from '../auth/tokens/tokens.ts';
 import { type Actor, type AuditRow, type ChainHead, deploymentChain } from '../domain/audit.ts';
 import type { Role } from '../domain/member.ts';
 import { readPassword } from '../domain/password.ts';
-import type { Organization } from '../ports/repositories/organizations.ts';
+import type { Organization, OrganizationMember } from '../ports/repositories/organizations.ts';
 import { quickstartOwner } from '../quickstart.ts';
 
 /**
@@ -29,6 +30,8 @@ import { quickstartOwner } from '../quickstart.ts';
 export interface Operator {
   createOrganization(name: string): Promise<Organization>;
   addMember(member: NewMember): Promise<Member>;
+  /** The members of an organization, in the order in which they joined. */
+  listMembers(organization?: string): Promise<OrganizationMember[]>;
   /** The member loses access to the organization with the next request. */
   removeMember(member: Omit<NewMember, 'role'>): Promise<Member>;
   /** For people who cannot sign in now, and for automation. */
@@ -59,7 +62,8 @@ export interface KeyState {
 }
 
 export interface NewMember {
-  readonly organization: string;
+  /** May be left out where there is one organization. */
+  readonly organization?: string | undefined;
   readonly email: string;
   readonly role: Role;
 }
@@ -79,38 +83,7 @@ export function createOperator(parts: OperatorParts): Operator {
   const { store, clock, keys, account } = parts;
   const by: Actor = { kind: 'operator', id: account, requestId: null, address: null };
   return {
-    createOrganization: (name) => createOrganization(parts, { name, by }),
-
-    addMember: ({ organization, email, role }) =>
-      addMember(parts, { organizationId: organizationId(organization), email, role, by }),
-
-    removeMember: ({ organization, email }) =>
-      removeMember(parts, { organizationId: organizationId(organization), email, by }),
-
-    async issueToken(email, lifetimeSeconds) {
-      const { id: userId } = await findPerson(parts, email);
-      return issuePersonToken(parts, { userId, lifetimeSeconds, by });
-    },
-
-    async setPassword(email, password) {
-      const { id: userId } = await findPerson(parts, email);
-      const isOneTime = password === undefined;
-      const text =
-        password === undefined ? makeOneTimePassword() : orRefuse(readPassword(password));
-      const hash = await createPasswords().hash(text);
-      await setPassword(parts, { userId, hash, isOneTime, by });
-      return isOneTime ? text : undefined;
-    },
-
-    async signOut(email) {
-      const { id: userId } = await findPerson(parts, email);
-      await signOutEverywhere(parts, { userId, by });
-    },
-
-    async signInLink(email = quickstartOwner) {
-      const { id: userId } = await findPerson(parts, email);
-      return (await makeSignInLink(parts, { userId, by }))?.url;
-    },
+    ...peopleCommands(parts, by),
 
     async listKeys() {
       const all = await store.read.signingKeys.list();
@@ -137,4 +110,96 @@ export function createOperator(parts: OperatorParts): Operator {
 
     close: () => store.close(),
   };
+}
+
+type PeopleCommands = Pick<
+  Operator,
+  | 'createOrganization'
+  | 'addMember'
+  | 'listMembers'
+  | 'removeMember'
+  | 'issueToken'
+  | 'setPassword'
+  | 'signOut'
+  | 'signInLink'
+>;
+
+function peopleCommands(parts: OperatorParts, by: Actor): PeopleCommands {
+  return {
+    createOrganization: (name) => createOrganization(parts, { name, by }),
+
+    async addMember({ organization, email, role }) {
+      const named = await organizationOf(parts, organization);
+      return addMember(parts, { organizationId: named, email, role, by });
+    },
+
+    async listMembers(organization) {
+      const named = await organizationOf(parts, organization);
+      return everyMember(parts, named);
+    },
+
+    async removeMember({ organization, email }) {
+      const named = await organizationOf(parts, organization);
+      return removeMember(parts, { organizationId: named, email, by });
+    },
+
+    async issueToken(email, lifetimeSeconds) {
+      const { id: userId } = await findPerson(parts, email);
+      return issuePersonToken(parts, { userId, lifetimeSeconds, by });
+    },
+
+    async setPassword(email, password) {
+      const { id: userId } = await findPerson(parts, email);
+      const isOneTime = password === undefined;
+      const text =
+        password === undefined ? makeOneTimePassword() : orRefuse(readPassword(password));
+      const hash = await createPasswords().hash(text);
+      await setPassword(parts, { userId, hash, isOneTime, by });
+      return isOneTime ? text : undefined;
+    },
+
+    async signOut(email) {
+      const { id: userId } = await findPerson(parts, email);
+      await signOutEverywhere(parts, { userId, by });
+    },
+
+    async signInLink(email = quickstartOwner) {
+      const { id: userId } = await findPerson(parts, email);
+      return (await makeSignInLink(parts, { userId, by }))?.url;
+    },
+  };
+}
+
+/** The organization that was named, or else the only one there is. */
+async function organizationOf(
+  { store }: Pick<Services, 'store'>,
+  named: string | undefined,
+): Promise<OrganizationId> {
+  const { organizations } = store.read;
+  const found =
+    named === undefined
+      ? await organizations.only()
+      : await organizations.find(organizationId(named));
+  if (found !== undefined) return found.id;
+  const message =
+    named === undefined
+      ? 'There is no organization, or more than one: name it with --org.'
+      : `There is no organization ${named}.`;
+  return refuse('not_found', { message });
+}
+
+const pageSize = 200;
+
+async function everyMember(
+  services: Pick<Services, 'store'>,
+  organization: OrganizationId,
+): Promise<OrganizationMember[]> {
+  const members: OrganizationMember[] = [];
+  for (;;) {
+    const after = members.at(-1)?.user.id;
+    const page = { limit: pageSize, order: 'asc', after } as const;
+    const next = await listMembers(services, organization, page);
+    members.push(...next);
+    if (next.length < pageSize) return members;
+  }
 }

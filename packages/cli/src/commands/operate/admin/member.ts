@@ -2,12 +2,16 @@ import { text } from 'node:stream/consumers';
 import type { Role } from '@convoke/server';
 import { Command, Option } from 'commander';
 import { operating, report } from '../../../operating.ts';
+import { globalOptions } from '../../../options/global-options.ts';
 import { example } from '../../../options/options.ts';
+import { printJson } from '../../../terminal/output.ts';
+import { printTable } from '../../../terminal/table.ts';
+import { moment } from '../../../terminal/times.ts';
 
 const roles = ['owner', 'admin', 'operator', 'viewer', 'member'] as const satisfies readonly Role[];
 
 interface AddOptions {
-  readonly org: string;
+  readonly org?: string;
   readonly email: string;
   readonly role: Role;
 }
@@ -15,47 +19,73 @@ interface AddOptions {
 export function memberCommand(): Command {
   const add = new Command('add')
     .description('Add a person to an organization, or change the role of a member')
-    .addHelpText(
-      'after',
-      example('admin member add --org org_… --email ann@example.com --role owner'),
-    )
-    .requiredOption('--org <id>', 'organization id')
+    .addHelpText('after', example('admin member add --email ann@example.com --role owner'))
+    .addOption(orgOption())
     .requiredOption('--email <address>', 'email of the person')
     .addOption(
       new Option('--role <role>', 'role in the organization').choices(roles).makeOptionMandatory(),
     )
     .action(async ({ org, email, role }: AddOptions, command: Command) => {
-      const { user } = await operating((operator) =>
+      const { user, membership } = await operating((operator) =>
         operator.addMember({ organization: org, email, role }),
       );
-      const facts = { organization_id: org, user_id: user.id, email: user.email, role };
-      report(command, facts, `${user.email} is ${role} of ${org}.`);
+      const id = membership.organizationId;
+      const facts = { organization_id: id, user_id: user.id, email: user.email, role };
+      report(command, facts, `${user.email} is ${role} of ${id}.`);
     });
   return new Command('member')
     .description('Manage the members of organizations')
     .addCommand(add)
+    .addCommand(listCommand())
     .addCommand(removeCommand())
     .addCommand(passwordCommand())
     .addCommand(signOutCommand())
-    .addHelpText(
-      'after',
-      example('admin member add --org org_… --email ann@example.com --role owner'),
-    );
+    .addHelpText('after', example('admin member add --email ann@example.com --role owner'));
+}
+
+function orgOption(): Option {
+  return new Option('--org <id>', 'organization ID (default: the only organization)');
+}
+
+function listCommand(): Command {
+  return new Command('list')
+    .description('List the members of an organization')
+    .addHelpText('after', example('admin member list'))
+    .addOption(orgOption())
+    .action(async ({ org }: Pick<AddOptions, 'org'>, command: Command) => {
+      const found = await operating((operator) => operator.listMembers(org));
+      const members = found.map(({ user, role, createdAt }) => ({
+        user_id: user.id,
+        email: user.email,
+        role,
+        created_at: new Date(createdAt).toISOString(),
+      }));
+      if (globalOptions(command).json === true) return printJson({ members });
+      printTable(
+        ['EMAIL', 'ROLE', 'JOINED', 'ID'],
+        members.map((member) => [
+          member.email,
+          member.role,
+          moment(member.created_at),
+          member.user_id,
+        ]),
+      );
+    });
 }
 
 function removeCommand(): Command {
   return new Command('remove')
     .description('Remove a person from an organization; takes effect on their next request')
-    .addHelpText('after', example('admin member remove --org org_… --email ann@example.com'))
-    .requiredOption('--org <id>', 'organization id')
+    .addHelpText('after', example('admin member remove --email ann@example.com'))
+    .addOption(orgOption())
     .requiredOption('--email <address>', 'email of the member')
     .action(async ({ org, email }: Omit<AddOptions, 'role'>, command: Command) => {
       const { user, membership } = await operating((operator) =>
         operator.removeMember({ organization: org, email }),
       );
-      const { role } = membership;
-      const facts = { organization_id: org, user_id: user.id, email: user.email, role };
-      report(command, facts, `${user.email} is no longer ${role} of ${org}.`);
+      const { role, organizationId: id } = membership;
+      const facts = { organization_id: id, user_id: user.id, email: user.email, role };
+      report(command, facts, `${user.email} is no longer ${role} of ${id}.`);
     });
 }
 
