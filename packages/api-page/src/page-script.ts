@@ -53,7 +53,7 @@ export const pageScript = `
   const input = dialog.querySelector('input');
   const list = dialog.querySelector('ul');
   const none = dialog.querySelector('.none');
-  const root = dialog.dataset.index.replace('docs/search', '');
+  const { root } = dialog.dataset;
   let index;
   let isLoading = false;
   const say = (text) => {
