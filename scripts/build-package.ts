@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { guideFiles } from '../packages/api-page/src/guides/guides.ts';
 import { buildConsole } from '../packages/console/scripts/build-console.ts';
 import { bundlePackage, inlined } from './bundle-package.ts';
+import { publishedPackages } from './published-packages.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -24,8 +25,8 @@ export interface Manifest {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional: boolean }>>;
 }
 
-/** One after the other: each is compiled against the declarations of those before it. */
-const order = ['contract', 'api-page', 'server', 'cli'] as const;
+/** One after the other: each is compiled against the declarations of those before it. The SDK has a build of its own. */
+const order = publishedPackages.filter((name) => name !== 'sdk');
 
 /** Builds contract, api-page, server and cli below a folder that holds the built SDK as `sdk`. */
 export async function buildPackages(folder: string): Promise<void> {
@@ -143,8 +144,13 @@ export async function rewriteDeclarations(folder: string): Promise<void> {
   }
 }
 
-/** With the license, which goes into every package. */
+/**
+ * With the license, which goes into every package, and the repository if the environment names it: npm attests where a
+ * package was built only if its manifest says the same.
+ */
 export async function writeManifest(folder: string, manifest: object): Promise<void> {
-  await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  const url = process.env['CONVOKE_REPOSITORY_URL'];
+  const whole = { ...manifest, ...(url !== undefined && { repository: { type: 'git', url } }) };
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(whole, null, 2)}\n`);
   await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
 }

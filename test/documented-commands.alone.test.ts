@@ -44,6 +44,10 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
   'it names an option in a sentence, and is no command by itself': [
     /^(kill -9|cp -a|git (diff -U1|log --follow|pull)|node --trace-gc|npm install)$/,
   ],
+  'test/release.test.ts runs it, on copies of the files; the rest publishes': [
+    /^node scripts\/release\.mjs /,
+    /^git (commit|tag|push) /,
+  ],
   'it records a terminal for a minute': [/^npm run picture$/],
   'the copy of the checkout stands for the clone': [/^git clone /, /^cd convoke$/],
   'test/readme.alone.test.ts runs it, at a terminal': [/^npx convoke invoke (demo|payer) /],

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildPackage as buildSdk } from '../packages/sdk/scripts/build-package.ts';
 import { buildPackages } from '../scripts/build-package.ts';
+import { publishedPackages as names } from '../scripts/published-packages.mjs';
 import { oldestNode } from './oldest-node.ts';
 import { removeFolder } from './remove-folder.ts';
 import { root } from './repository.ts';
 
-const names = ['contract', 'api-page', 'sdk', 'server', 'cli'] as const;
 const installMs = 300_000;
 
 let folder: string;

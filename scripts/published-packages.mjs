@@ -1,0 +1,8 @@
+/** The packages that people install from npm, each after those it depends on. `npm run build` makes them. */
+export const publishedPackages = /** @type {const} */ ([
+  'contract',
+  'api-page',
+  'sdk',
+  'server',
+  'cli',
+]);
