@@ -75,7 +75,7 @@ test('a run goes on after its server was killed, and a payment is not made twice
     await terminal.type(command.trim());
     await terminal.shows(/^The sender is known, /m);
     await killed();
-    await terminal.shows(/^\(interrupted, going on\)\nThe sender is known, /m);
+    await terminal.shows(/^\(interrupted, resuming\)\nThe sender is known, /m);
     const [show = ''] = blocks('sh ledger');
     await eventually(hasPaid, 60_000);
     await killed();

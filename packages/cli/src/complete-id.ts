@@ -37,7 +37,10 @@ export async function runOf(
   if (first.startsWith('run_')) {
     return convoke.runs.get(await completeId(first, convoke.runs.list({ limit: pageSize })));
   }
-  throw new Failure(`${first} is not a run: name a run, or a session and a run`, exitCodes.usage);
+  throw new Failure(
+    `${first} is not a run: pass a run id, or a session id and a run id`,
+    exitCodes.usage,
+  );
 }
 
 export function isWhole(id: string): boolean {
@@ -51,7 +54,7 @@ function onlyOne<T extends { readonly id: string }>(typed: string, found: readon
   const some = found.slice(0, 5).map(({ id }) => id);
   const all = found.length > some.length ? [...some, '…'] : some;
   throw new Failure(
-    `${typed} is the beginning of ${found.length} ids (${all.join(', ')}): type more of it`,
+    `${typed} matches ${found.length} ids (${all.join(', ')}): type more characters`,
     exitCodes.usage,
   );
 }

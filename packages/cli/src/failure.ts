@@ -17,7 +17,7 @@ const meanings: Record<keyof typeof exitCodes, string> = {
   runCancelled: 'the run was cancelled',
   refused: 'not logged in, or not allowed',
   unreachable: 'the server cannot be reached',
-  unfinished: 'the run was left: it waits for an answer, or goes on',
+  unfinished: 'the run was left: it is waiting for an answer or still running',
   interrupted: 'interrupted with Ctrl-C',
 };
 

@@ -37,9 +37,10 @@ function portProblem(error: NodeJS.ErrnoException & { address?: string; port?: n
   if (syscall !== 'listen') return undefined;
   const another = 'choose another with CONVOKE_PORT';
   if (code === 'EADDRINUSE') {
-    return `port ${port} of ${address} is in use by another program, perhaps another Convoke: stop that, or ${another}`;
+    return `port ${port} on ${address} is already in use, perhaps by another Convoke: stop it, or ${another}`;
   }
-  if (code === 'EACCES') return `this user may not listen on port ${port}: ${another}, above 1023`;
+  if (code === 'EACCES')
+    return `this user is not allowed to listen on port ${port}: ${another}, above 1023`;
   if (code === 'EADDRNOTAVAIL') {
     return `this machine does not have the address ${address}: change CONVOKE_HOST`;
   }
@@ -53,7 +54,7 @@ function sentence(text: string): string {
 
 function adviceOn(error: ConvokeError): string {
   if (error instanceof AuthenticationError) {
-    return ' See what is used with `convoke whoami`, and what is saved with `convoke logins`.';
+    return ' Run `convoke whoami` to see the login in use, and `convoke logins` to list the saved ones.';
   }
   if (error.code === 'agent_not_found' && !error.message.endsWith('?'))
     return ' Run `convoke agents` to list the agents, or `convoke agents show <name>` to see why one is not loaded.';

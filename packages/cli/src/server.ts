@@ -18,7 +18,7 @@ export function problemWithNode(version: string): string | undefined {
   if (major !== 25 && isAtLeast(version, needed)) return undefined;
   return (
     `Convoke's server needs Node ${needed} or newer; this is ${version}. ` +
-    'Get one from https://nodejs.org; the commands that call a server run on this one.'
+    'Get it from https://nodejs.org. Commands that only call a server work with this version.'
   );
 }
 

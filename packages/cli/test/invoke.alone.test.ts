@@ -94,7 +94,7 @@ describe('convoke invoke', () => {
       'Thank you, Friend.',
     ],
     ['denies', ['--approve', 'deny', '--answer', 'Boss'], 0, 'write_file: denied', 'you, Boss.'],
-    ['cancels', ['--approve', 'fail', '--answer', '1'], 4, 'needs an approval', 'you, Captain.'],
+    ['cancels', ['--approve', 'fail', '--answer', '1'], 4, 'needs approval', 'you, Captain.'],
     [
       'leaves',
       ['--unattended', '--answer', '1'],

@@ -60,7 +60,7 @@ test('a saved login is named after its client, and never overwritten unless that
   const again = await convoke.run([...create, 'my backend']);
   expect(again).toMatchObject({ stdout: '', code: 2 });
   expect(again.stderr).toMatch(
-    /"my-backend" is saved already, for http:.*--save <name>.*--replace/,
+    /"my-backend" is already saved, for http:.*--save <name>.*--replace/,
   );
   const after = (await convoke.json<{ clients: unknown[] }>('clients')).clients.length;
   expect(after).toBe(before);
@@ -127,7 +127,7 @@ test('a lone CONVOKE_BASE_URL holds, or says what is missing', async () => {
       /is for http.*but CONVOKE_BASE_URL/,
     ],
     [{ CONVOKE_BASE_URL: 'convoke.example' }, ['agents'], /is not an address/],
-    [{ CONVOKE_CLIENT_ID: 'oac_x' }, ['agents'], /belong together/],
+    [{ CONVOKE_CLIENT_ID: 'oac_x' }, ['agents'], /must be set together/],
   ];
   const check = async ([env, args, message]: (typeof wrong)[number]) => {
     const { stdout, stderr, code } = await run(env, ...args);
@@ -155,7 +155,7 @@ test('logins are listed, selected and removed, and a selection without effect sa
   const used = await convoke.run(['logins', 'use', 'first'], { cwd: deadFolder });
   expect(used).toMatchObject({ stdout: 'using "first"\n', code: 0 });
   expect(used.stderr).toMatch(
-    /client of \.convoke\/quickstart\.json \(http:\/\/127\.0\.0\.1:1\) is used; --client first/,
+    /client of \.convoke\/quickstart\.json \(http:\/\/127\.0\.0\.1:1\) takes precedence here; use --client first/,
   );
   const tenant = server.quickstart['tenant_id'] ?? '';
   expect(await convoke.json('logins', 'use', '--tenant', tenant)).toMatchObject({

@@ -161,7 +161,7 @@ test('a port in use is explained, with the setting that changes it', async () =>
   const env = { CONVOKE_PORT: port, CONVOKE_DATA_DIR: join(server.place, 'another') };
   const { stdout, stderr, code } = await convoke.run(['serve'], { env });
   expect({ stdout, code }).toEqual({ stdout: '', code: 1 });
-  expect(stderr).toMatch(`convoke: port ${port} of 127.0.0.1 is in use by another program`);
+  expect(stderr).toMatch(`convoke: port ${port} on 127.0.0.1 is already in use`);
   expect(stderr).toMatch(/ or choose another with CONVOKE_PORT\n$/);
 });
 

@@ -43,6 +43,6 @@ test('a server at a terminal writes lines for people, and says what becomes of i
   await convoke.run(['invoke', 'demo', 'Hello', '--unattended']);
   await terminal.press('C-c');
   const ended = await terminal.shows(/it ended with 0/);
-  expect(ended).toContain('stopping; Ctrl-C again exits at once');
+  expect(ended).toContain('stopping; press Ctrl-C again to exit immediately');
   expect(ended).toMatch(/^stopped; 2 runs continue at the next start; 1 run waits for an answer$/m);
 });

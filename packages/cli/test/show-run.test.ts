@@ -46,7 +46,7 @@ describe('a run that was interrupted (D-87)', () => {
   test('on a terminal has a line for it, and the line that goes on is shown from its start', () => {
     process.stdout.isTTY = true;
     play({ stream: false });
-    expect(stderr).toBe('(interrupted, going on)\n');
+    expect(stderr).toBe('(interrupted, resuming)\n');
     expect(stdout).toBe('Hello.\nI will say thi\nI will say this\n');
   });
 
@@ -59,14 +59,14 @@ describe('a run that was interrupted (D-87)', () => {
     }
     shown.close();
     expect(stdout).toBe('Hello.\nI will say this\n');
-    expect(stderr).toBe('(interrupted, going on)\n');
+    expect(stderr).toBe('(interrupted, resuming)\n');
   });
 
   test('reaches a pipe with --stream as it comes, and the remark says that words are repeated', () => {
     process.stdout.isTTY = false;
     play({ stream: true });
     expect(stdout).toBe('Hello.\nI will say thi\n\n(interrupted, starting again)\n\n say this\n');
-    expect(stderr).toBe('(interrupted, going on, repeating what it said last)\n');
+    expect(stderr).toBe('(interrupted, resuming, the last part is repeated)\n');
   });
 
   function play(options: { readonly stream: boolean }): void {

@@ -104,7 +104,7 @@ describe('a person at a terminal', () => {
     await terminal.type('convoke invoke demo Hello');
     await terminal.shows(/What should I call you\?[\s\S]*>/);
     await terminal.type('7');
-    await terminal.shows(/there is no option 7; there is 1 to 2\n +> *$/m);
+    await terminal.shows(/there is no option 7; choose 1 to 2\n +> *$/m);
     await terminal.press('Enter');
     await terminal.shows(/type an answer\n +> *$/m);
     await terminal.type('Somebody else');
@@ -190,7 +190,7 @@ describe('a person at a terminal', () => {
     await terminal.type('convoke invoke slow Hello; echo "it ended with $?"');
     await terminal.shows(/tick tick/);
     await terminal.press('C-c');
-    await terminal.shows(/\[c\]ancel the run, \[l\]eave it running or \[g\]o on\? *$/m);
+    await terminal.shows(/\[c\]ancel the run, \[l\]eave it running or \[k\]eep watching\? *$/m);
     await terminal.type('c');
     const screen = await terminal.shows(/it ended with \d/);
     expect(screen).toContain('cancelling (press Ctrl-C again to exit)');
@@ -202,7 +202,7 @@ describe('a person at a terminal', () => {
     await terminal.type('convoke invoke slow Hello; echo "it ended with $?"');
     await terminal.shows(/tick tick/);
     await terminal.press('C-c');
-    await terminal.shows(/\[g\]o on\? *$/m);
+    await terminal.shows(/\[k\]eep watching\? *$/m);
     await terminal.type('l');
     const screen = await terminal.shows(/it ended with \d/);
     expect(screen).toContain('it ended with 7');
@@ -217,7 +217,7 @@ describe('a person at a terminal', () => {
     server.freeze();
     try {
       await terminal.press('C-c');
-      await terminal.shows(/\[g\]o on\? *$/m);
+      await terminal.shows(/\[k\]eep watching\? *$/m);
       await terminal.press('C-c');
       expect(await terminal.shows(/it ended with \d/)).toContain('it ended with 130');
       server.thaw();
@@ -227,7 +227,7 @@ describe('a person at a terminal', () => {
       await terminal.shows(/tick tick/);
       server.freeze();
       await terminal.press('C-c');
-      await terminal.shows(/\[g\]o on\? *$/m);
+      await terminal.shows(/\[k\]eep watching\? *$/m);
       await terminal.type('c');
       await terminal.shows(/cancelling/);
       await terminal.press('C-c');
@@ -237,15 +237,15 @@ describe('a person at a terminal', () => {
     }
   });
 
-  test('goes on with the question after Ctrl-C, or cancels the run that waits', async () => {
+  test('keeps asking the question after Ctrl-C, or cancels the run that waits', async () => {
     await terminal.type('convoke invoke demo Hello; echo "it ended with $?"');
     await terminal.shows(/What should I call you\?[\s\S]*>/);
     await terminal.press('C-c');
-    await terminal.shows(/\[g\]o on\? *$/m);
-    await terminal.type('g');
-    await terminal.shows(/on\? g\n[\s\S]*What should I call you\?[\s\S]*>/);
+    await terminal.shows(/\[k\]eep watching\? *$/m);
+    await terminal.type('k');
+    await terminal.shows(/watching\? k\n[\s\S]*What should I call you\?[\s\S]*>/);
     await terminal.press('C-c');
-    await terminal.shows(/\[g\]o on\?[\s\S]*\[g\]o on\? *$/m);
+    await terminal.shows(/\[k\]eep watching\?[\s\S]*\[k\]eep watching\? *$/m);
     await terminal.type('c');
     expect(await terminal.shows(/it ended with \d/)).toContain('it ended with 4');
   });
@@ -273,7 +273,7 @@ describe('a person who deletes', () => {
       /deletes the tenant ten_\w+:\n +name +Old Europe\n[\s\S]*to delete it: *$/m,
     );
     await terminal.type('old europe');
-    await terminal.shows(/not its name; nothing was deleted/);
+    await terminal.shows(/the name does not match; nothing was deleted/);
     expect(await convoke.json('tenants', 'show', id)).toMatchObject({
       status: expect.stringMatching(/^(provisioning|active)$/),
     });

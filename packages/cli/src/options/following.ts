@@ -18,25 +18,25 @@ export interface Answering {
 
 export function addFollowingOptions(command: Command): Command {
   return command
-    .option('--stream', 'write the answer as it comes, also into a pipe or a file')
+    .option('--stream', 'stream the answer, even to a pipe or a file')
     .addOption(
       new Option(
         '--approve <decision>',
-        'answer to every permission request; fail cancels the run',
+        'decision for every permission request; fail cancels the run',
       ).choices(['allow', 'deny', 'fail']),
     )
     .option(
       '--answer <text>',
-      'answer to the next question: words or the number of an option; may be repeated',
+      'answer to the next question: text or an option number; may be repeated',
       (text: string, before: readonly string[] | undefined) => [...(before ?? []), text],
     )
-    .option('--timeout <time>', 'leave the run after this time: 90s, 15m, 8h', seconds)
-    .option('--unattended', 'ask nothing here: leave the run as soon as it waits for a person')
+    .option('--timeout <time>', 'leave the run after this long: 90s, 15m, 8h', seconds)
+    .option('--unattended', 'never prompt: leave the run as soon as it waits for a person')
     .addHelpText(
       'after',
-      '\nWithout a terminal the command does not wait for a person unless --timeout says how long; it never reads answers\n' +
-        'from standard input. A run that is left goes on: exit code 7, and the command that answers is printed.\n' +
-        'A pipe or a file gets the answer when the run has ended or is left: a server that stops under a run takes back\n' +
-        'its last words. With --stream they are written as they come, and said again after an interruption.\n',
+      '\nWithout a terminal the command waits for a person only if --timeout says how long, and never reads answers from\n' +
+        'standard input. If it leaves the run, the run continues: the exit code is 7, and the command that answers is printed.\n' +
+        'A pipe or a file gets the answer once the run has ended or is left, because an interruption can discard the last\n' +
+        'words. With --stream they are written as they arrive, and repeated after an interruption.\n',
     );
 }

@@ -116,7 +116,7 @@ function loginFor(address: string, saved: Saved, folder: ClientLogin | undefined
 
 function halfEnvironment(): Failure {
   return new Failure(
-    'CONVOKE_CLIENT_ID and CONVOKE_CLIENT_SECRET belong together: set both or none',
+    'CONVOKE_CLIENT_ID and CONVOKE_CLIENT_SECRET must be set together',
     exitCodes.usage,
   );
 }

@@ -85,7 +85,7 @@ export async function requireFreeName(name: string): Promise<void> {
   const taken = profiles[name];
   if (taken === undefined) return;
   throw new Failure(
-    `a login "${name}" is saved already, for ${taken.baseUrl}: name another with --save <name>, or overwrite it with --replace`,
+    `a login named "${name}" is already saved, for ${taken.baseUrl}: choose another name with --save <name>, or overwrite it with --replace`,
     exitCodes.usage,
   );
 }

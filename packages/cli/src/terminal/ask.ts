@@ -31,7 +31,7 @@ export async function ask(question: string, asking: Asking): Promise<string | un
 /** Rejects once the signal is aborted. */
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
-    const onAbort = () => reject(new Error('the question is no longer open'));
+    const onAbort = () => reject(new Error('the question is already closed'));
     if (signal.aborted) onAbort();
     else signal.addEventListener('abort', onAbort, { once: true });
   });

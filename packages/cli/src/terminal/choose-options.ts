@@ -14,8 +14,8 @@ export function chooseOptions(
     (part) => options.length > 0 && /^\d+$/.test(part) && options[Number(part) - 1] === undefined,
   );
   if (missing !== undefined) {
-    const range = options.length === 1 ? 'only 1' : `1 to ${options.length}`;
-    return { problem: `there is no option ${missing}; there is ${range}` };
+    const range = options.length === 1 ? '1' : `1 to ${options.length}`;
+    return { problem: `there is no option ${missing}; choose ${range}` };
   }
   const chosen = parts.map((part) => labelOf(part, options));
   return multiple ? chosen : (chosen[0] ?? said);

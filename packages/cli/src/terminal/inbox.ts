@@ -62,7 +62,7 @@ export class Inbox {
         await this.#handle(item);
         continue;
       }
-      remark('nothing else waits for you; watching for more (Ctrl-C ends)', 'dim');
+      remark('all caught up; watching for new requests (press Ctrl-C to exit)', 'dim');
       await Promise.race([changed, ended(this.#stop.signal)]);
     }
   }
@@ -94,7 +94,7 @@ export class Inbox {
       if (this.#stop.signal.aborted) return;
       this.#seen.add(item.interaction_key);
       if (!closed.signal.aborted && !isOver(error)) throw error;
-      remark('\n  answered elsewhere, or no longer open', 'dim');
+      remark('\n  already answered or closed', 'dim');
     } finally {
       this.#asked = undefined;
     }

@@ -39,14 +39,14 @@ export function watchInterrupts({ run, isAttended, leave }: InterruptParts): Int
   };
   const choose = async (): Promise<'on' | 'over'> => {
     for (;;) {
-      const said = await readLine('\n  [c]ancel the run, [l]eave it running or [g]o on? ');
+      const said = await readLine('\n  [c]ancel the run, [l]eave it running or [k]eep watching? ');
       if (said === interrupted) process.exit(exitCodes.interrupted);
       if (said === undefined || /^l(eave)?$/i.test(said)) {
         leave();
         return 'over';
       }
       if (/^c(ancel)?$/i.test(said)) return cancel();
-      if (/^g(o on)?$/i.test(said)) return 'on';
+      if (/^k(eep watching)?$/i.test(said)) return 'on';
     }
   };
   const raise = async (): Promise<'on' | 'over'> => {

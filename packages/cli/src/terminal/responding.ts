@@ -30,7 +30,7 @@ export function createHandlers(parts: RespondingParts): InteractionHandlers {
       const { approve } = answering;
       if (approve === 'allow' || approve === 'deny') return approve;
       if (approve === 'fail') {
-        remark(printable(`${record.tool_name} needs an approval (--approve fail): cancelling`));
+        remark(printable(`${record.tool_name} needs approval (--approve fail): cancelling`));
         await run.cancel();
         return undefined;
       }

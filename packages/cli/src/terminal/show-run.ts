@@ -73,8 +73,8 @@ function lastLineOf(text: string): string {
 type InterruptedData = Extract<RunEvent, { type: 'run_interrupted' }>['data'];
 
 function interruption({ calls_in_doubt = 0 }: InterruptedData, isRepeated: boolean): string {
-  if (calls_in_doubt > 0) return '(interrupted; its last action may have been carried out)';
-  return `(interrupted, going on${isRepeated ? ', repeating what it said last' : ''})`;
+  if (calls_in_doubt > 0) return '(interrupted; the last action may have completed)';
+  return `(interrupted, resuming${isRepeated ? ', the last part is repeated' : ''})`;
 }
 
 /** `tools` has the name of the tool of each permission request. */

@@ -39,7 +39,7 @@ function listAgents(): Command {
 
 function showAgent(): Command {
   return new Command('show')
-    .description('Show one agent, or why its folder here is not loaded')
+    .description('Show an agent, or why its folder failed to load')
     .argument('<agent>', 'name of the agent')
     .addHelpText('after', example('agents show demo'))
     .action(async (name: string, _options: unknown, command: Command) => {

@@ -14,13 +14,13 @@ const idDigits = 12;
 
 export function eventsCommand(): Command {
   const command = new Command('events')
-    .description('Show the events of a run; with --follow until it ends')
-    .argument('<session-or-run>', 'id of the session, or of the run alone')
-    .argument('[run]', 'id of the run, or the beginning of it')
+    .description('Show the events of a run; --follow waits until it ends')
+    .argument('<session-or-run>', 'session id, or just the run id')
+    .argument('[run]', 'run id or unique prefix')
     .option('--follow', 'wait for new events until the run ends')
     .option('--after <id>', 'only events after this id')
     .addHelpText('after', example('events run_… --follow'))
-    .addHelpText('after', '\nWith --json prints every event as it was recorded, one a line.\n')
+    .addHelpText('after', '\nWith --json prints every event as it was recorded, one per line.\n')
     .action(
       async (first: string, second: string | undefined, options: EventsOptions, shown: Command) => {
         const run = await runOf(await connect(shown), first, second);

@@ -11,13 +11,16 @@ import { age } from '../../terminal/times.ts';
 
 export function inboxCommand(): Command {
   return new Command('inbox')
-    .description('Answer everything that waits for a person in the tenant, as it comes')
+    .description('Answer pending approvals and questions as they arrive')
     .option('--agent <name>', 'only interactions of this agent')
-    .option('--label <key:value>', 'only of runs with this label; may be repeated', repeated)
-    .option('--list', 'only list what waits, and end')
+    .option('--label <key:value>', 'only for runs with this label; may be repeated', repeated)
+    .option('--list', 'list pending requests and exit')
     .addOption(limitOption())
     .addHelpText('after', example('inbox --label team:payments'))
-    .addHelpText('after', '\nWithout a terminal, and with --json, lists what waits and ends.\n')
+    .addHelpText(
+      'after',
+      '\nWithout a terminal, or with --json, lists pending requests and exits.\n',
+    )
     .action(async (options: InboxOptions, command: Command) => {
       const convoke = await connect(command);
       const filter = { agent_name: options.agent, label: options.label };

@@ -72,7 +72,7 @@ function answerInteraction(): Command {
     .addHelpText('after', example('interactions answer sess_… int_… --answer Captain'))
     .argument('<session>')
     .argument('<key>', 'interaction_key, int_…')
-    .option('--allow', 'allow the tool call with exactly the shown input')
+    .option('--allow', 'allow the tool call with exactly the input shown')
     .option('--deny', 'deny the tool call')
     .option('--answer <text...>', 'the answer; several if the question allows it')
     .option('--decline', 'decline to answer')
@@ -115,7 +115,7 @@ function answerOf(options: AnswerOptions): Answer {
   }
   const said = message === undefined ? {} : { message };
   if (input !== undefined && allow !== true) {
-    throw new Failure('--input belongs to --allow', exitCodes.usage);
+    throw new Failure('--input requires --allow', exitCodes.usage);
   }
   const changed = input === undefined ? {} : { updated_input: input };
   if (allow === true) return { decision: 'allow', ...said, ...changed };

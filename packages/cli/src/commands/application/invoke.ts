@@ -19,10 +19,10 @@ export function invokeCommand(): Command {
     .description('Run an agent once and stream its answer')
     .argument('<agent>', 'name of the agent (see `convoke agents`)')
     .argument('<prompt>', 'prompt for the agent')
-    .option('--session <id>', 'run it in this session instead of a new one')
+    .option('--session <id>', 'use this session instead of a new one')
     .option(
       '--file <path>',
-      'upload this file and attach it; with --session also the id of a file there; may be repeated',
+      'upload and attach this file, or with --session the id of a file there; may be repeated',
       repeated,
     )
     .option('--label <key:value>', 'label of the run; may be repeated', readLabels)
@@ -31,7 +31,7 @@ export function invokeCommand(): Command {
     .addHelpText('after', example('invoke demo "Hello"'))
     .addHelpText(
       'after',
-      '\nExit codes: 0 completed, or started with --detach; 3 failed, 4 cancelled, 7 left. Ctrl-C asks whether to cancel the run\nor leave it, a second Ctrl-C exits.\n',
+      '\nExit codes: 0 completed, or started with --detach; 3 failed, 4 cancelled, 7 left unfinished. Ctrl-C asks whether\nto cancel the run or leave it running; a second Ctrl-C exits.\n',
     )
     .action(async (agent: string, prompt: string, options: InvokeOptions, invoked: Command) => {
       const { json = false } = globalOptions(invoked);
@@ -80,7 +80,10 @@ async function openAttachment(
 ): Promise<(session: SessionHandle) => Promise<string>> {
   if (text.startsWith('file_') && isWhole(text)) {
     if (sessionId !== undefined) return async () => text;
-    throw new Failure(`${text} is a file of a session: name that with --session`, exitCodes.usage);
+    throw new Failure(
+      `${text} is a file of a session: pass that session with --session`,
+      exitCodes.usage,
+    );
   }
   const upload = await openUpload(text);
   return async (session) => (await uploadFile(session, upload)).id;

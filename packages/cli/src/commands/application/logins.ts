@@ -9,7 +9,7 @@ import { printTable } from '../../terminal/table.ts';
 
 export function loginsCommand(): Command {
   return new Command('logins')
-    .description('List, select and remove the logins of automation clients that are saved here')
+    .description('List, select and remove saved logins of automation clients')
     .addCommand(listLogins(), { isDefault: true })
     .addCommand(useLogin())
     .addCommand(removeLogin())
@@ -65,13 +65,13 @@ async function warnOfNearer(chosen: string): Promise<void> {
   const used = await findClientLogin().catch(() => undefined);
   if (used === undefined || used.login === `saved login "${chosen}"`) return;
   remark(
-    `here the nearer ${used.login} (${used.credentials.baseUrl}) is used; --client ${chosen} overrides it`,
+    `${used.login} (${used.credentials.baseUrl}) takes precedence here; use --client ${chosen} to override it`,
   );
 }
 
 function removeLogin(): Command {
   return new Command('remove')
-    .description('Remove a saved login from this machine; its client keeps existing')
+    .description('Remove a saved login from this machine; the client itself is not deleted')
     .argument('<login>', 'name of the saved login')
     .addHelpText('after', example('logins remove backend'))
     .action(async (name: string, _options: unknown, command: Command) => {
@@ -97,7 +97,7 @@ interface Choice {
 function choosing(saved: Saved, { name, tenant }: Choice): Saved {
   const chosen = name ?? saved.current;
   if (chosen === undefined || (name === undefined && tenant === undefined)) {
-    throw new Failure('name a login or a tenant; `convoke logins` lists them', exitCodes.usage);
+    throw new Failure('specify a login or a tenant; `convoke logins` lists them', exitCodes.usage);
   }
   const known = requireLogin(saved, chosen);
   const login = tenant === undefined ? known : { ...known, tenantId: tenant };

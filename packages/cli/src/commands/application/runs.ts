@@ -32,13 +32,13 @@ function listRuns(): Command {
   return new Command('list')
     .description('List the runs of the workspace, or of one session, newest first')
     .addHelpText('after', example('runs list --status failed --since 24h'))
-    .argument('[session]', 'its id, or the beginning of it; all sessions without it')
+    .argument('[session]', 'session id or unique prefix (default: all sessions)')
     .option('--status <status>', 'only runs with this status; may be repeated', repeated)
     .option('--agent <name>', 'only runs of this agent')
     .option('--label <key:value>', 'only runs with this label; may be repeated', repeated)
     .option('--error <code>', 'only runs that failed with this error')
     .option('--since <time>', 'only runs of the last 90m, 24h or 7d', seconds)
-    .option('--search <text>', 'only runs with this text in the first words of the prompt')
+    .option('--search <text>', 'only runs with this text at the start of the prompt')
     .addOption(limitOption())
     .action(async (session: string | undefined, options: ListOptions, command: Command) => {
       const convoke = await connect(command);
@@ -75,9 +75,10 @@ async function runsOfSession(
 ): Promise<readonly RunRecord[]> {
   const { status = [], agent, label, error, since, search, limit } = options;
   if ([agent, label, error, since, search].some((option) => option !== undefined)) {
-    throw new Failure('the runs of a session are selected by --status only', exitCodes.usage);
+    throw new Failure('with a session, --status is the only filter', exitCodes.usage);
   }
-  if (status.length > 1) throw new Failure('use one --status with a session', exitCodes.usage);
+  if (status.length > 1)
+    throw new Failure('with a session, use --status only once', exitCodes.usage);
   const session = await sessionOf(convoke, typed);
   const list = session.runs.list({ status: status[0] as RunStatus | undefined });
   return (await collect(list, limit)).map((run) => run.record);
@@ -110,8 +111,8 @@ function showRun(): Command {
   return new Command('show')
     .description('Show one run with its prompt, outcome and answer')
     .addHelpText('after', example('runs show run_…'))
-    .argument('<session-or-run>', 'id of the session, or of the run alone')
-    .argument('[run]', 'id of the run, or the beginning of it')
+    .argument('<session-or-run>', 'session id, or just the run id')
+    .argument('[run]', 'run id or unique prefix')
     .action(
       async (first: string, second: string | undefined, _options: unknown, command: Command) => {
         const run = await (await runOf(await connect(command), first, second)).read();
@@ -153,8 +154,8 @@ function cancelRun(): Command {
   return new Command('cancel')
     .description('Cancel a run')
     .addHelpText('after', example('runs cancel run_…'))
-    .argument('<session-or-run>', 'id of the session, or of the run alone')
-    .argument('[run]', 'id of the run, or the beginning of it')
+    .argument('<session-or-run>', 'session id, or just the run id')
+    .argument('[run]', 'run id or unique prefix')
     .action(
       async (first: string, second: string | undefined, _options: unknown, command: Command) => {
         const run = await (await runOf(await connect(command), first, second)).cancel();

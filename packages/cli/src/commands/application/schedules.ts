@@ -20,7 +20,7 @@ const slotsShown = 3;
 
 export function schedulesCommand(): Command {
   return new Command('schedules')
-    .description('Start runs at the times of a cron pattern')
+    .description('Start runs on a cron schedule')
     .addCommand(listSchedules(), { isDefault: true })
     .addCommand(createSchedule())
     .addCommand(showSchedule())
@@ -80,14 +80,14 @@ interface PlanOptions {
 const labelText = 'label of every run; may be repeated';
 
 function overlapOption(): Option {
-  return new Option('--overlap <policy>', 'at a slot when the last run has not ended').choices([
+  return new Option('--overlap <policy>', 'if the last run has not ended').choices([
     'skip',
     'queue',
   ]);
 }
 
 function missedOption(): Option {
-  return new Option('--missed <policy>', 'after missed slots: one run, or none').choices([
+  return new Option('--missed <policy>', 'after missed slots: start one run or none').choices([
     'once',
     'skip',
   ]);
@@ -108,9 +108,9 @@ function createSchedule(): Command {
     .argument('<prompt>')
     .requiredOption('--cron <pattern>', 'minute, hour, day of the month, month, day of the week')
     .option('--time-zone <zone>', 'IANA time zone of the pattern', 'UTC')
-    .option('--name <name>', 'name of the schedule; the prompt without it')
-    .option('--keep', 'one session for all runs, instead of a new one each')
-    .option('--session <id>', 'the session for all runs')
+    .option('--name <name>', 'name (default: the prompt)')
+    .option('--keep', 'use one session for all runs instead of a new one for each')
+    .option('--session <id>', 'use this session for all runs')
     .option('--label <key:value>', labelText, readLabels)
     .addOption(overlapOption())
     .addOption(missedOption())
@@ -141,7 +141,7 @@ function showSchedule(): Command {
   return new Command('show')
     .description('Show one schedule with its next slots')
     .addHelpText('after', example('schedules show sch_…'))
-    .argument('<schedule>', 'its id, or the beginning of it')
+    .argument('<schedule>', 'id or unique prefix')
     .action(async (typed: string, _options: unknown, command: Command) => {
       const convoke = await connect(command);
       const schedule = await convoke.schedules.get(await idOf(convoke, typed));
@@ -172,11 +172,11 @@ function updateSchedule(): Command {
   return new Command('update')
     .description('Change a schedule')
     .addHelpText('after', example('schedules update sch_… --cron "0 8 * * *"'))
-    .argument('<schedule>', 'its id, or the beginning of it')
-    .option('--name <name>', 'another name')
-    .option('--cron <pattern>', 'another pattern')
-    .option('--time-zone <zone>', 'another time zone')
-    .option('--prompt <text>', 'another prompt')
+    .argument('<schedule>', 'id or unique prefix')
+    .option('--name <name>', 'new name')
+    .option('--cron <pattern>', 'new pattern')
+    .option('--time-zone <zone>', 'new time zone')
+    .option('--prompt <text>', 'new prompt')
     .option('--label <key:value>', labelText, readLabels)
     .addOption(overlapOption())
     .addOption(missedOption())
@@ -191,9 +191,9 @@ function updateSchedule(): Command {
 
 function pauseSchedule(): Command {
   return new Command('pause')
-    .description('Start no further run until the schedule is resumed')
+    .description('Pause a schedule until it is resumed')
     .addHelpText('after', example('schedules pause sch_…'))
-    .argument('<schedule>', 'its id, or the beginning of it')
+    .argument('<schedule>', 'id or unique prefix')
     .action(async (typed: string, _options: unknown, command: Command) => {
       const convoke = await connect(command);
       show(await convoke.schedules.pause(await idOf(convoke, typed)), command);
@@ -204,7 +204,7 @@ function resumeSchedule(): Command {
   return new Command('resume')
     .description('Resume a paused schedule')
     .addHelpText('after', example('schedules resume sch_…'))
-    .argument('<schedule>', 'its id, or the beginning of it')
+    .argument('<schedule>', 'id or unique prefix')
     .action(async (typed: string, _options: unknown, command: Command) => {
       const convoke = await connect(command);
       show(await convoke.schedules.resume(await idOf(convoke, typed)), command);
@@ -213,9 +213,9 @@ function resumeSchedule(): Command {
 
 function runSchedule(): Command {
   return new Command('run')
-    .description('Start a run now, beside the plan')
+    .description('Start a run now, outside the schedule')
     .addHelpText('after', example('schedules run sch_…'))
-    .argument('<schedule>', 'its id, or the beginning of it')
+    .argument('<schedule>', 'id or unique prefix')
     .action(async (typed: string, _options: unknown, command: Command) => {
       const convoke = await connect(command);
       const { record } = await convoke.schedules.run(await idOf(convoke, typed));
@@ -226,9 +226,9 @@ function runSchedule(): Command {
 
 function listFires(): Command {
   return new Command('fires')
-    .description('List what became of the slots of a schedule, newest first')
+    .description('List past slots with their outcome, newest first')
     .addHelpText('after', example('schedules fires sch_…'))
-    .argument('<schedule>', 'its id, or the beginning of it')
+    .argument('<schedule>', 'id or unique prefix')
     .addOption(limitOption())
     .action(async (typed: string, { limit }: { limit: number }, command: Command) => {
       const convoke = await connect(command);
@@ -251,7 +251,7 @@ function deleteSchedule(): Command {
   return new Command('delete')
     .description('Delete a schedule; its runs and sessions stay')
     .addHelpText('after', example('schedules delete sch_…'))
-    .argument('<schedule>', 'its id, or the beginning of it')
+    .argument('<schedule>', 'id or unique prefix')
     .action(async (typed: string, _options: unknown, command: Command) => {
       const convoke = await connect(command);
       const id = await idOf(convoke, typed);

@@ -59,7 +59,7 @@ function showSession(): Command {
   return new Command('show')
     .description('Show one session with its newest runs')
     .addHelpText('after', example('sessions show sess_…'))
-    .argument('<session>', 'its id, or the beginning of it')
+    .argument('<session>', 'id or unique prefix')
     .action(async (id: string, _options: unknown, command: Command) => {
       const session = await sessionOf(await connect(command), id);
       const record = await session.read();
@@ -93,7 +93,7 @@ function stopSession(): Command {
   return new Command('stop')
     .description('Cancel the runs and suspend the session; --terminate ends it permanently')
     .addHelpText('after', example('sessions stop sess_… --terminate'))
-    .argument('<session>', 'its id, or the beginning of it')
+    .argument('<session>', 'id or unique prefix')
     .addOption(new Option('--terminate', 'end the session; it cannot be resumed'))
     .option('--reason <text>', 'reason, stored with the session')
     .action(
@@ -109,7 +109,7 @@ function resumeSession(): Command {
   return new Command('resume')
     .description('Resume a stopped session')
     .addHelpText('after', example('sessions resume sess_…'))
-    .argument('<session>', 'its id, or the beginning of it')
+    .argument('<session>', 'id or unique prefix')
     .action(async (id: string, _options: unknown, command: Command) => {
       show(await (await sessionOf(await connect(command), id)).resume(), command);
     });

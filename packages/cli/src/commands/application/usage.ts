@@ -26,12 +26,12 @@ export function usageCommand(): Command {
     .description('Show tokens, costs and runs of the tenant, or of the whole organization')
     .option(
       '--by <group>',
-      'one row for each agent, model, client, session or tenant, or value of a label (label:<key>)',
+      'one row per agent, model, client, session or tenant, or per value of a label (label:<key>)',
     )
-    .addOption(new Option('--per <time>', 'one row for each').choices(['hour', 'day']))
-    .option('--from <time>', 'from this day or time on; default: 30 days ago', readTime)
-    .option('--to <time>', 'up to this time; default: now', readTime)
-    .option('--organization', 'over all tenants, as the person who is logged in')
+    .addOption(new Option('--per <time>', 'one row per').choices(['hour', 'day']))
+    .option('--from <time>', 'start day or time (default: 30 days ago)', readTime)
+    .option('--to <time>', 'end time (default: now)', readTime)
+    .option('--organization', 'across all tenants, as the person who is logged in')
     .addOption(organizationOption())
     .addHelpText('after', example('usage --by model --per day'))
     .action(async (options: UsageOptions, command: Command) => {

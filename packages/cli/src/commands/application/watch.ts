@@ -11,16 +11,16 @@ const idDigits = 16;
 
 export function watchCommand(): Command {
   return new Command('watch')
-    .description('Show what happens in the tenant, as it happens')
-    .option('--after <id>', 'only what came after this id; 0 shows everything that is kept')
+    .description('Show activity in the tenant as it happens')
+    .option('--after <id>', 'only notices after this id; 0 starts with the oldest')
     .option(
       '--type <type>',
       'only notices of this type, such as run_failed; may be repeated',
       repeated,
     )
-    .option('--no-follow', 'end after what is there now instead of waiting for more')
+    .option('--no-follow', 'print what exists and exit')
     .addHelpText('after', example('watch --type run_waiting --type run_failed'))
-    .addHelpText('after', '\nWith --json prints every notice as it was recorded, one a line.\n')
+    .addHelpText('after', '\nWith --json prints every notice as it was recorded, one per line.\n')
     .action(async (options: WatchOptions, command: Command) => {
       const convoke = await connect(command);
       const { json = false } = globalOptions(command);

@@ -22,13 +22,13 @@ interface ListenOptions {
  */
 export function listenWebhooks(): Command {
   return new Command('listen')
-    .description('Forward notices to a receiver on this machine, signed as a webhook signs them')
-    .requiredOption('--forward-to <url>', 'where the receiver listens', readUrl)
+    .description('Forward notices to a local receiver, signed like webhook deliveries')
+    .requiredOption('--forward-to <url>', 'URL of the receiver', readUrl)
     .option('--type <type>', 'only notices of this type; may be repeated', repeated)
     .addHelpText('after', example('webhooks listen --forward-to http://127.0.0.1:3000/hook'))
     .addHelpText(
       'after',
-      '\nForwards what happens from now on, one notice at a time, and reports each answer. Unlike a webhook it tries once.\n',
+      '\nForwards new notices one at a time and prints each response. Unlike a webhook, it does not retry.\n',
     )
     .action(async (options: ListenOptions, command: Command) => {
       const { feed } = await connect(command);
@@ -81,7 +81,7 @@ async function forward(notice: NoticeRecord, url: URL, secret: string): Promise<
 /** `fetch` names the reason in the cause: ECONNREFUSED rather than "fetch failed". */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no answer within ${answerMs / 1000} s`;
+  if (error.name === 'TimeoutError') return `no response within ${answerMs / 1000} s`;
   const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
   return code ?? error.message;
 }

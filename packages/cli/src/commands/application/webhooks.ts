@@ -12,7 +12,7 @@ import { listenWebhooks } from './webhooks-listen.ts';
 
 export function webhooksCommand(): Command {
   return new Command('webhooks')
-    .description('Send the notices of the tenant to a URL')
+    .description('Send signed notices about the tenant to a URL')
     .addCommand(listWebhooks(), { isDefault: true })
     .addCommand(createWebhook())
     .addCommand(showWebhook())
@@ -56,14 +56,14 @@ interface Fields {
   readonly label?: Readonly<Record<string, string>>;
 }
 
-const labelText = 'only notices about what has this label; may be repeated';
+const labelText = 'only notices about runs and sessions with this label; may be repeated';
 
 function createWebhook(): Command {
   return new Command('create')
-    .description('Create a webhook and show its secret, once')
+    .description('Create a webhook and show its secret once')
     .addHelpText('after', example('webhooks create https://example.com/convoke --type run_failed'))
     .argument('<url>')
-    .option('--type <type...>', 'types of notices; all without it')
+    .option('--type <type...>', 'notice types (default: all)')
     .option('--agent <name...>', 'only notices about these agents')
     .option('--label <key:value>', labelText, readLabels)
     .option('--description <text>', 'what the webhook is for')
@@ -82,7 +82,7 @@ function showWebhook(): Command {
   return new Command('show')
     .description('Show one webhook')
     .addHelpText('after', example('webhooks show wh_…'))
-    .argument('<webhook>', 'its id, or the beginning of it')
+    .argument('<webhook>', 'id or unique prefix')
     .action(async (typed: string, _options: unknown, command: Command) => {
       const convoke = await connect(command);
       const webhook = await convoke.webhooks.get(await idOf(convoke, typed));
@@ -108,14 +108,14 @@ function updateWebhook(): Command {
   return new Command('update')
     .description('Change a webhook, disable it, or enable it again')
     .addHelpText('after', example('webhooks update wh_… --enable'))
-    .argument('<webhook>', 'its id, or the beginning of it')
-    .option('--url <url>', 'another URL')
-    .option('--type <type...>', 'other types of notices')
-    .option('--agent <name...>', 'other agents')
-    .option('--label <key:value>', `${labelText}; instead of those before`, readLabels)
-    .option('--description <text>', 'another description')
-    .option('--enable', 'send deliveries again')
-    .option('--disable', 'send no deliveries')
+    .argument('<webhook>', 'id or unique prefix')
+    .option('--url <url>', 'new URL')
+    .option('--type <type...>', 'new notice types')
+    .option('--agent <name...>', 'new list of agents')
+    .option('--label <key:value>', `${labelText}; replaces the current labels`, readLabels)
+    .option('--description <text>', 'new description')
+    .option('--enable', 'resume deliveries')
+    .option('--disable', 'stop deliveries')
     .action(
       async (
         typed: string,
@@ -134,9 +134,9 @@ function updateWebhook(): Command {
 
 function rotateWebhook(): Command {
   return new Command('rotate')
-    .description('Issue another secret; for 24 hours both sign')
+    .description('Issue a new secret; the old one also signs for 24 hours')
     .addHelpText('after', example('webhooks rotate wh_…'))
-    .argument('<webhook>', 'its id, or the beginning of it')
+    .argument('<webhook>', 'id or unique prefix')
     .action(async (typed: string, _options: unknown, command: Command) => {
       const convoke = await connect(command);
       const issued = await convoke.webhooks.rotate(await idOf(convoke, typed));
@@ -149,7 +149,7 @@ function testWebhook(): Command {
   return new Command('test')
     .description('Send a test delivery')
     .addHelpText('after', example('webhooks test wh_…'))
-    .argument('<webhook>', 'its id, or the beginning of it')
+    .argument('<webhook>', 'id or unique prefix')
     .action(async (typed: string, _options: unknown, command: Command) => {
       const convoke = await connect(command);
       const id = await idOf(convoke, typed);
@@ -163,7 +163,7 @@ function listDeliveries(): Command {
   return new Command('deliveries')
     .description('List the deliveries of a webhook, newest first')
     .addHelpText('after', example('webhooks deliveries wh_… --status failed'))
-    .argument('<webhook>', 'its id, or the beginning of it')
+    .argument('<webhook>', 'id or unique prefix')
     .option('--status <status>', 'only deliveries with this status')
     .addOption(limitOption())
     .action(
@@ -177,7 +177,7 @@ function listDeliveries(): Command {
         const deliveries = await collect(convoke.webhooks.deliveries(id, { status }), limit);
         if (globalOptions(command).json) return printJson({ deliveries });
         printTable(
-          ['DELIVERY', 'TYPE', 'STATUS', 'TRIES', 'ANSWER', 'AGE'],
+          ['DELIVERY', 'TYPE', 'STATUS', 'ATTEMPTS', 'RESPONSE', 'AGE'],
           deliveries.map((delivery) => [
             delivery.id,
             delivery.type,
@@ -195,8 +195,8 @@ function showDelivery(): Command {
   return new Command('delivery')
     .description('Show one delivery: the request body and the response')
     .addHelpText('after', example('webhooks delivery wh_… whd_…'))
-    .argument('<webhook>', 'its id, or the beginning of it')
-    .argument('<delivery>', 'its id, or the beginning of it')
+    .argument('<webhook>', 'id or unique prefix')
+    .argument('<delivery>', 'id or unique prefix')
     .action(async (typed: string, ofDelivery: string, _options: unknown, command: Command) => {
       const { webhooks } = await connect(command);
       const id = await completeId(typed, webhooks.list({ limit: 100 }));
@@ -222,9 +222,9 @@ function showDelivery(): Command {
 
 function redeliver(): Command {
   return new Command('redeliver')
-    .description('Send a delivery again')
+    .description('Resend a delivery')
     .addHelpText('after', example('webhooks redeliver wh_… whd_…'))
-    .argument('<webhook>', 'its id, or the beginning of it')
+    .argument('<webhook>', 'id or unique prefix')
     .argument('<delivery>')
     .action(async (typed: string, delivery: string, _options: unknown, command: Command) => {
       const convoke = await connect(command);
@@ -236,10 +236,10 @@ function redeliver(): Command {
 
 function replayWebhook(): Command {
   return new Command('replay')
-    .description('Send all notices after an id again')
+    .description('Resend all notices after an id')
     .addHelpText('after', example('webhooks replay wh_… --after 0000000000000042'))
-    .argument('<webhook>', 'its id, or the beginning of it')
-    .requiredOption('--after <id>', 'id of a notice; 0000000000000000 for all that are kept')
+    .argument('<webhook>', 'id or unique prefix')
+    .requiredOption('--after <id>', 'notice id; 0000000000000000 for the oldest')
     .action(async (typed: string, { after }: { after: string }, command: Command) => {
       const convoke = await connect(command);
       const id = await idOf(convoke, typed);
@@ -256,9 +256,9 @@ function replayWebhook(): Command {
 
 function deleteWebhook(): Command {
   return new Command('delete')
-    .description('Delete a webhook; what waits is not sent')
+    .description('Delete a webhook and its pending deliveries')
     .addHelpText('after', example('webhooks delete wh_…'))
-    .argument('<webhook>', 'its id, or the beginning of it')
+    .argument('<webhook>', 'id or unique prefix')
     .action(async (typed: string, _options: unknown, command: Command) => {
       const convoke = await connect(command);
       const id = await idOf(convoke, typed);

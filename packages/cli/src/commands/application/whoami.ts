@@ -11,7 +11,7 @@ import { oneLine, print, printJson, styled } from '../../terminal/output.ts';
 /** Shows both kinds of credentials; each is for commands of its own (D-55). */
 export function whoamiCommand(): Command {
   return new Command('whoami')
-    .description('Show which server and login the commands use here, and what they may do')
+    .description('Show the server and logins in use, and their permissions')
     .addHelpText('after', example('whoami'))
     .action(async (_options: unknown, command: Command) => {
       const options = globalOptions(command);

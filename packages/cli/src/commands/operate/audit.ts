@@ -8,7 +8,7 @@ const defaultLimit = 50;
 
 export function auditCommand(): Command {
   return new Command('audit')
-    .description('Read the audit log, and verify that it was not changed')
+    .description('Read the audit log and verify its integrity')
     .addCommand(listCommand())
     .addCommand(verifyCommand())
     .addCommand(sealCommand())
@@ -53,7 +53,7 @@ function verifyCommand(): Command {
 
 function sealCommand(): Command {
   return new Command('seal')
-    .description('Seal the ends of chains that have no valid seal, after you have looked at them')
+    .description('Re-seal unsealed audit chains (inspect them first)')
     .addHelpText('after', example('audit seal'))
     .addHelpText(
       'after',

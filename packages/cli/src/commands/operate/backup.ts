@@ -6,8 +6,8 @@ import { remark } from '../../terminal/output.ts';
 
 export function backupCommand(): Command {
   return new Command('backup')
-    .description('Back up database, files and session folders, also while the server runs')
-    .argument('<folder>', 'a new folder, which only you can read')
+    .description('Back up database, files and session folders, even while the server is running')
+    .argument('<folder>', 'folder to create, readable only by you')
     .addHelpText('after', example('backup backups/2026-11-17'))
     .addHelpText(
       'after',
@@ -30,7 +30,7 @@ With --json prints {"folder", "database_bytes", "files", "file_bytes", "left_out
       );
       for (const what of left_out) remark(`left out: ${what}`);
       remark(
-        'master.key is not in it: keep a copy elsewhere, the backup is useless without it',
+        'master.key is not included: keep a copy elsewhere; the backup is useless without it',
         'dim',
       );
     });

@@ -10,7 +10,7 @@ import { remark } from '../../terminal/output.ts';
 import { clearSpinner } from '../../terminal/spinner.ts';
 
 const databaseHelp =
-  'the database that CONVOKE_DATA_DIR or CONVOKE_DATABASE_URL names. Files, session folders and master.key are not included:\n' +
+  'the database set by CONVOKE_DATA_DIR or CONVOKE_DATABASE_URL. Files, session folders and master.key are not included:\n' +
   'see docs/guides/move-a-deployment.md.\n';
 
 interface ExportOptions {
@@ -24,7 +24,7 @@ export function exportCommand(): Command {
     .option('--output <file>', 'write to this file, readable only by you; default: standard output')
     .option(
       '--while-running',
-      'export although servers use the database: what they write from now on is missing',
+      'export even though servers are using the database; later writes are missing',
     )
     .addHelpText('after', example('export --output convoke.jsonl'))
     .addHelpText(
@@ -42,7 +42,7 @@ export function exportCommand(): Command {
       const writers = whileRunning === true ? undefined : await describeWriters(config);
       if (writers !== undefined) {
         throw new Failure(
-          `${writers}; what is written from now on would be missing from the export. Stop every server first, or add --while-running for a snapshot of this moment`,
+          `${writers}; later writes would be missing from the export. Stop all servers first, or add --while-running to take a snapshot now`,
         );
       }
       const text = Readable.from(exportDeployment(config));
@@ -61,7 +61,7 @@ export function importCommand(): Command {
     .addHelpText('after', `\nWrites to ${databaseHelp}With --json prints {"tables", "rows"}.\n`)
     .action(async (file: string | undefined, _options: unknown, command: Command) => {
       if (file === undefined && process.stdin.isTTY) {
-        throw new Failure('name the file, or redirect standard input with < or |', exitCodes.usage);
+        throw new Failure('pass a file, or redirect standard input with < or |', exitCodes.usage);
       }
       const { importDeployment, readConfig } = await loadServer();
       const input = file === undefined ? process.stdin : createReadStream(file);

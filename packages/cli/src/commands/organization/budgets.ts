@@ -15,7 +15,7 @@ const periods = ['day', 'month', 'total'] as const;
 
 export function budgetsCommand(): Command {
   return new Command('budgets')
-    .description('Limit what runs of a tenant, client, agent or session use')
+    .description('Limit the usage of a tenant, client, agent or session')
     .addCommand(listBudgets(), { isDefault: true })
     .addCommand(setBudget())
     .addCommand(deleteBudget())
@@ -24,7 +24,7 @@ export function budgetsCommand(): Command {
 
 function listBudgets(): Command {
   return new Command('list')
-    .description('List budgets with what was used of them')
+    .description('List budgets and their usage')
     .addHelpText('after', example('budgets list'))
     .addOption(organizationOption())
     .action(async (_options: unknown, command: Command) => {
@@ -52,12 +52,14 @@ interface SetOptions {
 
 function setBudget(): Command {
   return new Command('set')
-    .description('Set the ceilings of a scope for each day or month, or in total (UTC)')
+    .description('Set limits for a scope per day, per month (UTC) or in total')
     .addHelpText('after', example('budgets set agent researcher --period month --max-cost 100'))
     .argument('<kind>', 'tenant, client, agent or session')
-    .argument('<id>', 'its id, or the name of the agent')
+    .argument('<id>', 'id, or agent name')
     .addOption(
-      new Option('--period <period>', 'how long it counts').choices(periods).makeOptionMandatory(),
+      new Option('--period <period>', 'period of the limits')
+        .choices(periods)
+        .makeOptionMandatory(),
     )
     .option('--max-tokens <n>', 'input and output tokens together', readTokens)
     .option(
@@ -68,7 +70,7 @@ function setBudget(): Command {
     .addOption(organizationOption())
     .action(async (kind: string, id: string, options: SetOptions, command: Command) => {
       if (options.maxTokens === undefined && options.maxCost === undefined) {
-        throw new Failure('name a ceiling: --max-tokens, --max-cost or both', exitCodes.usage);
+        throw new Failure('set a limit: --max-tokens, --max-cost or both', exitCodes.usage);
       }
       const { admin } = await connectPerson(command);
       const scope = { kind: kindOf(kind), id };
@@ -86,7 +88,7 @@ function setBudget(): Command {
 
 function deleteBudget(): Command {
   return new Command('delete')
-    .description('Delete a budget: its ceilings no longer apply')
+    .description('Delete a budget and its limits')
     .addHelpText('after', example('budgets delete bud_…'))
     .argument('<budget>')
     .addOption(organizationOption())

@@ -58,19 +58,16 @@ interface CreateOptions {
 
 function createClient(): Command {
   return new Command('create')
-    .description('Create a client and show its first secret, once')
+    .description('Create a client and show its secret once')
     .addHelpText('after', example('clients create --name backend --save'))
     .requiredOption('--name <name>', 'display name')
     .option('--profile <profile>', 'set of scopes: observe, invoke, deploy or custom', 'invoke')
     .option('--scope <scope...>', 'scopes, with --profile custom')
-    .option(
-      '--tenant <tenant...>',
-      'the only tenants it can access; all, also later ones, without it',
-    )
+    .option('--tenant <tenant...>', 'tenants it can access (default: all, including future ones)')
     .option('--expires-in-days <n>', 'lifetime of the secret in days, 1 to 365', readDays)
     .option(
       '--save [name]',
-      'save the login on this machine, under this name or that of the client, and use it',
+      'save the login on this machine and use it (default name: that of the client)',
     )
     .option('--replace', 'with --save: overwrite a saved login of the same name')
     .addOption(organizationOption())
@@ -103,7 +100,7 @@ function showClient(): Command {
   return new Command('show')
     .description('Show one client with its scopes and credentials')
     .addHelpText('after', example('clients show cli_…'))
-    .argument('<client>', 'record id of the client, cli_…, or the beginning of it')
+    .argument('<client>', 'client record id (cli_…) or unique prefix')
     .addOption(organizationOption())
     .action(async (typed: string, _options: unknown, command: Command) => {
       const { admin } = await connectPerson(command);

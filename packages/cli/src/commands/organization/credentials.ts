@@ -59,7 +59,7 @@ interface AddOptions {
 
 function addCredential(): Command {
   return new Command('add')
-    .description('Add a secret and show it, once')
+    .description('Add a secret and show it once')
     .addHelpText('after', example('credentials add cli_… --label 2027-q1'))
     .argument('<client>', 'record id of the client, cli_…')
     .requiredOption('--label <text>', 'label of the credential')

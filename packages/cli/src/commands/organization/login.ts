@@ -29,7 +29,7 @@ export function loginCommand(): Command {
 
 export function logoutCommand(): Command {
   return new Command('logout')
-    .description('Log out on this machine and revoke the login at the server')
+    .description('Log out on this machine and revoke the login on the server')
     .addHelpText('after', example('logout'))
     .action(async (_options: unknown, command: Command) => {
       let login: Login | undefined;
@@ -39,7 +39,7 @@ export function logoutCommand(): Command {
       });
       if (login === undefined) return remark('Not logged in.');
       await revoke(login).catch(() =>
-        remark('The server could not be reached; the login there expires by itself.'),
+        remark('The server could not be reached; the login there will expire on its own.'),
       );
       if (globalOptions(command).json) return printJson({ base_url: login.baseUrl });
       remark('Logged out.');

@@ -63,8 +63,8 @@ function warnOfReach({ unbound_clients: count = 0 }: TenantRecord): void {
   if (count === 0) return;
   const clients = count === 1 ? '1 client is' : `${count} clients are`;
   remark(
-    `${clients} not bound to tenants and can access this one once it is active; those that name no tenant will then ` +
-      'fail. Name it in the program (workspace: { tenantId }), or create clients with --tenant.',
+    `${clients} not bound to tenants and can access this one once it is active; calls that select no tenant will then ` +
+      'fail. Select it in your code (workspace: { tenantId }), or create clients with --tenant.',
   );
 }
 
@@ -109,7 +109,10 @@ function offboardTenant(): Command {
     .description("Revoke all access immediately and permanently delete the tenant's data")
     .addHelpText('after', example('tenants offboard ten_… --confirm ten_…'))
     .argument('<tenant>')
-    .option('--confirm <tenant>', 'repeat the tenant id; a terminal asks for the name instead')
+    .option(
+      '--confirm <tenant>',
+      'repeat the tenant id to confirm; in a terminal you are asked for the name',
+    )
     .addOption(organizationOption())
     .action(async (typedId: string, options: { confirm?: string }, command: Command) => {
       const { admin } = await connectPerson(command);
@@ -133,7 +136,7 @@ async function confirmOffboarding(tenant: TenantRecord): Promise<string> {
   );
   const said = await typed(`Type the name of the tenant to delete it: `);
   if (said === tenant.display_name.trim()) return tenant.id;
-  throw new Failure('that is not its name; nothing was deleted', exitCodes.failed);
+  throw new Failure('the name does not match; nothing was deleted', exitCodes.failed);
 }
 
 function show(tenant: TenantRecord, command: Command): void {

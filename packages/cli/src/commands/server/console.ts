@@ -5,11 +5,8 @@ import { example } from '../../options/options.ts';
 
 export function consoleCommand(): Command {
   return new Command('console')
-    .description('Print a link that opens the console in a browser of this machine, signed in')
-    .option(
-      '--email <address>',
-      'email of the person to sign in; the owner of the quickstart without it',
-    )
+    .description('Print a link that opens the console in a local browser, signed in')
+    .option('--email <address>', 'email of the person to sign in (default: the quickstart owner)')
     .addHelpText('after', example('console'))
     .addHelpText(
       'after',
@@ -27,5 +24,5 @@ see \`convoke admin member password --help\`. With --json prints {"url"}.
 }
 
 const nowhere =
-  'No link: the console is off, people sign in elsewhere, or the address of the server is not one of this machine. ' +
+  'No link: the console is off, another issuer handles sign-in, or the server is not on this machine. ' +
   'Give the person a password with `convoke admin member password`, and open <address>/console/.';

@@ -54,7 +54,7 @@ async function consoleLines(
   const folder = relative(process.cwd(), config.dataDir) || '.';
   return [
     `Console: ${link}`,
-    `  (works once, for ten minutes, on this machine; another: ${elsewhere(folder, config)}npx convoke console)`,
+    `  (single use, valid for ten minutes on this machine; for another: ${elsewhere(folder, config)}npx convoke console)`,
   ];
 }
 

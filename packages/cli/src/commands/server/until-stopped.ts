@@ -9,7 +9,7 @@ export async function untilStopped({ stopping, stopped }: RunningServer): Promis
   }
   await stopping;
   // Behind the ^C of the terminal.
-  remark('\nstopping; Ctrl-C again exits at once', 'dim');
+  remark('\nstopping; press Ctrl-C again to exit immediately', 'dim');
   const left = await stopped;
   remark(`stopped${left === undefined ? '' : outlook(left)}`);
 }

@@ -15,8 +15,8 @@ export function adminCommand(): Command {
     .addCommand(keysCommand())
     .addHelpText(
       'after',
-      '\nThese commands work on the database that CONVOKE_DATA_DIR or CONVOKE_DATABASE_URL names,\n' +
-        'also while a server runs on it. Each is recorded in the audit log.\n',
+      '\nThese commands work on the database set by CONVOKE_DATA_DIR or CONVOKE_DATABASE_URL,\n' +
+        'even while a server is running. Each is recorded in the audit log.\n',
     )
     .addHelpText('after', example('admin token --email ann@example.com'));
 }

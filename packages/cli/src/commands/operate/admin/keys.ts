@@ -11,7 +11,7 @@ export function keysCommand(): Command {
     .addHelpText('after', example('admin keys rotate'))
     .action(async (_options: unknown, command: Command) => {
       const kid = await operating((operator) => operator.rotateKeys());
-      const text = `The next key is ${kid}. It is published now and signs in ten minutes.`;
+      const text = `The next key is ${kid}. It is published now and starts signing in ten minutes.`;
       report(command, { kid }, text);
     });
   return new Command('keys')
@@ -24,7 +24,7 @@ export function keysCommand(): Command {
 
 function listCommand(): Command {
   return new Command('list')
-    .description('List the keys whose tokens are accepted')
+    .description('List the signing keys whose tokens are accepted')
     .addHelpText('after', example('admin keys list'))
     .action(async (_options: unknown, command: Command) => {
       const keys = await operating((operator) => operator.listKeys());
@@ -43,10 +43,10 @@ function listCommand(): Command {
 
 function revokeCommand(): Command {
   return new Command('revoke')
-    .description('Refuse every token that a key signed, for a key that others may know')
+    .description('Revoke a leaked signing key and every token it signed')
     .argument(
       '<kid>',
-      'id of the key (see `convoke admin keys list`); after -- if it starts with a dash',
+      'id of the key (see `convoke admin keys list`); put -- before it if it starts with a dash',
     )
     .addHelpText('after', example('admin keys revoke 2zkM…'))
     .action(async (kid: string, _options: unknown, command: Command) => {
