@@ -2,6 +2,7 @@ import { limits } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Identity } from '../support/checked-calls.ts';
 import { addBystander } from '../support/identities.ts';
+import { medianWork } from '../support/processor-work.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 
 describe('a query', () => {
@@ -27,6 +28,23 @@ describe('a query', () => {
         message: `The query has more than ${limits.queryMaxParameters} parameters.`,
       });
     }
+  });
+
+  test('of far too many parameters has others wait no longer than for a few calls (T-8)', async () => {
+    const look = () => server.send('list_sessions', { as: bystander });
+    const path = `/v1/runs?${Array.from({ length: 1800 }, () => 'label').join('&')}`;
+    const lookUnderAttack = async () => {
+      const attacks = Array.from({ length: 4 }, () => server.call('GET', path));
+      await look();
+      return attacks;
+    };
+    await medianWork(20, look);
+    const quiet = await medianWork(21, look);
+    const attacks: Awaited<ReturnType<typeof lookUnderAttack>>[] = [];
+    const attacked = await medianWork(5, async () => attacks.push(await lookUnderAttack()));
+    for (const { status } of await Promise.all(attacks.flat())) expect(status).toBe(400);
+    // Four requests before one's own are a few times its work; read by a quadratic loop, they are hundreds of times.
+    expect(attacked / quiet).toBeLessThan(60);
   });
 
   test('of 100 parameters is read, each value of a repeated one in its place', async () => {

@@ -1,8 +1,11 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { begin, ended, openSession } from '../support/api-steps.ts';
 import { type Identity, type OperationCall, pathOf } from '../support/checked-calls.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { addBystander, addClient, addTenant } from '../support/identities.ts';
+import { medianWork } from '../support/processor-work.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 
 const kibibyte = 1024;
@@ -99,6 +102,51 @@ describe.each(databaseKinds)('the storage of a tenant on %s (T-12)', (database) 
     expect(await files()).toHaveLength(5);
   });
 });
+
+test('a tenant that uploads without end fills the disk to its bound, and others are served (T-12)', async () => {
+  const server = await startServer({ env: { CONVOKE_TENANT_STORAGE_BYTES: String(most) } });
+  const bystander = await addBystander(server);
+  const { id } = await openSession(server, 'echo', { as: bystander });
+  const look = () => server.send('list_files', { as: bystander, params: { session_id: id } });
+  const [mine, theirs] = [await openSession(server, 'echo'), { session_id: id }];
+  const params = { session_id: mine.id };
+  const prepared = await Promise.all(
+    Array.from({ length: 20 }, () =>
+      server.send('prepare_file', { params, body: { name: 'a.bin' } }),
+    ),
+  );
+  await medianWork(20, look);
+  const quiet = await medianWork(21, look);
+  const uploads: Promise<{ status: number }>[] = [];
+  const attacked = await medianWork(5, () => {
+    for (const { body } of prepared.splice(0, 4)) {
+      const path = pathOf('upload_file', { params: { ...params, file_id: body.id } });
+      uploads.push(server.call('PUT', path, { body: Buffer.alloc(40 * kibibyte) }));
+    }
+    return look();
+  });
+  const statuses = (await Promise.all(uploads)).map(({ status }) => status);
+  // The first file has room beside the 4 KiB of each prepared one.
+  expect(statuses.filter((status) => status === 200).length).toBeLessThan(3);
+  expect(await bytesBelow(join(server.config.dataDir, 'blobs'))).toBeLessThanOrEqual(most);
+  expect(attacked / quiet).toBeLessThan(60);
+  const { body: file } = await server.send('prepare_file', {
+    as: bystander,
+    params: theirs,
+    body: { name: 'b.bin' },
+  });
+  const path = pathOf('upload_file', { params: { ...theirs, file_id: file.id } });
+  const upload = await server.call('PUT', path, { as: bystander, body: Buffer.alloc(kibibyte) });
+  expect(upload.status).toBe(200);
+});
+
+async function bytesBelow(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const sizes = entries
+    .filter((entry) => entry.isFile())
+    .map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size);
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
 
 const write = (name: string, length: number) => ({
   tool: { name: 'write_file', input: { path: `outputs/${name}`, text: 'x'.repeat(length) } },
