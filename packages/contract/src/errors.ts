@@ -13,7 +13,7 @@ export const errors = {
   invalid_selector: {
     status: 400,
     message:
-      'The headers that select the organization and the tenant contradict each other or are malformed.',
+      'The headers that select the organization and the tenant are malformed or contradict each other.',
   },
   forbidden: {
     status: 403,
@@ -31,26 +31,26 @@ export const errors = {
   },
   invalid_body: {
     status: 400,
-    message: 'A field of the body is missing or has a value that is not allowed.',
+    message: 'A field of the body is missing or invalid.',
   },
   unknown_field: {
     status: 400,
     message: 'The body has a field that this operation does not declare.',
   },
-  duplicate_key: { status: 400, message: 'The body names the same field twice.' },
-  invalid_query: { status: 400, message: 'A query parameter has a value that is not allowed.' },
+  duplicate_key: { status: 400, message: 'The body contains the same field twice.' },
+  invalid_query: { status: 400, message: 'A query parameter has an invalid value.' },
   unknown_query_parameter: {
     status: 400,
     message: 'The query has a parameter that this operation does not declare.',
   },
   invalid_cursor: {
     status: 400,
-    message: 'The cursor was not issued for this list. Start again without it.',
+    message: 'The cursor does not belong to this list. Start again without it.',
   },
   invalid_status: { status: 400, message: 'The status filter has an unknown value.' },
   invalid_label: {
     status: 400,
-    message: 'A label has a key or a value that is not allowed.',
+    message: 'A label has an invalid key or value.',
   },
   invalid_last_event_id: {
     status: 400,
@@ -68,7 +68,7 @@ export const errors = {
   },
   invalid_answer: {
     status: 400,
-    message: 'The answer does not fit the kind of this interaction, which is still pending.',
+    message: 'The answer does not match the kind of this interaction, which is still pending.',
   },
   body_too_large: { status: 413, message: 'The body is larger than this operation accepts.' },
   unsupported_media_type: {
@@ -79,7 +79,7 @@ export const errors = {
     status: 406,
     message: 'This operation returns text/event-stream or application/json.',
   },
-  method_not_allowed: { status: 405, message: 'This path exists, but not with this method.' },
+  method_not_allowed: { status: 405, message: 'This path does not support this method.' },
 
   // Absence (D-43, D-53)
   not_found: { status: 404, message: 'Not found.' },
@@ -99,10 +99,10 @@ export const errors = {
     status: 409,
     message: 'The session is stopped. Resume it before starting a run.',
   },
-  session_busy: { status: 409, message: 'The session cannot take another run now.' },
+  session_busy: { status: 409, message: 'The session cannot accept another run now.' },
   run_terminal: { status: 409, message: 'The run has already ended.' },
 
-  label_limit_reached: { status: 409, message: 'It would have more labels than allowed.' },
+  label_limit_reached: { status: 409, message: 'Too many labels.' },
 
   // Interactions (D-38)
   interaction_answered: {
@@ -127,7 +127,7 @@ export const errors = {
   },
   storage_limit_reached: {
     status: 409,
-    message: 'The files of the tenant would need more storage than it may use. Delete some first.',
+    message: 'The tenant would exceed its file storage limit. Delete some files first.',
   },
   file_not_ready: { status: 409, message: 'The content of the file has not been uploaded yet.' },
   range_not_satisfiable: { status: 416, message: 'The requested range is outside the file.' },
@@ -135,7 +135,7 @@ export const errors = {
   // Schedules (D-140)
   invalid_cron: {
     status: 400,
-    message: 'cron must have five fields and name a time that comes.',
+    message: 'cron must have five fields and match at least one future time.',
   },
   invalid_time_zone: { status: 400, message: 'time_zone must be the name of an IANA time zone.' },
   schedule_limit_reached: {
@@ -179,7 +179,7 @@ export const errors = {
   },
   unpriced_model: {
     status: 409,
-    message: 'A ceiling of cost applies, and a model has no price on this server.',
+    message: 'A cost limit applies, but a model has no price on this server.',
   },
   budget_limit_reached: {
     status: 409,

@@ -51,7 +51,7 @@ const known: Readonly<Record<string, readonly [title: string, action: string]>> 
   file_too_large: ['The file is too large.', 'Attach a smaller one.'],
   file_limit_reached: ['The session has its maximum of files.', 'Delete one first.'],
   unpriced_model: [
-    'A ceiling of cost applies, and a model has no price on this server.',
+    'A cost limit applies, but a model has no price on this server.',
     'Ask the operator to name its price, or limit tokens instead.',
   ],
   budget_exhausted: ['A budget is used up.', 'Wait for its next period, or raise it.'],

@@ -40,7 +40,7 @@ export const eventNames = z
   .enum(['on', 'off'])
   .meta({
     description:
-      '`off` leaves out the `event:` line, so that one `onmessage` of an EventSource receives events of every type, and `error` is only its own.',
+      '`off` leaves out the `event:` line, so that `onmessage` of an EventSource receives events of every type, and `error` only means a lost connection.',
   })
   .default('on');
 

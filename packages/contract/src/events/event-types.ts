@@ -12,7 +12,7 @@ const recovered = z
   .boolean()
   .meta({
     description:
-      'The run lost its server, or was cut when its server stopped, and went on or was ended afterwards. Treat the event like one without it.',
+      'The run lost its server, or was cut when its server stopped, and was then continued or ended. Treat the event as usual.',
   })
   .optional();
 
@@ -41,8 +41,7 @@ export const eventTypes = {
   run_interrupted: {
     terminal: false,
     description:
-      'The run goes on later, in another process: its server was stopped or is gone. With `discard_from_event_id`, every ' +
-      '`message_delta` from that event up to this one no longer belongs to the answer: the agent says it again.',
+      'The run was interrupted and will continue in another process: its server was stopped or lost. With `discard_from_event_id`, every `message_delta` from that event up to this one no longer belongs to the answer: the agent repeats it.',
     data: z.object({
       run_id: z.string(),
       attempt: z.int().min(1),
@@ -51,13 +50,13 @@ export const eventTypes = {
       calls_in_doubt: z
         .int()
         .min(1)
-        .meta({ description: 'Tool calls of which it is not known whether they were carried out.' })
+        .meta({ description: 'Tool calls that may or may not have completed.' })
         .optional(),
     }),
   },
   run_resumed: {
     terminal: false,
-    description: 'The run executes again, after its answers or after an interruption.',
+    description: 'The run executes again, after it was answered or interrupted.',
     data: z.object({
       run_id: z.string(),
       attempt: z.int().min(1),
@@ -98,9 +97,7 @@ export const eventTypes = {
   message_delta: {
     terminal: false,
     description:
-      'A piece of the answer. Join the pieces in id order, and drop those that a `run_interrupted` discards. Without ' +
-      'dropping, the text is the answer too, unless an agent had to say something again: then the repetition follows ' +
-      '`(interrupted, starting again)`. `output_text` of the run is the answer in any case.',
+      'A piece of the answer. Join the pieces in id order, and drop those that a `run_interrupted` discards. A reader that drops nothing also gets the answer, unless an agent had to repeat itself: then the repetition follows `(interrupted, starting again)`. `output_text` of the run is always the answer.',
     data: z.object({ text: z.string(), framework: z.string(), model: z.string() }),
   },
   permission_request: {

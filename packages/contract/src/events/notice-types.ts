@@ -12,7 +12,7 @@ const ofRun = {
   status: z.enum(runStatuses),
   run_event_id: z
     .string()
-    .meta({ description: "The event of the run's own log that tells the same." })
+    .meta({ description: 'The corresponding event in the log of the run.' })
     .optional(),
 };
 
@@ -44,11 +44,11 @@ export const noticeTypes = {
     data: z.object(ofInteraction),
   },
   run_interrupted: {
-    description: 'The run lost its worker and goes on later.',
+    description: 'The run lost its worker and will continue later.',
     data: z.object(ofRun),
   },
   run_resumed: {
-    description: 'The run executes again, after its answers or after an interruption.',
+    description: 'The run executes again, after it was answered or interrupted.',
     data: z.object(ofRun),
   },
   run_completed: { description: 'The run finished.', data: z.object(ofRun) },

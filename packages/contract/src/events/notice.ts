@@ -27,7 +27,7 @@ const noticeData = z
       .optional(),
     run_event_id: z
       .string()
-      .meta({ description: "The event of the run's own log that tells the same." })
+      .meta({ description: 'The corresponding event in the log of the run.' })
       .optional(),
     interaction_key: opaqueId('interaction').optional(),
     kind: z.enum(interactionKinds).optional(),
@@ -39,7 +39,7 @@ const noticeData = z
     slot_at: timestamp.optional(),
     reason: z.string().optional(),
   })
-  .meta({ description: 'Ids and states. Read the rest with its own operation.' });
+  .meta({ description: 'Ids and states. Read the rest with the operation of the resource.' });
 
 /** D-112: the envelope of every notice. */
 export const notice = z
@@ -80,7 +80,7 @@ export const noticeList = z.object({
     .string()
     .meta({
       description:
-        'How far this page got, also over notices that `types` left out: send it as Last-Event-ID to read on later.',
+        'How far this page got, including notices that `types` left out. Send it as Last-Event-ID to continue later.',
     })
     .optional(),
   next_cursor: nextCursor,

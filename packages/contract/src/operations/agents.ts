@@ -15,7 +15,7 @@ export const listAgents = defineOperation({
   tag: 'Agents',
   summary: 'List the agents of the tenant',
   description:
-    'Lists the agents that are deployed and enabled for the tenant. A session is created with the name of one.',
+    'Lists the agents that are deployed and enabled for the tenant. Create a session with the name of one.',
   caller: 'automation',
   scope: 'agents:read',
   query: z.strictObject({
@@ -62,7 +62,7 @@ export const invokeAgent = defineOperation({
     input: runInput,
     labels: givenLabels.optional(),
     budget: runBudget
-      .meta({ description: 'Lowers the ceiling of the agent; never raises it.' })
+      .meta({ description: 'Lowers the limit of the agent; never raises it.' })
       .optional(),
     idempotency_key: idempotencyKey,
   }),

@@ -14,8 +14,7 @@ export const listAudit = defineOperation({
   tag: 'Organizations',
   summary: 'Read the audit log',
   description:
-    'Lists the rows of the organization. A page looks at 10,000 rows at most, so with filters it may have fewer than ' +
-    '`limit` rows, and none, although `next_cursor` says that there are more.',
+    'Lists the rows of the organization. A page scans at most 10,000 rows, so with filters it may have fewer than `limit` rows, or none, and still have a `next_cursor`.',
   caller: 'human',
   scope: byRole,
   params: ofOrganization,

@@ -30,7 +30,7 @@ export const listBudgets = defineOperation({
   path: '/v1/organizations/{organization_id}/budgets',
   tag: 'Usage',
   summary: 'List the budgets of the organization',
-  description: 'Lists every budget with what was used of it in the current period.',
+  description: 'Lists every budget with its usage in the current period.',
   caller: 'human',
   scope: byRole,
   params: ofOrganization,
@@ -46,9 +46,7 @@ export const setBudget = defineOperation({
   tag: 'Usage',
   summary: 'Set the budget of a tenant, client, agent or session',
   description:
-    'A scope has at most one budget for each period. Without `version` the budget is new; with the `version` that ' +
-    'you read, its ceilings are replaced. What was used in the current period stays. A lower ceiling counts from the ' +
-    'next report of every executing run on. A first `max_cost` is refused with `unpriced_model` where the scope has agents ' +
+    'A scope has at most one budget for each period. Without `version` the budget is new; with the `version` that you read, its limits are replaced. Usage in the current period is kept. A lower limit applies from the next usage report of every executing run. A first `max_cost` is refused with `unpriced_model` where the scope has agents ' +
     'whose models have no price: it would refuse all their runs.',
   caller: 'human',
   scope: byRole,
@@ -88,7 +86,7 @@ export const getBudget = defineOperation({
   path: '/v1/organizations/{organization_id}/budgets/{budget_id}',
   tag: 'Usage',
   summary: 'Read a budget',
-  description: 'Returns the budget with what was used of it in the current period.',
+  description: 'Returns the budget with its usage in the current period.',
   caller: 'human',
   scope: byRole,
   params: ofBudget,
@@ -102,7 +100,7 @@ export const deleteBudget = defineOperation({
   path: '/v1/organizations/{organization_id}/budgets/{budget_id}',
   tag: 'Usage',
   summary: 'Delete a budget',
-  description: 'Its ceilings no longer apply, and what was used of it is forgotten.',
+  description: 'Its limits no longer apply, and its usage is reset.',
   caller: 'human',
   scope: byRole,
   params: ofBudget,

@@ -43,8 +43,7 @@ const tenantIds = z
   .refine((list) => new Set(list).size === list.length, { error: 'must not repeat a tenant' })
   .meta({
     description:
-      'The only tenants that the client can access. Without it the client can access all tenants of the ' +
-      'organization, also those that are created later.',
+      'The only tenants that the client can access. Without it the client can access all tenants of the organization, including future ones.',
     uniqueItems: true,
   });
 
@@ -134,8 +133,7 @@ export const updateClient = defineOperation({
   tag: 'Automation clients',
   summary: 'Update an automation client: name, permissions or status',
   description:
-    'Requires at least one change. A change of `status` cannot be combined with others. `scopes` without `profile` are ' +
-    'other scopes for a client whose profile is `custom`. Revoked access ends ' +
+    'Requires at least one change. A change of `status` cannot be combined with others. `scopes` without `profile` replaces the scopes of a client whose profile is `custom`. Revoked access ends ' +
     "with the client's next request, whatever token it holds.",
   caller: 'human',
   scope: byRole,

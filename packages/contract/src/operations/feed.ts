@@ -14,20 +14,20 @@ export const followTenantEvents = defineOperation({
   tag: 'Feed',
   summary: 'Follow everything that happens in the tenant',
   description:
-    'A stream of server-sent events without an end: one notice for each change of a run or a session, numbered without ' +
-    'gaps. It closes from time to time: connect again with `Last-Event-ID`. `types` selects notices; those left out move ' +
+    'An endless stream of server-sent events: one notice for each change of a run or a session, numbered without ' +
+    'gaps. It closes from time to time: reconnect with `Last-Event-ID`. `types` selects notices; those left out move ' +
     'the cursor by a comment frame with an `id:`. With `Accept: application/json` the response is one page.',
   caller: 'automation',
   scope: ['runs:read', 'interactions:read'],
   query: z.strictObject({
     types: repeatable(z.enum(noticeTypeNames), noticeTypeNames.length).meta({
-      description: 'Notices of these types; all when absent. Repeat the parameter for several.',
+      description: 'Notices of these types (default: all). Repeat the parameter for several.',
     }),
     from: z
       .enum(feedStarts)
       .meta({
         description:
-          'Where to start without Last-Event-ID: at the oldest notice that is kept, or after the newest. ' +
+          'Where to start without Last-Event-ID: at the oldest notice available, or after the newest. ' +
           'The id of the newest comes first, in a comment frame or as `last_event_id`.',
       })
       .default('oldest'),

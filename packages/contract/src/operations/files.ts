@@ -100,11 +100,13 @@ export const downloadFile = defineOperation({
       .optional(),
     'if-range': z
       .string()
-      .meta({ description: 'An `ETag`: the range counts only while the content is that one.' })
+      .meta({ description: 'An `ETag`: the range applies only if the content still has it.' })
       .optional(),
     'if-none-match': z
       .string()
-      .meta({ description: 'An `ETag`, or several: the response is 304 if the content has it.' })
+      .meta({
+        description: 'One or more `ETag`s: the response is 304 if the content has one of them.',
+      })
       .optional(),
   },
   responses: {

@@ -18,7 +18,7 @@ export const listInteractions = defineOperation({
   tag: 'Interactions',
   summary: 'List pending interactions',
   description:
-    'Lists what the agent asked and what still waits for an answer. `status` selects answered, expired or cancelled ones.',
+    'Lists questions and permission requests that are waiting for an answer. `status` selects answered, expired or cancelled ones.',
   caller: 'automation',
   scope: 'interactions:read',
   params: { session_id: sessionIdSchema },

@@ -15,7 +15,7 @@ export const getOrganization = defineOperation({
   path: '/v1/organizations/{organization_id}',
   tag: 'Organizations',
   summary: 'Read the organization',
-  description: 'Returns its name, the role of the caller, and how much it has of everything.',
+  description: 'Returns its name, the role of the caller, and counts of its resources.',
   caller: 'human',
   scope: byRole,
   params: ofOrganization,
@@ -46,8 +46,7 @@ export const getMe = defineOperation({
   tag: 'Organizations',
   summary: 'Describe the person who is signed in',
   description:
-    'Returns the organizations of the person with their roles. Requires no selector headers. For automation clients it is ' +
-    'forbidden: they have `whoami`.',
+    'Returns the organizations of the person with their roles. Requires no selector headers. Automation clients use `whoami` instead.',
   caller: 'any',
   scope: { unscoped: 'Every person may see who they are (D-54).' },
   responses: { 200: { description: 'The person.', schema: meRecord } },

@@ -28,7 +28,7 @@ export const startRun = defineOperation({
     input: runInput,
     labels: givenLabels.optional(),
     budget: runBudget
-      .meta({ description: 'Lowers the ceiling of the agent; never raises it.' })
+      .meta({ description: 'Lowers the limit of the agent; never raises it.' })
       .optional(),
     idempotency_key: idempotencyKey,
   }),
@@ -95,8 +95,7 @@ export const followRunEvents = defineOperation({
   tag: 'Runs',
   summary: 'Follow the events of a run',
   description:
-    'A stream of server-sent events that ends after the terminal event. It may also close without ' +
-    'one: then read the run and, if it has not ended, connect again with `Last-Event-ID`. With ' +
+    'A stream of server-sent events that ends after the terminal event. It may also close without one: then read the run and, if it has not ended, reconnect with `Last-Event-ID`. With ' +
     '`Accept: application/json` the response is one page of the history; `limit` and `cursor` apply to it.',
   caller: 'automation',
   scope: 'runs:read',

@@ -38,13 +38,14 @@ const plan = {
   }),
   input: runInput,
   overlap: z.enum(overlapPolicies).meta({
-    description: 'At a slot when the last run has not ended: skip the slot, or start another run.',
+    description:
+      'What to do at a slot if the last run has not ended: skip the slot, or queue another run.',
   }),
   missed: z.enum(missedPolicies).meta({
     description: 'After slots were missed: start one run for the newest of them, or none.',
   }),
   missed_within_seconds: z.int().min(0).max(limits.missedWithinMaxSeconds).meta({
-    description: 'A missed slot that is older starts no run.',
+    description: 'Older missed slots start no run.',
   }),
 };
 
@@ -55,8 +56,7 @@ export const createSchedule = defineOperation({
   tag: 'Schedules',
   summary: 'Create a schedule',
   description:
-    'Starts a run of the agent at every time that the cron pattern names, once each, on any number of servers. ' +
-    'Runs start in the name of the client that creates the schedule, as long as it may start them.',
+    'Starts a run of the agent at every slot of the cron pattern, exactly once, on any number of servers. Runs start as the client that creates the schedule, as long as it is allowed to start them.',
   caller: 'automation',
   scope: startsRuns,
   headers: idempotencyKeyHeader,
@@ -148,8 +148,7 @@ export const updateSchedule = defineOperation({
   tag: 'Schedules',
   summary: 'Change a schedule',
   description:
-    'Changes the fields that are sent. A new pattern or time zone applies from now on: slots of the old one that were missed start no run. ' +
-    'Who changes the pattern, the time zone or the input takes the schedule over: its runs then start in that name.',
+    'Changes the fields that are sent. A new pattern or time zone applies from now on: missed slots of the old one start no run. The caller that changes the pattern, the time zone or the input takes over the schedule: its runs then start as that caller.',
   caller: 'automation',
   scope: startsRuns,
   params: ofSchedule,
@@ -182,7 +181,8 @@ export const deleteSchedule = defineOperation({
   path: '/v1/schedules/{schedule_id}',
   tag: 'Schedules',
   summary: 'Delete a schedule',
-  description: 'Starts no further run. Runs that it started go on, and their sessions are kept.',
+  description:
+    'Starts no further runs. Runs that it started continue, and their sessions are kept.',
   caller: 'automation',
   scope: 'schedules:write',
   params: ofSchedule,
@@ -196,7 +196,7 @@ export const pauseSchedule = defineOperation({
   path: '/v1/schedules/{schedule_id}/pause',
   tag: 'Schedules',
   summary: 'Pause a schedule',
-  description: 'Starts no further run until the schedule is resumed.',
+  description: 'Starts no further runs until the schedule is resumed.',
   caller: 'automation',
   scope: 'schedules:write',
   params: ofSchedule,
@@ -213,8 +213,7 @@ export const resumeSchedule = defineOperation({
   tag: 'Schedules',
   summary: 'Resume a schedule',
   description:
-    'Slots that passed meanwhile count as missed. If the schedule was paused because its client may not start ' +
-    'runs any more, its runs start in the name of the caller from now on.',
+    'Slots that passed during the pause count as missed. If the schedule was paused because its client is no longer allowed to start runs, its runs start as the caller from now on.',
   caller: 'automation',
   scope: startsRuns,
   params: ofSchedule,
@@ -231,7 +230,7 @@ export const runSchedule = defineOperation({
   tag: 'Schedules',
   summary: 'Start a run of a schedule now',
   description:
-    'Starts a run beside the plan, also while the schedule is paused or its last run has not ended. The next slot stays as it is.',
+    'Starts a run outside the schedule, even while it is paused or its last run has not ended. The next slot does not change.',
   caller: 'automation',
   scope: startsRuns,
   params: ofSchedule,
@@ -260,8 +259,8 @@ export const listFires = defineOperation({
   method: 'GET',
   path: '/v1/schedules/{schedule_id}/fires',
   tag: 'Schedules',
-  summary: 'List what became of the slots of a schedule',
-  description: `Lists slots of the past with their run, or why they started none. Kept for ${limits.scheduleFireDays} days.`,
+  summary: 'List past slots of a schedule',
+  description: `Lists past slots with their run, or the reason why they started none. Kept for ${limits.scheduleFireDays} days.`,
   caller: 'automation',
   scope: 'schedules:read',
   params: ofSchedule,
@@ -276,7 +275,7 @@ export const previewSchedule = defineOperation({
   path: '/v1/schedules/{schedule_id}/preview',
   tag: 'Schedules',
   summary: 'Show the next slots of a schedule',
-  description: 'Returns the next times of the pattern, also while the schedule is paused.',
+  description: 'Returns the next slots, even while the schedule is paused.',
   caller: 'automation',
   scope: 'schedules:read',
   params: ofSchedule,

@@ -108,7 +108,7 @@ export const getSearchIndex = defineOperation({
   path: '/docs/search',
   tag: 'System',
   summary: 'Index of the search',
-  description: 'Returns what the search of the pages under `/docs` looks words up in.',
+  description: 'Returns the search index of the pages under `/docs`.',
   caller: 'anonymous',
   scope: open,
   responses: {

@@ -24,8 +24,7 @@ export const listTenantRuns = defineOperation({
   tag: 'Runs',
   summary: 'List the runs of the whole tenant',
   description:
-    'Lists runs of all sessions, without input and answer. A page looks at a limited number of runs: one that selects few ' +
-    'of many may be short or empty and still have a `next_cursor`.',
+    'Lists runs of all sessions, without input and answer. A page scans a limited number of runs, so with filters it may be short or empty and still have a `next_cursor`.',
   caller: 'automation',
   scope: 'runs:read',
   query: z.strictObject({
@@ -40,7 +39,7 @@ export const listTenantRuns = defineOperation({
       .optional(),
     created_before: timeQuery.meta({ description: 'Runs created before this time.' }).optional(),
     q: text({ max: limits.searchMaxCharacters })
-      .meta({ description: 'Runs whose preview has this text; case does not matter.' })
+      .meta({ description: 'Runs whose preview contains this text, ignoring case.' })
       .optional(),
     ...pageQuery,
   }),
@@ -54,7 +53,7 @@ export const findRun = defineOperation({
   path: '/v1/runs/{run_id}',
   tag: 'Runs',
   summary: 'Read a run by its id alone',
-  description: 'The same record as in its session, for those that know only the id of the run.',
+  description: 'The same record as in its session, for callers that know only the id of the run.',
   caller: 'automation',
   scope: 'runs:read',
   params: { run_id: runIdSchema },
@@ -67,9 +66,9 @@ export const listTenantInteractions = defineOperation({
   method: 'GET',
   path: '/v1/interactions',
   tag: 'Interactions',
-  summary: 'List what waits for a person, in the whole tenant',
+  summary: 'List pending requests in the whole tenant',
   description:
-    'Lists interactions of all sessions, the one that waits longest first. A page looks at a limited number of them.',
+    'Lists interactions of all sessions, oldest first. A page scans a limited number of them.',
   caller: 'automation',
   scope: 'interactions:read',
   query: z.strictObject({
@@ -83,7 +82,7 @@ export const listTenantInteractions = defineOperation({
       .optional(),
     agent_name: agentName.meta({ description: 'Interactions of this agent.' }).optional(),
     label: labelQuery.meta({
-      description: 'The run has this label, as `key:value`. Repeat it for several: all must hold.',
+      description: 'The run has this label, as `key:value`. Repeat it for several: all must match.',
     }),
     ...namedPageQuery,
   }),
@@ -110,7 +109,7 @@ export const getOverview = defineOperation({
   method: 'GET',
   path: '/v1/overview',
   tag: 'Runs',
-  summary: 'Count what goes on in the tenant',
+  summary: 'Count active runs and pending requests',
   description: 'Counts the runs that have not ended and the interactions that wait for a person.',
   caller: 'automation',
   scope: 'runs:read',

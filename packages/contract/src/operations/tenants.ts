@@ -78,7 +78,7 @@ export const retryTenant = defineOperation({
   path: '/v1/organizations/{organization_id}/tenants/{tenant_id}:retry',
   tag: 'Tenants',
   summary: 'Retry failed provisioning',
-  description: 'Provisions a tenant whose provisioning failed once more.',
+  description: 'Retries the provisioning of a tenant after it failed.',
   caller: 'human',
   scope: byRole,
   params: ofTenant,

@@ -37,9 +37,9 @@ const fields = {
   agent_names: z
     .array(text({ max: limits.nameMaxCharacters }))
     .max(limits.webhookAgentsMax)
-    .meta({ description: 'Only notices about these agents; none: about all.' }),
+    .meta({ description: 'Only notices about these agents (default: all).' }),
   labels: givenLabels.meta({
-    description: 'Only notices about runs and sessions with all of these labels; none: about all.',
+    description: 'Only notices about runs and sessions with all of these labels (default: all).',
   }),
 };
 
@@ -50,8 +50,7 @@ export const createWebhook = defineOperation({
   tag: 'Webhooks',
   summary: 'Create a webhook',
   description:
-    'Sends the notices of the tenant to a URL from now on, signed as Standard Webhooks 1.0.0 describes. A delivery ' +
-    'may come more than once: its `webhook-id` stays the same.',
+    'Sends the notices of the tenant to a URL from now on, signed as Standard Webhooks 1.0.0 describes. A notice may be delivered more than once, with the same `webhook-id`.',
   caller: 'automation',
   scope: decidesWhatIsSent,
   headers: idempotencyKeyHeader,
@@ -118,7 +117,7 @@ export const updateWebhook = defineOperation({
   tag: 'Webhooks',
   summary: 'Change a webhook',
   description:
-    'Changes the fields that are sent. `status: active` enables a disabled webhook again: deliveries that wait are then sent.',
+    'Changes the fields that are sent. `status: active` re-enables a disabled webhook: its pending deliveries are then sent.',
   caller: 'automation',
   scope: decidesWhatIsSent,
   params: ofWebhook,
@@ -142,7 +141,7 @@ export const deleteWebhook = defineOperation({
   path: '/v1/webhooks/{webhook_id}',
   tag: 'Webhooks',
   summary: 'Delete a webhook',
-  description: 'Starts no further delivery, also of those that wait.',
+  description: 'Pending deliveries are discarded.',
   caller: 'automation',
   scope: 'webhooks:write',
   params: ofWebhook,
@@ -157,7 +156,7 @@ export const rotateWebhook = defineOperation({
   tag: 'Webhooks',
   summary: 'Issue another secret',
   description:
-    'For 24 hours deliveries are signed with both secrets, so that the receiver can change to the new one.',
+    'For 24 hours deliveries are signed with both secrets, so that the receiver can switch to the new one.',
   caller: 'automation',
   scope: 'webhooks:write',
   params: ofWebhook,
@@ -174,13 +173,13 @@ export const testWebhook = defineOperation({
   tag: 'Webhooks',
   summary: 'Send a test delivery',
   description:
-    'Sends a message of the type `webhook_test`, which is not in the feed. Read the delivery to see what became of it.',
+    'Sends a message of the type `webhook_test`, which is not in the feed. Read the delivery to see its outcome.',
   caller: 'automation',
   scope: 'webhooks:write',
   params: ofWebhook,
   body: z.strictObject({}),
   bodyRequired: false,
-  responses: { 202: { description: 'The delivery, which is sent now.', schema: deliveryRecord } },
+  responses: { 202: { description: 'The delivery, which is being sent.', schema: deliveryRecord } },
   errors: [],
 });
 
@@ -190,7 +189,7 @@ export const listDeliveries = defineOperation({
   path: '/v1/webhooks/{webhook_id}/deliveries',
   tag: 'Webhooks',
   summary: 'List the deliveries of a webhook',
-  description: `Lists deliveries with their tries and the last answer. Kept for ${limits.deliveryDays} days.`,
+  description: `Lists deliveries with their number of attempts and the last response. Kept for ${limits.deliveryDays} days.`,
   caller: 'automation',
   scope: 'webhooks:read',
   params: ofWebhook,
@@ -228,13 +227,13 @@ export const redeliver = defineOperation({
   tag: 'Webhooks',
   summary: 'Send a delivery again',
   description:
-    'Sends it with the same `webhook-id`, and with all its tries, whatever became of it before.',
+    'Sends it with the same `webhook-id` and a full set of attempts, whatever its status.',
   caller: 'automation',
   scope: 'webhooks:write',
   params: ofDelivery,
   body: z.strictObject({}),
   bodyRequired: false,
-  responses: { 202: { description: 'The delivery, which is sent now.', schema: deliveryRecord } },
+  responses: { 202: { description: 'The delivery, which is being sent.', schema: deliveryRecord } },
   errors: [],
 });
 
@@ -244,13 +243,13 @@ export const replayWebhook = defineOperation({
   path: '/v1/webhooks/{webhook_id}/replay',
   tag: 'Webhooks',
   summary: 'Send the notices of the feed again',
-  description: `Sends every notice after an id that the webhook selects, as far back as the feed is kept; at most ${limits.replayMax} notices in one request.`,
+  description: `Sends every notice after an id that the webhook selects, as far back as the feed goes; at most ${limits.replayMax} notices in one request.`,
   caller: 'automation',
   scope: 'webhooks:write',
   params: ofWebhook,
   body: z.strictObject({
     after_id: text({ max: limits.noticeIdDigits }).meta({
-      description: 'Id of a notice; `0000000000000000` for the oldest that is kept.',
+      description: 'Id of a notice; `0000000000000000` starts with the oldest.',
       examples: ['0000000000000042'],
     }),
   }),

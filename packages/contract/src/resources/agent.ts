@@ -36,7 +36,9 @@ export const agentDetails = agentRecord
     skills: z.array(z.string()),
     on_busy: z
       .enum(['queue', 'reject'])
-      .meta({ description: 'What becomes of a run while another one of the session executes.' }),
+      .meta({
+        description: 'What happens to a new run while another run of the session executes.',
+      }),
     loaded_at: timestamp.optional(),
   })
   .meta({ id: 'AgentDetails', description: 'An agent with its input, tools and skills.' });

@@ -18,7 +18,7 @@ export const auditRecord = z
         .optional(),
     }),
     action: z.string().meta({ examples: ['interaction.answer'] }),
-    object: z.string().meta({ description: 'Id of what was acted on.' }),
+    object: z.string().meta({ description: 'Id of the resource that was acted on.' }),
     outcome: z.enum(['done', 'denied']),
     address: z.string().optional(),
     request_id: z.string().optional(),
@@ -36,8 +36,7 @@ export const auditStatusRecord = z
     rows: z.int().min(0),
     last_seq: z.int().min(0),
     last_hash: z.string().meta({
-      description:
-        'Store it where the database cannot be written: it proves that nothing before it changed.',
+      description: 'Store it outside the database: it proves that no earlier row was changed.',
     }),
     verified_to_seq: z.int().min(0).meta({ description: 'Rows that the server has checked.' }),
     verified_at: timestamp.meta({ description: 'Absent before the first check.' }).optional(),
@@ -46,7 +45,7 @@ export const auditStatusRecord = z
       .meta({ description: 'The first row that is wrong. Rows after it prove nothing.' })
       .optional(),
   })
-  .meta({ id: 'AuditStatus', description: 'Whether the chain of audit rows is intact.' });
+  .meta({ id: 'AuditStatus', description: 'Whether the hash chain of the audit log is intact.' });
 
 export type AuditStatusRecord = z.infer<typeof auditStatusRecord>;
 
@@ -54,8 +53,8 @@ const exact = text({ max: limits.nameMaxCharacters });
 
 export const auditQuery = z.strictObject({
   action: exact.meta({ description: 'Only this action.', examples: ['token.exchange'] }).optional(),
-  actor_id: exact.meta({ description: 'Only what this person or client did.' }).optional(),
-  object: exact.meta({ description: 'Only what was done to this.' }).optional(),
+  actor_id: exact.meta({ description: 'Only actions of this person or client.' }).optional(),
+  object: exact.meta({ description: 'Only actions on this resource.' }).optional(),
   outcome: z.enum(['done', 'denied']).optional(),
   from: moment.meta({ description: 'Not before this time.' }).optional(),
   to: moment.meta({ description: 'Before this time.' }).optional(),

@@ -57,7 +57,7 @@ export const budgetRecord = z
     created_at: timestamp,
     updated_at: timestamp,
   })
-  .meta({ id: 'Budget', description: 'A ceiling for all runs of a scope in each period.' });
+  .meta({ id: 'Budget', description: 'A limit for all runs of a scope in each period.' });
 
 export type BudgetRecord = z.infer<typeof budgetRecord>;
 

@@ -23,7 +23,7 @@ export const clientRecord = z
     scopes: z.array(z.enum(scopes)).meta({ examples: [[...profiles.observe]] }),
     tenant_ids: z
       .array(opaqueId('tenant'))
-      .meta({ description: 'The only tenants that the client can access; absent: all.' })
+      .meta({ description: 'The tenants that the client can access (default: all).' })
       .optional(),
     status: z.enum(clientStatuses),
     version: z.int().min(1).meta({ description: 'Send it with every update.' }),

@@ -24,11 +24,11 @@ const knownIds = {
 export const errorBody = z
   .object({
     error: z.string().meta({ description: 'Machine-readable code: `[a-z][a-z0-9_]*`.' }),
-    message: z.string().meta({ description: 'For people. May be absent.' }).optional(),
+    message: z.string().meta({ description: 'A message for people. May be absent.' }).optional(),
     error_description: z.string().meta({ description: 'Token endpoint only.' }).optional(),
     oldest_id: z
       .string()
-      .meta({ description: 'With `cursor_expired`: the oldest notice that is kept.' })
+      .meta({ description: 'With `cursor_expired`: the oldest notice available.' })
       .optional(),
     ...knownIds,
     request_id: z.string().meta({ description: 'The same as the `X-Request-Id` header.' }),

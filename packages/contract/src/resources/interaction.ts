@@ -31,12 +31,12 @@ export const interactionAbout = z
     begun_at: timestamp.optional(),
     calls: z
       .array(z.object({ tool_name: z.string(), begun_at: timestamp }))
-      .meta({ description: 'Tool calls whose changes of files are lost, the first of them.' })
+      .meta({ description: 'The first of the tool calls whose file changes are lost.' })
       .optional(),
   })
   .meta({
     description:
-      '`call_in_doubt`: a tool call that was begun before the worker died; it is not known whether it was carried out. ' +
+      '`call_in_doubt`: a tool call that started before the worker died and may or may not have completed. ' +
       '`workspace_behind`: the machine with the latest files of the session is gone.',
   });
 
@@ -130,7 +130,7 @@ export const interactionSummary = z
       .string()
       .meta({
         description:
-          'What the call is about: its path, address, command or amount, or else the beginning of its input.',
+          'What the call is about: its path, address, command or amount, otherwise the beginning of its input.',
         examples: ['outputs/note.txt'],
       })
       .optional(),

@@ -37,7 +37,7 @@ export const labelChanges = jsonObject.meta({
 export const labelQuery = repeatable(
   text({ max: limits.labelTextMaxCharacters }).refine(isLabelText, { error: 'must be key:value' }),
   limits.labelsMax,
-).meta({ description: 'Has this label, as `key:value`. Repeat it for several: all must hold.' });
+).meta({ description: 'Has this label, as `key:value`. Repeat it for several: all must match.' });
 
 function isLabelText(label: string): boolean {
   const colon = label.indexOf(':');

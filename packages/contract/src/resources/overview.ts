@@ -15,7 +15,7 @@ export const overview = z
   })
   .meta({
     id: 'Overview',
-    description: `What goes on in the tenant now. ${limits.overviewCountMax} means that many or more.`,
+    description: `Current activity in the tenant. ${limits.overviewCountMax} means that many or more.`,
   });
 
 export type Overview = z.infer<typeof overview>;

@@ -63,7 +63,7 @@ const runUsage = z.object({
     .boolean()
     .meta({
       description:
-        'True when a message of the model was cut, by a cancel or by the loss of a worker: what it used is not known.',
+        'True if a model message was cut off by a cancellation or a lost worker, so that its usage is unknown.',
     })
     .optional(),
 });
@@ -95,7 +95,7 @@ export const runRecord = z
       .min(1)
       .meta({ description: 'One more than the number of workers that the run has lost.' }),
     interrupted_at: timestamp
-      .meta({ description: 'Since when the run waits to be continued, after an interruption.' })
+      .meta({ description: 'Since when the interrupted run has been waiting to continue.' })
       .optional(),
     last_event_id: z.string().optional(),
     created_at: timestamp,
@@ -108,7 +108,7 @@ export const runRecord = z
     usage: runUsage.optional(),
     budget: z
       .object({ max_tokens: maxTokens.optional(), max_cost: maxCost.optional() })
-      .meta({ description: 'The ceiling of the run, if it has one.' })
+      .meta({ description: 'The limits of the run, if any.' })
       .optional(),
   })
   .meta({ id: 'Run', description: 'One invocation of the agent inside a session.' });

@@ -44,21 +44,19 @@ export const scheduleSummary = z
     status_reason: z
       .string()
       .meta({
-        description: '`client_withdrawn`: the client or person may not start runs any more.',
+        description: '`client_withdrawn`: the client or person is no longer allowed to start runs.',
         examples: ['client_withdrawn'],
       })
       .optional(),
     next_at: timestamp
       .meta({ description: 'The next slot. Absent while the schedule is paused.' })
       .optional(),
-    last_slot_at: timestamp
-      .meta({ description: 'The newest slot that was dealt with.' })
-      .optional(),
+    last_slot_at: timestamp.meta({ description: 'The newest slot that was processed.' }).optional(),
     last_run_id: opaqueId('run').optional(),
     version: z.int().min(1).meta({ description: 'Send it with every update.' }),
     created_by: opaqueId('client').meta({
       description:
-        'Id of the client or person in whose name the runs start: who created the schedule, or last changed its pattern, time zone or input.',
+        'Id of the client or person that the runs start as: the one that created the schedule, or last changed its pattern, time zone or input.',
     }),
     created_by_name: actorName.optional(),
     created_at: timestamp,
@@ -71,7 +69,7 @@ export const scheduleRecord = z
     ...scheduleSummary.shape,
     input: runInput.meta({ description: 'The input of every run.' }),
   })
-  .meta({ id: 'Schedule', description: 'Starts runs of an agent at the times of a cron pattern.' });
+  .meta({ id: 'Schedule', description: 'Starts runs of an agent on a cron schedule.' });
 
 export type ScheduleSummary = z.infer<typeof scheduleSummary>;
 export type ScheduleRecord = z.infer<typeof scheduleRecord>;
@@ -83,8 +81,8 @@ export const scheduleList = z.object({
 
 export const fireRecord = z
   .object({
-    slot_at: timestamp.meta({ description: 'The time that the pattern names.' }),
-    fired_at: timestamp.meta({ description: 'When the service dealt with it.' }),
+    slot_at: timestamp.meta({ description: 'The scheduled time.' }),
+    fired_at: timestamp.meta({ description: 'When the service processed it.' }),
     outcome: z.enum(fireOutcomes),
     run_id: opaqueId('run').meta({ description: 'The run, if one was started.' }).optional(),
     session_id: opaqueId('session').optional(),
@@ -96,7 +94,7 @@ export const fireRecord = z
       })
       .optional(),
   })
-  .meta({ id: 'ScheduleFire', description: 'What became of one slot of a schedule.' });
+  .meta({ id: 'ScheduleFire', description: 'The outcome of one slot of a schedule.' });
 
 export type FireRecord = z.infer<typeof fireRecord>;
 

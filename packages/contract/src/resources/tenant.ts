@@ -31,8 +31,7 @@ export const tenantRecord = z
       .min(0)
       .meta({
         description:
-          'Number of automation clients without `tenant_ids`: they can access this tenant once it is usable, and ' +
-          'then have to name a tenant. Only where one tenant is created or read.',
+          'Number of automation clients without `tenant_ids`: they can access this tenant once it is usable, and then have to select a tenant. Present only when one tenant is created or read.',
       })
       .optional(),
     created_at: timestamp,

@@ -40,8 +40,8 @@ export const usageRecord = z
     failed: counted('Runs that failed.'),
     cancelled: counted('Runs that were cancelled.'),
     run_seconds: counted('Time from start to end of these runs, waiting for people included.'),
-    input_tokens: count.meta({ description: 'With those read from a cache.' }),
-    output_tokens: count.meta({ description: 'With those of reasoning.' }),
+    input_tokens: count.meta({ description: 'Including tokens read from a cache.' }),
+    output_tokens: count.meta({ description: 'Including reasoning tokens.' }),
     cached_input_tokens: count,
     reasoning_tokens: count,
     cost: count
@@ -52,7 +52,7 @@ export const usageRecord = z
       .meta({ description: 'ISO 4217.', examples: ['USD'] })
       .optional(),
   })
-  .meta({ id: 'Usage', description: 'Tokens, costs and runs of a time and a group.' });
+  .meta({ id: 'Usage', description: 'Tokens, costs and runs of one time range and group.' });
 
 export type UsageRecord = z.infer<typeof usageRecord>;
 
@@ -65,19 +65,19 @@ export function usageQuery<const Groups extends readonly [string, ...string[]]>(
   return z.strictObject({
     from: moment
       .meta({
-        description: `From the hour or day of this time on. Default: ${limits.usageDefaultDays} days before \`to\`.`,
+        description: `Start of the range, rounded down to the hour or day. Default: ${limits.usageDefaultDays} days before \`to\`.`,
       })
       .optional(),
-    to: moment.meta({ description: 'Up to this time. Default: now.' }).optional(),
+    to: moment.meta({ description: 'End of the range. Default: now.' }).optional(),
     bucket: z
       .enum(usageBuckets)
-      .meta({ description: 'One row for each hour or day. Without it, one for the whole time.' })
+      .meta({ description: 'One row per hour or day. Without it, one row for the whole range.' })
       .optional(),
     group_by: z
       .union([z.enum(groups), labelGroup], {
         error: `must be ${groups.join(', ')} or label:<key>`,
       })
-      .meta({ description: 'One row for each of these, or for each value of a label.' })
+      .meta({ description: 'One row per value, or per value of a label.' })
       .optional(),
     limit: pageQuery.limit,
     cursor: pageQuery.cursor,

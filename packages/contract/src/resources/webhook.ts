@@ -23,7 +23,7 @@ export const webhookRecord = z
     types: z.array(z.enum(webhookTypes)).meta({ examples: [['run_waiting', 'run_failed']] }),
     agent_names: z
       .array(z.string())
-      .meta({ description: 'Only notices about these agents; absent: all notices.' })
+      .meta({ description: 'Only notices about these agents (default: all).' })
       .optional(),
     labels: labels
       .meta({ description: 'Only notices about runs and sessions with all of these labels.' })
@@ -32,7 +32,8 @@ export const webhookRecord = z
     status_reason: z
       .string()
       .meta({
-        description: '`gone`: the receiver answered 410. `failing`: no success for five days.',
+        description:
+          '`gone`: the receiver responded with 410. `failing`: no success for five days.',
         examples: ['gone', 'failing'],
       })
       .optional(),
@@ -47,7 +48,7 @@ export const webhookRecord = z
     created_at: timestamp,
     updated_at: timestamp,
   })
-  .meta({ id: 'Webhook', description: 'A URL that gets the notices of the tenant, signed.' });
+  .meta({ id: 'Webhook', description: 'A URL that receives signed notices about the tenant.' });
 
 export type WebhookRecord = z.infer<typeof webhookRecord>;
 
@@ -70,16 +71,19 @@ export const deliveryRecord = z
     webhook_id: opaqueId('webhook'),
     message_id: z
       .string()
-      .meta({ description: '`webhook-id` of the request, the same in every try.' }),
+      .meta({ description: '`webhook-id` of the request, the same in every attempt.' }),
     type: z.string().meta({ examples: ['run_waiting'] }),
     status: z.enum(deliveryStatuses),
     tries: z.int().min(0),
     next_try_at: timestamp.optional(),
     response_status: z.int().optional(),
-    response_excerpt: z.string().meta({ description: 'The beginning of the answer.' }).optional(),
+    response_excerpt: z
+      .string()
+      .meta({ description: 'The beginning of the last response body.' })
+      .optional(),
     error: z
       .string()
-      .meta({ description: 'Why there was no answer.', examples: ['timeout', 'ECONNREFUSED'] })
+      .meta({ description: 'Why there was no response.', examples: ['timeout', 'ECONNREFUSED'] })
       .optional(),
     created_at: timestamp,
     ended_at: timestamp.optional(),
@@ -112,7 +116,7 @@ export const deliveryList = z.object({
 
 export const replayResult = z.object({
   deliveries: z.int().meta({ description: 'Deliveries that were made or will be sent again.' }),
-  last_id: z.string().meta({ description: 'The last notice that was looked at.' }),
+  last_id: z.string().meta({ description: 'The last notice that was examined.' }),
   has_more: z
     .boolean()
     .meta({ description: 'True: send the request again with `last_id` as `after_id`.' }),

@@ -11,7 +11,7 @@ export interface RunInterruptedData {
   attempt: number;
   reason: InterruptionReason;
   discard_from_event_id?: string | undefined;
-  /** Tool calls of which it is not known whether they were carried out. */
+  /** Tool calls that may or may not have completed. */
   calls_in_doubt?: number | undefined;
 }
 
@@ -27,20 +27,20 @@ export interface RunResumedData {
 
 export interface RunCompletedData {
   run_id: string;
-  /** The run lost its server, or was cut when its server stopped, and went on or was ended afterwards. Treat the event like one without it. */
+  /** The run lost its server, or was cut when its server stopped, and was then continued or ended. Treat the event as usual. */
   recovered?: boolean | undefined;
 }
 
 export interface RunCancelledData {
   run_id: string;
-  /** The run lost its server, or was cut when its server stopped, and went on or was ended afterwards. Treat the event like one without it. */
+  /** The run lost its server, or was cut when its server stopped, and was then continued or ended. Treat the event as usual. */
   recovered?: boolean | undefined;
 }
 
 export interface ErrorData {
   message: string;
   error_code?: RunErrorCode | undefined;
-  /** The run lost its server, or was cut when its server stopped, and went on or was ended afterwards. Treat the event like one without it. */
+  /** The run lost its server, or was cut when its server stopped, and was then continued or ended. Treat the event as usual. */
   recovered?: boolean | undefined;
 }
 
@@ -77,14 +77,14 @@ export interface UserQuestionData {
       }>
     | undefined;
   multiple?: boolean | undefined;
-  /** `call_in_doubt`: a tool call that was begun before the worker died; it is not known whether it was carried out. `workspace_behind`: the machine with the latest files of the session is gone. */
+  /** `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone. */
   about?:
     | {
         kind: 'call_in_doubt' | 'workspace_behind';
         tool_name?: string | undefined;
         tool_input?: Json | undefined;
         begun_at?: string | undefined;
-        /** Tool calls whose changes of files are lost, the first of them. */
+        /** The first of the tool calls whose file changes are lost. */
         calls?:
           | Array<{
               tool_name: string;
@@ -146,9 +146,9 @@ export interface AgentSkillsLoadedData {
 export interface EventDataByType {
   /** The run was dispatched to the agent. */
   run_started: RunStartedData;
-  /** The run goes on later, in another process: its server was stopped or is gone. With `discard_from_event_id`, every `message_delta` from that event up to this one no longer belongs to the answer: the agent says it again. */
+  /** The run was interrupted and will continue in another process: its server was stopped or lost. With `discard_from_event_id`, every `message_delta` from that event up to this one no longer belongs to the answer: the agent repeats it. */
   run_interrupted: RunInterruptedData;
-  /** The run executes again, after its answers or after an interruption. */
+  /** The run executes again, after it was answered or interrupted. */
   run_resumed: RunResumedData;
   /** The run finished. The run resource holds the authoritative status. */
   run_completed: RunCompletedData;
@@ -156,7 +156,7 @@ export interface EventDataByType {
   run_cancelled: RunCancelledData;
   /** The run ended with an error, which the run resource repeats. The `error` of an EventSource without data is a lost connection. */
   error: ErrorData;
-  /** A piece of the answer. Join the pieces in id order, and drop those that a `run_interrupted` discards. Without dropping, the text is the answer too, unless an agent had to say something again: then the repetition follows `(interrupted, starting again)`. `output_text` of the run is the answer in any case. */
+  /** A piece of the answer. Join the pieces in id order, and drop those that a `run_interrupted` discards. A reader that drops nothing also gets the answer, unless an agent had to repeat itself: then the repetition follows `(interrupted, starting again)`. `output_text` of the run is always the answer. */
   message_delta: MessageDeltaData;
   /** The agent wants to call a tool that requires approval, and waits for a decision. */
   permission_request: PermissionRequestData;

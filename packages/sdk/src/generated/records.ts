@@ -79,7 +79,7 @@ export interface AgentDetails {
   /** The tools it may use; `*` stands for any characters. */
   tools: string[];
   skills: string[];
-  /** What becomes of a run while another one of the session executes. */
+  /** What happens to a new run while another run of the session executes. */
   on_busy: 'queue' | 'reject';
   loaded_at?: string | undefined;
 }
@@ -142,7 +142,7 @@ export interface RunRecord {
   pending_interactions: number;
   /** One more than the number of workers that the run has lost. */
   attempt: number;
-  /** Since when the run waits to be continued, after an interruption. */
+  /** Since when the interrupted run has been waiting to continue. */
   interrupted_at?: string | undefined;
   last_event_id?: string | undefined;
   created_at: string;
@@ -166,11 +166,11 @@ export interface RunRecord {
         cost?: number | undefined;
         /** ISO 4217. */
         currency?: string | undefined;
-        /** True when a message of the model was cut, by a cancel or by the loss of a worker: what it used is not known. */
+        /** True if a model message was cut off by a cancellation or a lost worker, so that its usage is unknown. */
         is_partial?: boolean | undefined;
       }
     | undefined;
-  /** The ceiling of the run, if it has one. */
+  /** The limits of the run, if any. */
   budget?:
     | {
         /** Input and output tokens together. */
@@ -201,14 +201,14 @@ export interface InteractionRecord {
       }>
     | undefined;
   multiple?: boolean | undefined;
-  /** `call_in_doubt`: a tool call that was begun before the worker died; it is not known whether it was carried out. `workspace_behind`: the machine with the latest files of the session is gone. */
+  /** `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone. */
   about?:
     | {
         kind: 'call_in_doubt' | 'workspace_behind';
         tool_name?: string | undefined;
         tool_input?: Json | undefined;
         begun_at?: string | undefined;
-        /** Tool calls whose changes of files are lost, the first of them. */
+        /** The first of the tool calls whose file changes are lost. */
         calls?:
           | Array<{
               tool_name: string;
@@ -240,7 +240,7 @@ export interface NoticeRecord {
   session_id?: string | undefined;
   run_id?: string | undefined;
   created_at: string;
-  /** Ids and states. Read the rest with its own operation. */
+  /** Ids and states. Read the rest with the operation of the resource. */
   data: {
     agent_name?: string | undefined;
     /** Status of the run or of the session after the change. */
@@ -259,7 +259,7 @@ export interface NoticeRecord {
       | undefined;
     /** Labels of the run or of the session, if it has any. */
     labels?: Record<string, string> | undefined;
-    /** The event of the run's own log that tells the same. */
+    /** The corresponding event in the log of the run. */
     run_event_id?: string | undefined;
     interaction_key?: string | undefined;
     kind?: InteractionKind | undefined;
@@ -306,7 +306,7 @@ export interface RunSummary {
         cost?: number | undefined;
         /** ISO 4217. */
         currency?: string | undefined;
-        /** True when a message of the model was cut, by a cancel or by the loss of a worker: what it used is not known. */
+        /** True if a model message was cut off by a cancellation or a lost worker, so that its usage is unknown. */
         is_partial?: boolean | undefined;
       }
     | undefined;
@@ -332,7 +332,7 @@ export interface InteractionSummary {
         kind: 'call_in_doubt' | 'workspace_behind';
         tool_name?: string | undefined;
         begun_at?: string | undefined;
-        /** Tool calls whose changes of files are lost, the first of them. */
+        /** The first of the tool calls whose file changes are lost. */
         calls?:
           | Array<{
               tool_name: string;
@@ -341,7 +341,7 @@ export interface InteractionSummary {
           | undefined;
       }
     | undefined;
-  /** What the call is about: its path, address, command or amount, or else the beginning of its input. */
+  /** What the call is about: its path, address, command or amount, otherwise the beginning of its input. */
   tool_input_preview?: string | undefined;
   decision?: Decision | undefined;
   answered_by?: string | undefined;
@@ -372,14 +372,14 @@ export interface InteractionInTenantRecord {
       }>
     | undefined;
   multiple?: boolean | undefined;
-  /** `call_in_doubt`: a tool call that was begun before the worker died; it is not known whether it was carried out. `workspace_behind`: the machine with the latest files of the session is gone. */
+  /** `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone. */
   about?:
     | {
         kind: 'call_in_doubt' | 'workspace_behind';
         tool_name?: string | undefined;
         tool_input?: Json | undefined;
         begun_at?: string | undefined;
-        /** Tool calls whose changes of files are lost, the first of them. */
+        /** The first of the tool calls whose file changes are lost. */
         calls?:
           | Array<{
               tool_name: string;
@@ -407,7 +407,7 @@ export interface InteractionInTenantRecord {
   preview: string;
 }
 
-/** What goes on in the tenant now. 10000 means that many or more. */
+/** Current activity in the tenant. 10000 means that many or more. */
 export interface OverviewRecord {
   runs: {
     queued: number;
@@ -449,7 +449,7 @@ export interface ClientRecord {
   description?: string | undefined;
   profile: Profile;
   scopes: Scope[];
-  /** The only tenants that the client can access; absent: all. */
+  /** The tenants that the client can access (default: all). */
   tenant_ids?: string[] | undefined;
   status: ClientStatus;
   /** Send it with every update. */
@@ -501,7 +501,7 @@ export interface TenantRecord {
   status: TenantStatus;
   attachment_state: AttachmentState;
   status_reason?: string | undefined;
-  /** Number of automation clients without `tenant_ids`: they can access this tenant once it is usable, and then have to name a tenant. Only where one tenant is created or read. */
+  /** Number of automation clients without `tenant_ids`: they can access this tenant once it is usable, and then have to select a tenant. Present only when one tenant is created or read. */
   unbound_clients?: number | undefined;
   created_at: string;
   updated_at: string;
@@ -545,7 +545,7 @@ export interface AuditRecord {
     name?: string | undefined;
   };
   action: string;
-  /** Id of what was acted on. */
+  /** Id of the resource that was acted on. */
   object: string;
   outcome: 'done' | 'denied';
   address?: string | undefined;
@@ -555,11 +555,11 @@ export interface AuditRecord {
   hash: string;
 }
 
-/** Whether the chain of audit rows is intact. */
+/** Whether the hash chain of the audit log is intact. */
 export interface AuditStatusRecord {
   rows: number;
   last_seq: number;
-  /** Store it where the database cannot be written: it proves that nothing before it changed. */
+  /** Store it outside the database: it proves that no earlier row was changed. */
   last_hash: string;
   /** Rows that the server has checked. */
   verified_to_seq: number;
@@ -610,7 +610,7 @@ export interface SystemRecord {
   };
 }
 
-/** Tokens, costs and runs of a time and a group. */
+/** Tokens, costs and runs of one time range and group. */
 export interface UsageRecord {
   /** Start of the hour or day, in UTC. Present with `bucket`. */
   start?: string | undefined;
@@ -626,9 +626,9 @@ export interface UsageRecord {
   cancelled?: number | undefined;
   /** Time from start to end of these runs, waiting for people included. */
   run_seconds?: number | undefined;
-  /** With those read from a cache. */
+  /** Including tokens read from a cache. */
   input_tokens: number;
-  /** With those of reasoning. */
+  /** Including reasoning tokens. */
   output_tokens: number;
   cached_input_tokens: number;
   reasoning_tokens: number;
@@ -638,7 +638,7 @@ export interface UsageRecord {
   currency?: string | undefined;
 }
 
-/** A ceiling for all runs of a scope in each period. */
+/** A limit for all runs of a scope in each period. */
 export interface BudgetRecord {
   id: string;
   scope: {

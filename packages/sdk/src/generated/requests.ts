@@ -77,11 +77,11 @@ export interface CreateSchedule {
   time_zone?: string | undefined;
   /** The input that the agent declares: a `prompt`, and `files`, the ids of attached files, for agents that accept files. */
   input: JsonObject;
-  /** At a slot when the last run has not ended: skip the slot, or start another run. */
+  /** What to do at a slot if the last run has not ended: skip the slot, or queue another run. */
   overlap?: OverlapPolicy | undefined;
   /** After slots were missed: start one run for the newest of them, or none. */
   missed?: MissedPolicy | undefined;
-  /** A missed slot that is older starts no run. */
+  /** Older missed slots start no run. */
   missed_within_seconds?: number | undefined;
   agent_name: string;
   /** A new session for each run, or one session for all runs. */
@@ -104,11 +104,11 @@ export interface UpdateSchedule {
   input?: JsonObject | undefined;
   /** Your own names, such as a ticket or a customer: at most 16, keys of a-z, 0-9, `_`, `.` and `-`, values of at most 512 characters. They are merged by key; null removes one. */
   labels?: Readonly<Record<string, string | null>> | undefined;
-  /** At a slot when the last run has not ended: skip the slot, or start another run. */
+  /** What to do at a slot if the last run has not ended: skip the slot, or queue another run. */
   overlap?: OverlapPolicy | undefined;
   /** After slots were missed: start one run for the newest of them, or none. */
   missed?: MissedPolicy | undefined;
-  /** A missed slot that is older starts no run. */
+  /** Older missed slots start no run. */
   missed_within_seconds?: number | undefined;
 }
 
@@ -118,9 +118,9 @@ export interface CreateWebhook {
   description?: string | undefined;
   /** The notices to send; `*` for all. */
   types?: ReadonlyArray<WebhookType> | undefined;
-  /** Only notices about these agents; none: about all. */
+  /** Only notices about these agents (default: all). */
   agent_names?: ReadonlyArray<string> | undefined;
-  /** Only notices about runs and sessions with all of these labels; none: about all. */
+  /** Only notices about runs and sessions with all of these labels (default: all). */
   labels?: Readonly<Record<string, string>> | undefined;
   /** Makes a retry with the same body safe: it returns the first result. */
   idempotency_key?: string | undefined;
@@ -134,9 +134,9 @@ export interface UpdateWebhook {
   description?: string | undefined;
   /** The notices to send; `*` for all. */
   types?: ReadonlyArray<WebhookType> | undefined;
-  /** Only notices about these agents; none: about all. */
+  /** Only notices about these agents (default: all). */
   agent_names?: ReadonlyArray<string> | undefined;
-  /** Only notices about runs and sessions with all of these labels; none: about all. */
+  /** Only notices about runs and sessions with all of these labels (default: all). */
   labels?: Readonly<Record<string, string>> | undefined;
   status?: ClientStatus | undefined;
 }
@@ -147,7 +147,7 @@ export interface CreateClient {
   profile: Profile;
   /** Required with `profile: custom`; not allowed otherwise. */
   scopes?: ReadonlyArray<Scope> | undefined;
-  /** The only tenants that the client can access. Without it the client can access all tenants of the organization, also those that are created later. */
+  /** The only tenants that the client can access. Without it the client can access all tenants of the organization, including future ones. */
   tenant_ids?: ReadonlyArray<string> | undefined;
   expires_in_days?: number | undefined;
 }
@@ -197,9 +197,9 @@ export interface SetBudget {
 export interface AuditQuery {
   /** Only this action. */
   action?: string | undefined;
-  /** Only what this person or client did. */
+  /** Only actions of this person or client. */
   actor_id?: string | undefined;
-  /** Only what was done to this. */
+  /** Only actions on this resource. */
   object?: string | undefined;
   outcome?: 'done' | 'denied' | undefined;
   /** Not before this time. */
@@ -301,9 +301,9 @@ export interface EventsQuery {
 }
 
 export interface FeedQuery {
-  /** Notices of these types; all when absent. Repeat the parameter for several. */
+  /** Notices of these types (default: all). Repeat the parameter for several. */
   types?: ReadonlyArray<NoticeType> | undefined;
-  /** Where to start without Last-Event-ID: at the oldest notice that is kept, or after the newest. The id of the newest comes first, in a comment frame or as `last_event_id`. */
+  /** Where to start without Last-Event-ID: at the oldest notice available, or after the newest. The id of the newest comes first, in a comment frame or as `last_event_id`. */
   from?: 'oldest' | 'newest' | undefined;
   /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
@@ -312,13 +312,13 @@ export interface FeedQuery {
 }
 
 export interface UsageQuery {
-  /** From the hour or day of this time on. Default: 30 days before `to`. */
+  /** Start of the range, rounded down to the hour or day. Default: 30 days before `to`. */
   from?: string | undefined;
-  /** Up to this time. Default: now. */
+  /** End of the range. Default: now. */
   to?: string | undefined;
-  /** One row for each hour or day. Without it, one for the whole time. */
+  /** One row per hour or day. Without it, one row for the whole range. */
   bucket?: 'hour' | 'day' | undefined;
-  /** One row for each of these, or for each value of a label. */
+  /** One row per value, or per value of a label. */
   group_by?: 'agent' | 'model' | 'client' | 'session' | `label:${string}` | undefined;
   /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
@@ -327,13 +327,13 @@ export interface UsageQuery {
 }
 
 export interface OrganizationUsageQuery {
-  /** From the hour or day of this time on. Default: 30 days before `to`. */
+  /** Start of the range, rounded down to the hour or day. Default: 30 days before `to`. */
   from?: string | undefined;
-  /** Up to this time. Default: now. */
+  /** End of the range. Default: now. */
   to?: string | undefined;
-  /** One row for each hour or day. Without it, one for the whole time. */
+  /** One row per hour or day. Without it, one row for the whole range. */
   bucket?: 'hour' | 'day' | undefined;
-  /** One row for each of these, or for each value of a label. */
+  /** One row per value, or per value of a label. */
   group_by?: 'agent' | 'model' | 'client' | 'tenant' | `label:${string}` | undefined;
   /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
@@ -346,7 +346,7 @@ export interface TenantRunsQuery {
   status?: ReadonlyArray<RunFilter> | undefined;
   /** Runs of this agent. */
   agent_name?: string | undefined;
-  /** Has this label, as `key:value`. Repeat it for several: all must hold. */
+  /** Has this label, as `key:value`. Repeat it for several: all must match. */
   label?: ReadonlyArray<string> | undefined;
   /** Runs that failed so. */
   error_code?: RunErrorCode | undefined;
@@ -354,7 +354,7 @@ export interface TenantRunsQuery {
   created_after?: string | undefined;
   /** Runs created before this time. */
   created_before?: string | undefined;
-  /** Runs whose preview has this text; case does not matter. */
+  /** Runs whose preview contains this text, ignoring case. */
   q?: string | undefined;
   /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
@@ -371,7 +371,7 @@ export interface TenantInteractionsQuery {
   kind?: InteractionKind | undefined;
   /** Interactions of this agent. */
   agent_name?: string | undefined;
-  /** The run has this label, as `key:value`. Repeat it for several: all must hold. */
+  /** The run has this label, as `key:value`. Repeat it for several: all must match. */
   label?: ReadonlyArray<string> | undefined;
   /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;

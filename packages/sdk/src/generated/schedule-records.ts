@@ -27,16 +27,16 @@ export interface ScheduleSummary {
   missed: MissedPolicy;
   missed_within_seconds: number;
   status: ScheduleStatus;
-  /** `client_withdrawn`: the client or person may not start runs any more. */
+  /** `client_withdrawn`: the client or person is no longer allowed to start runs. */
   status_reason?: string | undefined;
   /** The next slot. Absent while the schedule is paused. */
   next_at?: string | undefined;
-  /** The newest slot that was dealt with. */
+  /** The newest slot that was processed. */
   last_slot_at?: string | undefined;
   last_run_id?: string | undefined;
   /** Send it with every update. */
   version: number;
-  /** Id of the client or person in whose name the runs start: who created the schedule, or last changed its pattern, time zone or input. */
+  /** Id of the client or person that the runs start as: the one that created the schedule, or last changed its pattern, time zone or input. */
   created_by: string;
   /** Name of the client, or email address of the person, as it is now. */
   created_by_name?: string | undefined;
@@ -44,7 +44,7 @@ export interface ScheduleSummary {
   updated_at: string;
 }
 
-/** Starts runs of an agent at the times of a cron pattern. */
+/** Starts runs of an agent on a cron schedule. */
 export interface ScheduleRecord {
   id: string;
   name: string;
@@ -62,16 +62,16 @@ export interface ScheduleRecord {
   missed: MissedPolicy;
   missed_within_seconds: number;
   status: ScheduleStatus;
-  /** `client_withdrawn`: the client or person may not start runs any more. */
+  /** `client_withdrawn`: the client or person is no longer allowed to start runs. */
   status_reason?: string | undefined;
   /** The next slot. Absent while the schedule is paused. */
   next_at?: string | undefined;
-  /** The newest slot that was dealt with. */
+  /** The newest slot that was processed. */
   last_slot_at?: string | undefined;
   last_run_id?: string | undefined;
   /** Send it with every update. */
   version: number;
-  /** Id of the client or person in whose name the runs start: who created the schedule, or last changed its pattern, time zone or input. */
+  /** Id of the client or person that the runs start as: the one that created the schedule, or last changed its pattern, time zone or input. */
   created_by: string;
   /** Name of the client, or email address of the person, as it is now. */
   created_by_name?: string | undefined;
@@ -81,11 +81,11 @@ export interface ScheduleRecord {
   input: JsonObject;
 }
 
-/** What became of one slot of a schedule. */
+/** The outcome of one slot of a schedule. */
 export interface ScheduleFire {
-  /** The time that the pattern names. */
+  /** The scheduled time. */
   slot_at: string;
-  /** When the service dealt with it. */
+  /** When the service processed it. */
   fired_at: string;
   outcome: FireOutcome;
   /** The run, if one was started. */

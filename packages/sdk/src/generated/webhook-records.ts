@@ -2,18 +2,18 @@
 
 import type { WebhookType, DeliveryStatus, ClientStatus } from './values.ts';
 
-/** A URL that gets the notices of the tenant, signed. */
+/** A URL that receives signed notices about the tenant. */
 export interface WebhookRecord {
   id: string;
   url: string;
   description?: string | undefined;
   types: WebhookType[];
-  /** Only notices about these agents; absent: all notices. */
+  /** Only notices about these agents (default: all). */
   agent_names?: string[] | undefined;
   /** Only notices about runs and sessions with all of these labels. */
   labels?: Record<string, string> | undefined;
   status: ClientStatus;
-  /** `gone`: the receiver answered 410. `failing`: no success for five days. */
+  /** `gone`: the receiver responded with 410. `failing`: no success for five days. */
   status_reason?: string | undefined;
   /** The end of the newest secret. */
   secret_hint: string;
@@ -33,16 +33,16 @@ export interface WebhookRecord {
 export interface WebhookDelivery {
   id: string;
   webhook_id: string;
-  /** `webhook-id` of the request, the same in every try. */
+  /** `webhook-id` of the request, the same in every attempt. */
   message_id: string;
   type: string;
   status: DeliveryStatus;
   tries: number;
   next_try_at?: string | undefined;
   response_status?: number | undefined;
-  /** The beginning of the answer. */
+  /** The beginning of the last response body. */
   response_excerpt?: string | undefined;
-  /** Why there was no answer. */
+  /** Why there was no response. */
   error?: string | undefined;
   created_at: string;
   ended_at?: string | undefined;
@@ -52,16 +52,16 @@ export interface WebhookDelivery {
 export interface WebhookDeliveryDetail {
   id: string;
   webhook_id: string;
-  /** `webhook-id` of the request, the same in every try. */
+  /** `webhook-id` of the request, the same in every attempt. */
   message_id: string;
   type: string;
   status: DeliveryStatus;
   tries: number;
   next_try_at?: string | undefined;
   response_status?: number | undefined;
-  /** The beginning of the answer. */
+  /** The beginning of the last response body. */
   response_excerpt?: string | undefined;
-  /** Why there was no answer. */
+  /** Why there was no response. */
   error?: string | undefined;
   created_at: string;
   ended_at?: string | undefined;
@@ -78,7 +78,7 @@ export interface IssuedWebhook {
 export interface WebhookReplay {
   /** Deliveries that were made or will be sent again. */
   deliveries: number;
-  /** The last notice that was looked at. */
+  /** The last notice that was examined. */
   last_id: string;
   /** True: send the request again with `last_id` as `after_id`. */
   has_more: boolean;

@@ -85,7 +85,7 @@ export const metricTable = {
     kind: 'counter',
     name: 'convoke_calls_in_doubt_total',
     labels: [],
-    means: 'Tool calls of which it is not known whether they were carried out.',
+    means: 'Tool calls that may or may not have completed.',
   },
   recoveryExhausted: {
     kind: 'counter',
