@@ -31,6 +31,8 @@ describe('each offence is named', () => {
     [`${server}/http/sse.ts`, '// ' + 'TO' + 'DO: later'],
     [`${server}/app/runs.ts`, '// Nobody waits for this run.'],
     ['packages/sdk/src/runs.ts', "throw new Error('whoever asked is gone');"],
+    ['packages/cli/src/commands/webhooks.ts', "'Delete a webhook; what waits is not sent'"],
+    ['docs/guides/feed.md', 'Its worker was lost, and the run goes on later.'],
     [`${server}/index.ts`, `export * from './main.ts';`],
     [`${server}/http/sse.ts`, at('registry.example.org')],
     ['package-lock.json', `"resolved": ${'"https:'}/example.org/x.tgz"`],

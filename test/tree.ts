@@ -64,6 +64,15 @@ const words: readonly Rule[] = [
     because: 'a pronoun instead of an actor; name the worker, reader, client or caller',
   },
   {
+    // What people read: help, errors, descriptions, pages, guides. Comments too, where such phrases come from.
+    where:
+      /^packages\/(api-page|cli|contract|sdk|server)\/src\/.*\.tsx?$|^docs\/guides\/|^README\.md$/,
+    refuses:
+      /\b(also not|of yours|what waits|goes on|go on|a look|by itself|by themselves|meanwhile|becomes of|became of|beside the plan)\b/i,
+    because:
+      'a phrase that sounds translated; say continues, pending, automatically or its outcome',
+  },
+  {
     where: /\.tsx?$/,
     refuses: /^\s*export \* from/,
     because: 'a barrel that names nothing; export explicit names',

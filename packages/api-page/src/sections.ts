@@ -67,7 +67,7 @@ ${fieldTable(document, data)}
 <div class="prose">
 <p>Each event comes in the envelope <a href="#schema-RunEvent">RunEvent</a>; the tables below describe its <code>data</code>. Ids order the events of one run. Store an id after you have processed its event, and send it as <code>Last-Event-ID</code> when you reconnect.</p>
 <p>A stream ends after one of the three terminal types. It can also close without one: then read the run, and reconnect if it has not ended. Other types, such as <code>&lt;framework&gt;.&lt;name&gt;</code>, are never terminal.</p>
-<p>An <code>EventSource</code> reconnects by itself and stops at the 204 that follows the terminal event. It reports a lost connection as <code>error</code>, too: one without data. Either guard your listener, or use <code>?event_names=off</code>, with which <code>onmessage</code> receives events of every type. <a href="../guides/stream-to-a-browser">More about browsers</a></p>
+<p>An <code>EventSource</code> reconnects automatically and stops at the 204 that follows the terminal event. It reports a lost connection as <code>error</code>, too: one without data. Either guard your listener, or use <code>?event_names=off</code>, with which <code>onmessage</code> receives events of every type. <a href="../guides/stream-to-a-browser">More about browsers</a></p>
 ${codeBlock(errorGuard)}
 </div>
 <div class="entries">${events}</div>

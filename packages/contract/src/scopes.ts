@@ -9,7 +9,7 @@ export const scopeDescriptions = {
   'interactions:write': 'Answer questions and approval requests.',
   'files:read': 'List and download the files of a session.',
   'files:write': 'Create, upload and delete the files of a session.',
-  'schedules:read': 'Read schedules and what became of their slots.',
+  'schedules:read': 'Read schedules and the outcome of their slots.',
   'schedules:write': 'Create, change, pause and delete schedules, and start their runs.',
   'webhooks:read': 'Read webhooks and their deliveries.',
   'webhooks:write':

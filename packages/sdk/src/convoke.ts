@@ -49,7 +49,7 @@ export class Convoke {
   readonly usage: Usage<UsageQuery>;
   /** The runs of all sessions. */
   readonly runs: TenantRuns;
-  /** What waits for a person in all sessions. */
+  /** Pending requests in all sessions. */
   readonly interactions: TenantInteractions;
   readonly webhooks: Webhooks;
   readonly #options: ConvokeOptions;

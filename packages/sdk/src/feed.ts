@@ -81,7 +81,7 @@ export class Feed {
       path: '/v1/events',
       query: { types, from },
       headers: progress.cursor === undefined ? {} : { 'last-event-id': progress.cursor },
-      // `follow` retries by itself, and for longer.
+      // `follow` retries on its own, and for longer.
       attempts: 1,
       signal,
     });

@@ -73,7 +73,7 @@ export class Schedules {
     });
   }
 
-  /** Starts no further run. Runs that it started go on. */
+  /** Starts no further run. Runs that it started continue. */
   async delete(id: string, { signal }: CallOptions = {}): Promise<void> {
     await this.#transport.json({ method: 'DELETE', path: at`/v1/schedules/${id}`, signal });
   }
@@ -86,7 +86,7 @@ export class Schedules {
     return this.#post(at`/v1/schedules/${id}/resume`, options);
   }
 
-  /** Starts a run now, beside the plan. */
+  /** Starts a run now, outside the schedule. */
   async run(id: string, options: IdempotentOptions = {}): Promise<Run> {
     const { idempotencyKey = newKey(), signal } = options;
     const record = await this.#transport.json<RunRecord>({
@@ -99,7 +99,7 @@ export class Schedules {
     return new Run(this.#transport, record);
   }
 
-  /** Lists what became of the slots of the past, newest first. */
+  /** Lists past slots with their outcome, newest first. */
   fires(id: string, query: PageQuery & CallOptions = {}): Listing<ScheduleFire> {
     const path = at`/v1/schedules/${id}/fires`;
     return new Listing(this.#transport, { path, key: 'fires' }, query);

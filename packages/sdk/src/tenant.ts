@@ -38,7 +38,7 @@ export class TenantRuns {
   }
 }
 
-/** What waits for a person in all sessions of the workspace. */
+/** Pending requests in all sessions of the workspace. */
 export class TenantInteractions {
   readonly #transport: Transport;
 
@@ -46,7 +46,7 @@ export class TenantInteractions {
     this.#transport = transport;
   }
 
-  /** Lists interactions, the one that waits longest first; only pending ones unless `status` is set. */
+  /** Lists interactions, oldest first; only pending ones unless `status` is set. */
   list(query: TenantInteractionsQuery & CallOptions = {}): Listing<InteractionSummary> {
     return new Listing(this.#transport, { path: '/v1/interactions', key: 'interactions' }, query);
   }

@@ -1,10 +1,10 @@
 import type { OperationId } from '@convoke/contract';
 
-/** How each operation is called with `@convoke/sdk`; undefined where a program does not call it by itself. */
+/** How each operation is called with `@convoke/sdk`; undefined where a program does not call it itself. */
 const calls: Readonly<Record<OperationId, string | undefined>> = {
   issue_token: `import { Convoke } from '@convoke/sdk';
 
-// The client obtains and renews its tokens by itself.
+// The client obtains and renews its tokens automatically.
 const convoke = new Convoke({ baseUrl, clientId, clientSecret, workspace: { tenantId } });`,
   get_metadata: undefined,
   get_jwks: undefined,

@@ -68,7 +68,7 @@ export interface SaveClient {
 
 /**
  * Saves an automation client and makes it the one in use. Returns the name, which gets a number if another process took
- * it meanwhile: the only copy of a secret is never overwritten and never lost.
+ * it in the meantime: the only copy of a secret is never overwritten and never lost.
  */
 export async function saveClient({ name, credentials, replace }: SaveClient): Promise<string> {
   const { current } = await changeSaved((saved) => {

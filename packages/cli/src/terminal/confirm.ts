@@ -2,7 +2,7 @@ import { exitCodes } from '../failure.ts';
 import { isInteractive } from './output.ts';
 import { interrupted, readLine } from './read-line.ts';
 
-/** Asks for a yes at a terminal, until the answer is clear; a script is not asked and goes on. */
+/** Asks for a yes at a terminal, until the answer is clear; a script is not asked and continues. */
 export async function confirmed(question: string): Promise<boolean> {
   if (!isInteractive()) return true;
   for (;;) {

@@ -28,7 +28,7 @@ const relevant = [
 ] as const;
 
 /**
- * Asks the person at the terminal about everything that waits, the oldest first, and goes on with what comes later. The
+ * Asks the person at the terminal about every pending request, the oldest first, and continues with new ones. The
  * feed tells what is new, and what was answered elsewhere while it was being asked.
  */
 export class Inbox {
@@ -113,7 +113,7 @@ export class Inbox {
     }
   }
 
-  /** Ctrl-C ends the inbox; what waits goes on waiting. */
+  /** Ctrl-C ends the inbox; pending requests stay pending. */
   readonly #interrupts: Interrupts = {
     raise: async () => {
       this.#stop.abort();

@@ -7,7 +7,7 @@ import { interrupted, readLine } from './read-line.ts';
 export interface Interrupts {
   /** Handles Ctrl-C. Returns whether the run is still followed or that is over. */
   readonly raise: () => Promise<'on' | 'over'>;
-  /** Resolves when the person is not being asked about Ctrl-C: nothing is shown meanwhile. */
+  /** Resolves when the person is not being asked about Ctrl-C: nothing is shown in the meantime. */
   readonly settled: () => Promise<unknown>;
   /** Runs a program at the terminal, whose Ctrl-C is its own. */
   readonly yieldTo: <T>(program: () => Promise<T>) => Promise<T>;
@@ -18,7 +18,7 @@ interface InterruptParts {
   readonly run: RunHandle;
   /** Whether a person can be asked; a script's run is cancelled. */
   readonly isAttended: boolean;
-  /** Stops following; the run goes on. */
+  /** Stops following; the run continues. */
   readonly leave: () => void;
 }
 

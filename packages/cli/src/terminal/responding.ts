@@ -12,7 +12,7 @@ interface RespondingParts {
   /** Whether to wait for an answer from elsewhere. */
   readonly isPatient: boolean;
   readonly interrupts: Interrupts;
-  /** Stops following; the run goes on. */
+  /** Stops following; the run continues. */
   readonly leave: () => void;
 }
 

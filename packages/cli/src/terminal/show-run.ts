@@ -61,7 +61,7 @@ export function showRun({ stream }: { readonly stream: boolean }): ShownRun {
   };
 }
 
-/** The end of a longer line is enough to see where the answer goes on. */
+/** The end of a longer line is enough to see where the answer continues. */
 const lastLineMax = 400;
 
 /** The unfinished line of the text, which is shown again below the remark. */

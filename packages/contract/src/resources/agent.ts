@@ -34,11 +34,9 @@ export const agentDetails = agentRecord
       .array(z.string())
       .meta({ description: 'The tools it may use; `*` stands for any characters.' }),
     skills: z.array(z.string()),
-    on_busy: z
-      .enum(['queue', 'reject'])
-      .meta({
-        description: 'What happens to a new run while another run of the session executes.',
-      }),
+    on_busy: z.enum(['queue', 'reject']).meta({
+      description: 'What happens to a new run while another run of the session executes.',
+    }),
     loaded_at: timestamp.optional(),
   })
   .meta({ id: 'AgentDetails', description: 'An agent with its input, tools and skills.' });

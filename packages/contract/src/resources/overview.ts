@@ -4,7 +4,7 @@ import { timestamp } from './page.ts';
 
 const count = z.int().min(0).max(limits.overviewCountMax);
 
-/** What goes on in a tenant now. */
+/** Current activity in a tenant. */
 export const overview = z
   .object({
     runs: z.object({ queued: count, running: count, waiting: count, cancelling: count }),

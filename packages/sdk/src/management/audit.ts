@@ -13,7 +13,7 @@ export class Audit {
     this.#path = path;
   }
 
-  /** Lists rows, newest first. A page may be empty although more follow; iterating goes on. */
+  /** Lists rows, newest first. A page may be empty although more follow; iterating continues. */
   list(query: AuditQuery & CallOptions = {}): Listing<AuditRecord> {
     return new Listing(this.#transport, { path: this.#path, key: 'rows' }, query);
   }

@@ -165,7 +165,7 @@ export class RunHandle implements AsyncIterable<RunEvent> {
       method: 'GET',
       path: `${this.#path}/events`,
       headers: after === undefined ? {} : { 'last-event-id': after },
-      // `followLog` retries by itself, and for longer.
+      // `followLog` retries on its own, and for longer.
       attempts: 1,
       signal,
     });

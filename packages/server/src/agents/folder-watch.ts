@@ -26,7 +26,7 @@ export interface Scanned {
 
 /**
  * Calls `onChange` once at the start, soon after each change, and at every poll: a watcher can lose events, reach the
- * system's limit, or have nothing to watch yet. Calls never overlap. It watches each directory by itself: on Linux,
+ * system's limit, or have nothing to watch yet. Calls never overlap. It watches each directory on its own: on Linux,
  * Node implements a recursive watch with one watch per file, and errors of those cannot be caught.
  */
 export class FolderWatch {

@@ -222,7 +222,7 @@ export async function updateClient(
     return { resource: next, entered, earlier };
   });
   const { resource, entered, earlier } = changed;
-  // A worker goes on with what an earlier request entered.
+  // A worker continues with what an earlier request entered.
   if (entered === undefined) return { resource, pending: earlier };
   return { resource, pending: await finishWithinRequest(services, entered) };
 }

@@ -177,7 +177,7 @@ export function recordNewSession(
   announce(services, tx, { tenantId: session.tenantId, notices });
 }
 
-/** Saves a session that changed by itself, without a run. */
+/** Saves a session that changed on its own, without a run. */
 export function recordSession(
   services: Pick<Services, 'fanout'>,
   tx: StoreTransaction,
@@ -215,7 +215,7 @@ export async function recordEnd(
   const now = changeTime(session, services.clock.now());
   if (run.pendingInteractions > 0) await tx.interactions.cancelPending(run.id);
   const freed = session.currentRunId === run.id ? runEnded(session, now) : session;
-  // Also when it was continued after a loss and ends by itself (D-87).
+  // Also when it was continued after a loss and ends on its own (D-87).
   const isRecovered = recovered || run.lossesTotal > 0;
   const ended = recordMove(services, tx, {
     seen,

@@ -74,7 +74,7 @@ export class SharedTails<Key extends string, Batch extends LogBatch> {
         const batch = shared ?? own;
         const busy = batch && reader.give(batch);
         if (busy !== undefined && !(await busy)) return;
-        // Only its own read shows that the log ended there after `wakes` was looked at.
+        // Attach only after a read of its own that started after `wakes` was sampled.
         if (batch !== own || batch?.isCut === true) continue;
         const going = tail.attach(reader, { wakes, signal });
         if (going !== undefined && !(await going)) return;
@@ -145,7 +145,7 @@ class Cursor<Batch extends LogBatch> {
 /** A reader that has caught up. */
 interface Attached<Batch extends LogBatch> {
   readonly reader: Cursor<Batch>;
-  /** Has the reader go on by itself, if that resolves to true. */
+  /** Has the reader continue on its own, if that resolves to true. */
   readonly detach: (going: boolean | Promise<boolean>) => void;
 }
 
@@ -188,7 +188,7 @@ class Tail<Batch extends LogBatch> {
 
   /**
    * Gives the reader each new batch as it is read, without a promise or a listener for each. Returns nothing when there
-   * may be events behind its place, else a promise of whether it goes on by itself. `wakes` is the count before the
+   * may be events behind its place, else a promise of whether it continues on its own. `wakes` is the count before the
    * reader's own query: if it changed, the reader queries again.
    */
   attach(
@@ -228,7 +228,7 @@ class Tail<Batch extends LogBatch> {
   }
 
   #deliver(batch: Batch): void {
-    // None is added meanwhile: a reader that goes on by itself does so in a later microtask.
+    // Safe to iterate: detached readers resume in a later microtask.
     for (const { reader, detach } of this.#attached) {
       if (reader.at !== batch.after) {
         detach(true);

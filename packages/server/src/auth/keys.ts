@@ -76,7 +76,7 @@ const rereadMs = 1_000;
 const minLeadMs = 5_000;
 /** How old the copy may be: another process may have rotated or revoked a key. */
 const staleMs = 5_000;
-/** A database that takes longer is probably away: the request goes on, and its own read of the database decides. */
+/** A database that takes longer is probably away: the request continues, and its own read of the database decides. */
 const refreshWaitMs = 500;
 
 /** Reads the table. On the first start of a deployment, inserts the first key. */

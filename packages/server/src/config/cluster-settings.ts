@@ -162,7 +162,7 @@ interface Storage {
   readonly databaseUrl: string | undefined;
 }
 
-/** A contradiction between settings that are valid each by itself; undefined when there is none. */
+/** A contradiction between settings that are valid each on its own; undefined when there is none. */
 export function clusterProblem(value: ClusterValue, { databaseUrl }: Storage): string | undefined {
   const wakeups = value('CONVOKE_WAKEUPS');
   if (wakeups !== 'auto' && wakeups !== 'local' && databaseUrl === undefined) {

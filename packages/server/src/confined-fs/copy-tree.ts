@@ -23,7 +23,7 @@ export interface CopiedFile {
 
 /**
  * Copies a folder whose content is not trusted, and yields each file with its digest. Follows no link, and skips what
- * vanishes meanwhile: see `walk.ts`. Owners and times are kept; users other than the owner get no access to the copy.
+ * vanishes in the meantime: see `walk.ts`. Owners and times are kept; users other than the owner get no access to the copy.
  */
 export async function* copyTree(
   from: string,

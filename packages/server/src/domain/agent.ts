@@ -62,7 +62,7 @@ export interface BrokenAgent {
   readonly framework?: string;
 }
 
-/** What becomes of a run whose worker is gone, and of its tool calls in doubt (D-83, D-88). */
+/** What happens to a run whose worker is gone, and to its tool calls in doubt (D-83, D-88). */
 export interface RecoveryPolicy {
   readonly onLoss: 'resume' | 'fail';
   /** How often in a row the run may lose its worker without getting further. */

@@ -175,7 +175,7 @@ export function headProblem(last: ChainHead, head: ChainHead): ChainProblem | un
 
 /**
  * How far the rows of a chain were checked. A walk begins at the first row and ends at the head; new rows are checked by
- * going on, and every row again by the walk of the next day.
+ * continuing, and every row again by the walk of the next day.
  */
 export interface ChainCheck {
   readonly chain: AuditChain;

@@ -9,7 +9,7 @@ import type { TenantScope } from './scope.ts';
  *
  * - `pending`: not answered yet. It leaves this state exactly once.
  * - `answered`: by a person. `appliedAt` is set when the leg that acts on the answer is claimed: from then
- *   on an allow is spent, whatever becomes of that leg.
+ *   on an allow is spent, whatever happens to that leg.
  * - `expired`: its time ran out.
  * - `cancelled`: its run or its session ended.
  */

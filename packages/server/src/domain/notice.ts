@@ -14,7 +14,7 @@ import type { RunEventDraft } from './run/run-event.ts';
 import { type Run, isLeased } from './run/run.ts';
 import type { Session } from './session.ts';
 
-/** D-110: what others may want to hear about a change. Thin: ids and states, never text of a conversation. */
+/** D-110: a notification of a change. Thin: ids and states, never text of a conversation. */
 export interface NoticeDraft {
   readonly type: NoticeType;
   readonly sessionId?: SessionId;
@@ -77,7 +77,7 @@ export function runNotices({ before, after, events, at }: RunChange): NoticeDraf
     if (told === undefined) return;
     add(told.type, { ...told.data, run_event_id: formatEventId(first + index) });
   });
-  // A run that a live runtime continues after its answers has no event that tells it.
+  // A run that a live runtime continues after its answers emits no event.
   const isAnswered = before?.status === 'waiting' && after.status === 'running' && isLeased(after);
   const isTold = notices.some(({ type }) => type === 'run_resumed');
   if (isAnswered && !isTold) add('run_resumed', { status: 'running' });

@@ -15,7 +15,7 @@ import { type Refused, type Ruling, accepted, refused } from './refusal.ts';
  * A session is a conversation with one agent: a session folder, a history, and runs one after another.
  *
  * - `idle`: no run is queued or executes. Entered on create, on resume, and when the last run ends.
- * - `running`: a run executes or is queued, goes on after its answers, or is about to end.
+ * - `running`: a run executes or is queued, continues after its answers, or is about to end.
  * - `waiting`: the current run waits for a person, so at least one interaction is pending.
  * - `stopping`: a stop was requested and the current run has not ended yet; `stopMode` says what follows.
  * - `stopped`: suspended. Only resume and stop(terminate) leave it.

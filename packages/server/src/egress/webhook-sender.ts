@@ -129,7 +129,7 @@ function readAnswer(answer: IncomingMessage, now: number, end: (result: TryResul
     if (bytes >= bodyBytesMax) finish();
   });
   answer.once('end', finish);
-  // The status has come: the try has its result, whatever becomes of the rest.
+  // The status has arrived: the attempt has its result, whatever happens to the rest.
   answer.once('error', finish);
   answer.once('aborted', finish);
 }

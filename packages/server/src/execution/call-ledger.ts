@@ -44,7 +44,7 @@ export class CallLedger implements Effects {
     this.#known.add(call.ref);
     this.#inFlight.add(call.ref);
     const mayStart = await this.#beginInTurn(call);
-    // An intent that became durable meanwhile is in doubt: harmless, and the only safe reading.
+    // An intent that became durable in the meantime is in doubt: harmless, and the only safe reading.
     if (mayStart && !signal.aborted) return true;
     this.#forget(call.ref);
     return false;

@@ -107,8 +107,8 @@ export async function recallClaim(
 }
 
 /**
- * As `recallClaim`, for a run that began with its insert or with the end of the one before. That transaction may have made
- * the session, too, so there is no row of it to wait for; but until it ends it keeps others from locking the tenant.
+ * As `recallClaim`, for a run that began with its insert or with the end of the one before. Its transaction may not have
+ * committed the session either, so this waits for the lock on the tenant, which that transaction holds.
  */
 export async function recallStart(
   { store }: Pick<Services, 'store'>,

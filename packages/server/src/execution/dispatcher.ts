@@ -54,7 +54,7 @@ export class Dispatcher implements RunSlots {
   #isAccepting = false;
   /** With many waiting tenants a round takes several passes: each tenant has a turn before any has a second. */
   #round: Round = { after: undefined, isCut: false, hasLeft: false };
-  /** Whether a ready run may wait for a slot to become free; one that becomes ready wakes the pass by itself. */
+  /** Whether a ready run may wait for a slot to become free; one that becomes ready wakes the pass on its own. */
   #mayWait = true;
 
   constructor(services: ExecutionServices, options: DispatcherOptions) {
@@ -203,7 +203,7 @@ export class Dispatcher implements RunSlots {
     const { runConcurrency, tenantRunConcurrency } = this.#services.settings;
     return (
       !this.#executing.has(id) &&
-      // A run that ends its servers then takes few others with it (D-90).
+      // One suspect at a time (D-90): if it crashes the server, few other runs are lost.
       !(isSuspect(run) && this.#executing.hasSuspect) &&
       this.#executing.size < runConcurrency * share &&
       this.#executing.ofTenant(tenantId) < tenantRunConcurrency * share
@@ -270,7 +270,7 @@ export class Dispatcher implements RunSlots {
 }
 
 interface Round {
-  /** Where the next pass goes on; undefined before a round. */
+  /** Where the next pass continues; undefined before a round. */
   readonly after: TenantId | undefined;
   /** Whether a page was full. */
   readonly isCut: boolean;

@@ -92,7 +92,7 @@ export class LegOutput {
     this.#usage ??= new LegUsage(agent, this.#prices);
     this.#isUsagePartial ||= report.isPartial === true;
     const entry = this.#usage.entryOf(report);
-    // The leg goes on only when it is known whether it may.
+    // The leg waits for the budget check.
     return entry === undefined ? undefined : writer.usage(entry);
   }
 

@@ -115,7 +115,7 @@ export class LegSupervisor {
       );
   }
 
-  /** Ends the leg because the drain is over; its run goes on where that is safe (D-86). */
+  /** Ends the leg because the drain is over; its run continues where that is safe (D-86). */
   async cut(): Promise<void> {
     this.#decide('cut');
     await this.#done;
@@ -217,7 +217,7 @@ export class LegSupervisor {
     return verdict ?? Promise.race([this.#runLeg(work), this.#verdict.promise]);
   }
 
-  /** D-86: decides what becomes of the run at once, while the lease is still held. */
+  /** D-86: decides what happens to the run at once, while the lease is still held. */
   async #recordCut(claimed: ClaimedLeg, snapshot: FolderState | undefined): Promise<boolean> {
     const { store, clock } = this.#services;
     const { epoch } = claimed.holder;
@@ -264,7 +264,7 @@ export class LegSupervisor {
         }
         const pause = this.#output.write(event, agent, writer);
         if (pause !== undefined) await pause;
-        // The verdict is the outcome: the leg must not go on to its next call.
+        // The verdict is the outcome: the leg must not continue to its next call.
         if (this.#hasVerdict) break;
       }
       return failed('agent_error', 'The agent ended without saying how.');
@@ -291,7 +291,7 @@ export class LegSupervisor {
     if (!this.#isYielding) {
       return failed('agent_error', 'The agent handed its run over without being asked to.');
     }
-    // Text behind the last recovery point would be said again: the reader has to hear of it.
+    // Text after the last recovery point will be repeated, so readers need `run_interrupted`.
     const isWhole = outcome === 'yielded' && this.#output.isAtRecoveryPoint;
     return isWhole ? { status: 'yielded' } : 'cut';
   }

@@ -93,7 +93,7 @@ export async function prepareLeg(
   };
 }
 
-/** What the leg before said behind its recovery point, if this one goes on from there. */
+/** What the leg before said after its recovery point, if this one continues from there. */
 async function cutText(
   { store }: ExecutionServices,
   { run, input, state: { point } }: ClaimedLeg,

@@ -56,7 +56,7 @@ const leftToOthersMs = 30_000;
 
 /**
  * D-88: continues, asks about or ends a run whose worker is gone or whose leg was cut, in one transaction. False: the run
- * changed meanwhile or is left to another server, and nothing was written.
+ * changed in the meantime or is left to another server, and nothing was written.
  */
 export async function recoverRun(services: RecoveryServices, lost: LostRun): Promise<boolean> {
   const { store } = services;
@@ -106,7 +106,7 @@ function frameworkOf(
   return harnesses.get(agents.find(run.agentName)?.framework ?? '');
 }
 
-/** Whether the next leg of the run goes on in the middle of a message, as framework and agent want it. */
+/** Whether the next leg of the run continues in the middle of a message, as framework and agent want it. */
 function continuesCutText(services: RecoveryServices, run: Run): boolean {
   const agent = services.agents.find(run.agentName);
   const canContinue = frameworkOf(services, run)?.keepsCutText === true;
@@ -263,6 +263,9 @@ async function interrupt(
   tx.onCommit(() => {
     metrics.runsInterrupted.add(1);
     metrics.callsInDoubt.add(inDoubt.length);
-    log.warn('run interrupted; it goes on', { run_id: run.id, calls_in_doubt: inDoubt.length });
+    log.warn('run interrupted; it will continue', {
+      run_id: run.id,
+      calls_in_doubt: inDoubt.length,
+    });
   });
 }

@@ -22,7 +22,7 @@ export async function releaseHeldRun(services: RecoveryServices, run: Run): Prom
     const held = { session: seen.session, run: seen.run };
     const answer = folderAnswer(await tx.interactions.answered(run.id), held.run.leaseEpoch);
     const policy = services.agents.find(run.agentName)?.recovery.inDoubt ?? 'fail';
-    if (answer === 'go on' || (answer === undefined && policy === 'tell')) {
+    if (answer === 'continue' || (answer === undefined && policy === 'tell')) {
       await goOn(services, tx, held);
     } else if (answer === undefined && policy === 'ask') {
       await ask(services, tx, held);

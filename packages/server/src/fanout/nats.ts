@@ -32,7 +32,7 @@ const everything = 'everything';
 
 const pingEveryMs = 5_000;
 
-/** How long a start waits for NATS. It then goes on without: wake-ups only save readers from polling. */
+/** How long a start waits for NATS. It then continues without: wake-ups only save readers from polling. */
 const startTimeoutMs = 2_000;
 
 /** Wake-ups over NATS: one subject per topic, so that a server receives only the topics it follows. */
@@ -132,7 +132,7 @@ class NatsFanout implements Fanout {
     this.#queue.addEverything();
   }
 
-  /** The library subscribes again by itself after every reconnect. */
+  /** The library subscribes again on its own after every reconnect. */
   #follow(topic: Topic): (() => void) | undefined {
     const subscription = this.#connection?.subscribe(this.#subject(topic), {
       callback: () => this.#subscribers.wake(topic),

@@ -1,4 +1,4 @@
-/** What became of an action of an agent that goes on in its own session. */
+/** The outcome of an action of an agent that continues in its own session. */
 export interface ToldAction {
   readonly title: string;
   /** `approved`: a person wants it carried out now. `refused`: a person did not allow it. */
@@ -17,7 +17,7 @@ export interface Unfinished {
   readonly said?: string | undefined;
 }
 
-/** The prompt for an agent whose process was stopped in the middle of a task: what became of its work. */
+/** The prompt for an agent whose process was stopped in the middle of a task: what happened to its work. */
 export function continuePrompt({ task, actions, answers, said = '' }: Unfinished): string {
   const listed = (heading: string, fate: ToldAction['fate']) => {
     const lines = actions.filter((action) => action.fate === fate).map(lineOf);

@@ -14,7 +14,7 @@ export const parkedRequest = z.strictObject({
 });
 export type ParkedRequest = z.infer<typeof parkedRequest>;
 
-/** What a leg that goes on knows of the run. */
+/** What a leg that resumes knows of the run. */
 export interface Given {
   readonly answers: ReadonlyMap<string, Answer>;
   readonly calls: ReadonlyMap<string, KnownCall>;
@@ -73,7 +73,7 @@ export function decidedActions(
   });
 }
 
-/** What became of a call that passed the ledger. */
+/** The outcome of a call that passed the ledger. */
 export function fateOf(title: string, known: KnownCall): ToldAction {
   switch (known.state) {
     case 'ended':

@@ -125,8 +125,8 @@ function statusOf(reply: FastifyReply): number {
 }
 
 /**
- * Reads the call, runs its handler and writes the answer. What writes itself is only begun, and the promise of its last
- * byte is in an object: so this function ends before an event stream does, and frees the call.
+ * Reads the call, runs its handler and writes the answer. Starts a streaming reply without awaiting it (the promise is
+ * wrapped in an object), so that the parsed call can be freed while the stream stays open.
  */
 async function begin(
   served: Served,

@@ -51,7 +51,7 @@ export class DeclaredPaths {
     return found === undefined ? [] : allowedAt(found);
   }
 
-  /** What the router must refuse by itself, because it would take the literal text of one path for the id of another. */
+  /** What the router must refuse on its own, because it would take the literal text of one path for the id of another. */
   shadows(): readonly Shadow[] {
     return this.#paths.flatMap((declared) => {
       const example = declared.path.replaceAll(/\{\w+\}/g, 'x');

@@ -10,7 +10,7 @@ import type { ProcessLimits, SandboxMode } from './sandbox.ts';
 /**
  * One framework that can run agents. A run is a series of legs; a leg ends `completed`, `cancelled`,
  * `error`, `waiting` or `yielded`. After `waiting` nothing runs: the next leg starts from the last checkpoint and the
- * answers. After `yielded` the next leg goes on from the last checkpoint, in another process. Adapters never touch the
+ * answers. After `yielded` the next leg continues from the last checkpoint, in another process. Adapters never touch the
  * database and never make ids.
  *
  * The registry and the workers handle a harness as `Harness<unknown>`. That `start` gets settings which its own
@@ -19,10 +19,10 @@ import type { ProcessLimits, SandboxMode } from './sandbox.ts';
  */
 export interface Harness<Settings = unknown> {
   readonly framework: string;
-  /** Whether a leg can go on from its last recovery point after its worker was lost (D-88). Default: `none`. */
+  /** Whether a leg can continue from its last recovery point after its worker was lost (D-88). Default: `none`. */
   readonly afterLoss?: AfterLoss;
   /**
-   * Whether a leg that goes on continues behind `context.cut`. What was said after the last recovery point then stays in
+   * Whether a leg that resumes continues after `context.cut`. What was said after the last recovery point then stays in
    * the answer (D-271), unless the agent wants cut messages again from their beginning (`recovery.cut_message`).
    */
   readonly keepsCutText?: boolean;
@@ -101,7 +101,7 @@ export type LegInput =
   /** Answers to every interaction that the previous leg left pending, keyed by `ref`. */
   | { readonly kind: 'resume'; readonly answers: ReadonlyMap<string, Answer> }
   /**
-   * Goes on from the last recovery point, or from the start if there is none. `answers` are all that the run has got;
+   * Continues from the last recovery point, or from the start if there is none. `answers` are all that the run has got;
    * `calls` are its calls by `ref`, and a call that is not among them was never begun.
    */
   | {
@@ -148,8 +148,8 @@ export interface LegContext<Settings = unknown> {
   /** The end of the run's answer so far, of which nothing was discarded; absent in its first leg. */
   readonly said?: string | undefined;
   /**
-   * What was said after the last recovery point and stays in the answer: the leg goes on exactly behind it. Empty unless
-   * the harness keeps such text (`keepsCutText`) and the leg goes on.
+   * What was said after the last recovery point and stays in the answer: the leg continues exactly after it. Empty unless
+   * the harness keeps such text (`keepsCutText`) and the leg continues.
    */
   readonly cut?: string;
   /** What the run may still use. Ask before each request to a model (D-133). */
@@ -195,7 +195,7 @@ export type HarnessEvent =
       readonly type: 'message_delta';
       readonly text: string;
       readonly model?: string;
-      /** A recovery point behind this text, stored in the same transaction: a leg that goes on never says it again. */
+      /** A recovery point after this text, stored in the same transaction: a leg that resumes never says it again. */
       readonly point?: Json;
     }
   | {
@@ -212,7 +212,7 @@ export type HarnessEvent =
       readonly multiple?: boolean;
     }
   /**
-   * Stored in the same transaction as the events before it and as `usage`. `recovery`: a leg of this run can go on from it.
+   * Stored in the same transaction as the events before it and as `usage`. `recovery`: a leg of this run can continue from it.
    */
   | {
       readonly type: 'checkpoint';
@@ -247,7 +247,7 @@ export type LegEnd =
   /** `yielded` only after `yield` was called. */
   (
     | { readonly type: 'end'; readonly outcome: 'completed' | 'cancelled' | 'waiting' | 'yielded' }
-    /** After `yield`: a call was stopped on its way, so the run goes on as after a loss, if its agent allows that. */
+    /** After `yield`: a call was stopped on its way, so the run continues as after a loss, if its agent allows that. */
     | { readonly type: 'end'; readonly outcome: 'cut' }
     | {
         readonly type: 'end';
@@ -258,11 +258,11 @@ export type LegEnd =
           | 'tool_error'
           | 'sandbox_unavailable'
           | 'budget_exceeded'
-          /** A leg that was to go on cannot: the agent's own record of the run is gone. */
+          /** A leg that was to continue cannot: the agent's own record of the run is gone. */
           | 'worker_lost';
         readonly message: string;
       }
   ) & {
-    /** The last checkpoint, stored together with the end: a leg of this run must never go on from it. */
+    /** The last checkpoint, stored together with the end: a leg of this run must never continue from it. */
     readonly state?: Json;
   };

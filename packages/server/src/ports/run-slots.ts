@@ -5,8 +5,8 @@ import type { SessionState } from './repositories/sessions.ts';
 /** The run slots of this process: each executes one run at a time. */
 export interface RunSlots {
   /**
-   * A slot for a run that is about to be inserted, or whose turn in its session has come, so that it starts in that
-   * transaction; undefined: it waits for a worker. `state` is what its first leg starts from.
+   * Reserves a slot for a run that is about to be inserted or is next in its session, so that it starts in the
+   * current transaction; undefined if a worker must claim it later. `state` is what its first leg starts from.
    */
   reserve(run: QueuedRun, state: SessionState): Slot | undefined;
 }

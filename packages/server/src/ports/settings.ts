@@ -10,7 +10,7 @@ export interface Settings {
   readonly runConcurrency: number;
   readonly tenantRunConcurrency: number;
   readonly leaseMs: number;
-  /** What becomes of runs whose worker is gone; an agent may only be stricter. */
+  /** What happens to runs whose worker is gone; an agent may only be stricter. */
   readonly recovery: 'resume' | 'fail';
   /** How long a lost run waits for the machine that has its files. */
   readonly machineReturnMs: number;

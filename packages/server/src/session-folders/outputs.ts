@@ -42,7 +42,7 @@ export async function offerOutputs(
       await handle.close();
       continue;
     }
-    // A file that is too large must not keep smaller ones from being taken: the walk goes on without it.
+    // A file that is too large must not keep smaller ones from being taken: the walk continues without it.
     if (taken >= filesPerLegMax || bytes + sizeBytes > bytesPerLegMax) {
       await handle.close();
       leftOut += 1;

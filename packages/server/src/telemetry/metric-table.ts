@@ -61,7 +61,7 @@ export const metricTable = {
     name: 'convoke_runs_interrupted_total',
     labels: [],
     means:
-      'Runs that lost their worker or were cut by a drain, and go on from their last recovery point.',
+      'Runs that lost their worker or were cut by a drain, and continue from their last recovery point.',
   },
   runsHandedOver: {
     kind: 'counter',

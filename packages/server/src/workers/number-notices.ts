@@ -8,7 +8,7 @@ const tenantsPerPass = 100;
 
 /**
  * D-111: returns the pass that numbers the notices of every tenant that has some. Servers share the tenants: a locked
- * one is skipped. A pass goes on after the tenant that the one before ended with, so a busy tenant delays no other.
+ * one is skipped. A pass continues after the tenant that the one before ended with, so a busy tenant delays no other.
  */
 export function numberingPass(
   services: Pick<Services, 'store' | 'clock' | 'fanout' | 'ids'>,

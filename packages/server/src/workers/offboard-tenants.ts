@@ -98,7 +98,7 @@ const steps: {
   },
 };
 
-/** The session ended by itself before it could be stopped. */
+/** The session ended on its own before it could be stopped. */
 function unlessRefused(error: unknown): void {
   if (!(error instanceof Refusal)) throw error;
 }

@@ -17,7 +17,7 @@ export interface Leases {
 }
 
 /**
- * Recovers every run whose worker is gone: it goes on from its last recovery point where that repeats nothing, and ends
+ * Recovers every run whose worker is gone: it continues from its last recovery point where that repeats nothing, and ends
  * otherwise (D-26, D-88).
  */
 export async function reconcileRuns(services: RecoveryServices, leases: Leases): Promise<boolean> {

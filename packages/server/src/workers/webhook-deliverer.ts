@@ -60,7 +60,7 @@ export class WebhookDeliverer {
     return Math.min(perTenantMax - own, togetherMax - this.#underWay.size);
   }
 
-  /** Aborts what is under way: its leases end by themselves, and another server sends it again. */
+  /** Aborts what is under way: its leases end on their own, and another server sends it again. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#underWay.keys());

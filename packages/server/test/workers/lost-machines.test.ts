@@ -8,7 +8,7 @@ import { databaseKinds } from '../support/databases.ts';
 import { type RunFixture, createRunFixture, over } from '../support/run-fixture.ts';
 import { lossSteps, note, point, settle } from './lost-workers.ts';
 
-const goOn = 'Go on with the files as they were saved';
+const goOn = 'Continue with the files as they were saved';
 
 describe.each(databaseKinds)(
   'a run whose worker is gone, with several machines, on %s (D-91)',

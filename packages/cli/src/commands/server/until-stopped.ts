@@ -1,14 +1,14 @@
 import type { RunBacklog, RunningServer } from '@convoke/server';
 import { remark } from '../../terminal/output.ts';
 
-/** Waits until a signal has stopped the server, and tells a person at the terminal what becomes of the runs. */
+/** Waits until a signal has stopped the server, and tells a person at the terminal what happens to the runs. */
 export async function untilStopped({ stopping, stopped }: RunningServer): Promise<void> {
   if (!process.stderr.isTTY) {
     await stopped;
     return;
   }
   await stopping;
-  // Behind the ^C of the terminal.
+  // After the ^C of the terminal.
   remark('\nstopping; press Ctrl-C again to exit immediately', 'dim');
   const left = await stopped;
   remark(`stopped${left === undefined ? '' : outlook(left)}`);

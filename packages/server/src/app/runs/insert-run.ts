@@ -37,7 +37,7 @@ export interface RequestedRun {
 
 /**
  * D-01: an id that sorts after those of the session's earlier runs, which other servers may have made. The last change
- * of the session is never before the time in its newest run's id, so only an id that is not later needs a look at that run.
+ * of the session is never before the time in its newest run's id, so only an id that is not later requires reading that run.
  */
 export async function laterId(
   { ids }: Pick<Services, 'ids'>,

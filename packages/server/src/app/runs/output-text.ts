@@ -23,8 +23,8 @@ export async function readOutputText(
 }
 
 /**
- * Joins the text behind the run's last recovery point, as far as it belongs to the answer: a leg that goes on continues
- * behind it. Undefined when it is longer than an answer can be stored.
+ * Joins the text after the run's last recovery point, as far as it belongs to the answer: a leg that resumes continues
+ * after it. Undefined when it is longer than an answer can be stored.
  */
 export async function readCutText(
   store: Store,

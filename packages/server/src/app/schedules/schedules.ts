@@ -235,7 +235,7 @@ export interface RunSchedule extends Change {
   readonly chargeRate: () => void;
 }
 
-/** Starts a run beside the plan, in the name of the caller. */
+/** Starts a run outside the schedule, in the name of the caller. */
 export function runSchedule(
   services: StartServices,
   scope: TenantScope,

@@ -59,7 +59,7 @@ export async function sendDelivery(
   { signal, chance }: { readonly signal: AbortSignal; readonly chance: number },
 ): Promise<void> {
   const result = await attempt(services, { webhook, delivery }, signal);
-  // The server stops: the lease ends by itself, and another server tries again.
+  // The server stops: the lease ends on its own, and another server tries again.
   if (signal.aborted) return;
   await recordTry(services, delivery, { result, chance });
 }

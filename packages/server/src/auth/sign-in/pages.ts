@@ -103,7 +103,7 @@ export function linkPage(action: string): string {
   });
 }
 
-/** A page with a message, and a link if there is somewhere to go on. */
+/** A page with a message, and a link if there is somewhere to continue. */
 export function messagePage(title: string, text: string, link?: Link): string {
   const more = link && html`\n<p><a href="${link.href}">${link.text}</a></p>`;
   return renderPage({ title, body: html`<p>${text}</p>${more}` });

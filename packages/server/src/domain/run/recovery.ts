@@ -6,15 +6,15 @@ import type { ToolCall } from './tool-call.ts';
 /**
  * What a framework can do after the loss of its worker (D-88, D-89).
  *
- * - `repeat`: go on from the last recovery point. Every call passes the ledger, so a leg without one starts again.
- * - `point`: go on from the last recovery point only: what a leg did before its first one is not known.
- * - `continue`: the agent keeps its own record and goes on by itself, so nothing that it said is discarded. The record is
+ * - `repeat`: continue from the last recovery point. Every call passes the ledger, so a leg without one starts again.
+ * - `point`: continue from the last recovery point only: what a leg did before its first one is not known.
+ * - `continue`: the agent keeps its own record and continues on its own, so nothing that it said is discarded. The record is
  *   on the machine of the lost worker.
  * - `session`: as `repeat`, in the agent's own session, whose record is on the machine of the lost worker.
  */
 export type AfterLoss = 'repeat' | 'point' | 'continue' | 'session' | 'none';
 
-/** A checkpoint that a leg can go on from. */
+/** A checkpoint that a leg can continue from. */
 export interface RecoveryPoint {
   /** The last event that it covers. */
   readonly seq: number;
@@ -36,7 +36,7 @@ export interface LostLeg {
   readonly isLeftToOthers: boolean;
   /** Whether any worker that continues the run has the session folder that the lost leg had. */
   readonly hasSameFolder: boolean;
-  /** Whether the next leg continues behind the text that the recovery point does not cover. */
+  /** Whether the next leg continues after the text that the recovery point does not cover. */
   readonly keepsCutText: boolean;
 }
 
@@ -70,7 +70,7 @@ const repeatableByNature: ReadonlySet<string> = new Set(['write_file']);
 export const noteOfLeftCall =
   'It is not known whether this was carried out. Check before doing it again.';
 
-/** D-88: decides what becomes of a run whose worker is gone, or whose leg was cut. Never guesses: in any doubt the run ends or asks. */
+/** D-88: decides what happens to a run whose worker is gone, or whose leg was cut. Never guesses: in any doubt the run ends or asks. */
 export function decideRecovery(lost: LostLeg): Recovery {
   const { run, reason, agent, afterLoss, point, calls } = lost;
   const isOff = agent === undefined || afterLoss === 'none' || agent.recovery.onLoss === 'fail';

@@ -80,7 +80,7 @@ export interface RunRecord {
   readonly savedEpoch: number;
   /** While set, only the last machine may continue the run: it has files that no archive has. */
   readonly holdUntil: number | null;
-  /** The run goes on with the files as they were archived, although later ones are lost. */
+  /** The run continues with the files as they were archived, although later ones are lost. */
   readonly isBehind: boolean;
   /** Since when its leg works; null between legs, and while a live runtime waits for a person. */
   readonly legStartedAt: number | null;

@@ -6,7 +6,7 @@ import type { ToolCall } from './tool-call.ts';
 const callsShownMax = 20;
 
 const options = {
-  goOn: 'Go on with the files as they were saved',
+  continue: 'Continue with the files as they were saved',
   end: 'End the run',
 } as const;
 
@@ -25,7 +25,7 @@ export function questionAboutFolder(calls: readonly ToolCall[], epoch: number) {
     type: 'user_question',
     ref: `${prefix}${epoch}`,
     question:
-      'The machine with the latest files of this session is gone. Go on with the files as they were saved?',
+      'The machine with the latest files of this session is gone. Continue with the files as they were saved?',
     options: Object.values(options).map((label) => ({ label })),
     about,
   } as const;
@@ -35,9 +35,9 @@ export function questionAboutFolder(calls: readonly ToolCall[], epoch: number) {
 export function folderAnswer(
   answered: readonly AnsweredInteraction[],
   epoch: number,
-): 'go on' | 'end' | undefined {
+): 'continue' | 'end' | undefined {
   const about = answered.find(({ requestId }) => requestId === `${prefix}${epoch}`);
   if (about?.kind !== 'question') return undefined;
-  // Only the exact option goes on without the files.
-  return 'answer' in about.answer && about.answer.answer === options.goOn ? 'go on' : 'end';
+  // Only the exact option continues without the files.
+  return 'answer' in about.answer && about.answer.answer === options.continue ? 'continue' : 'end';
 }

@@ -64,7 +64,7 @@ export interface Schedule {
   readonly updatedAt: number;
 }
 
-/** What became of one slot. */
+/** The outcome of one slot. */
 export interface Fire {
   readonly scheduleId: ScheduleId;
   readonly tenantId: TenantId;
@@ -257,7 +257,7 @@ export function dueSlots(schedule: Schedule, now: number): DueSlots {
   };
 }
 
-/** What became of the slot that may start a run. */
+/** The outcome of the slot that may start a run. */
 export type SlotResult =
   | { readonly outcome: 'started'; readonly run: StartedRun }
   | { readonly outcome: 'skipped' | 'refused'; readonly code: string };

@@ -15,7 +15,7 @@ export async function recordSnapshot(
   const isKept = !isArchived(snapshot) || (await tx.blobRemovals.keep(blobOf(snapshot)));
   // A commit whose answer was lost has named it already: then no removal is left to be called off.
   const isStored = isKept || before === snapshot;
-  // An archive that was removed meanwhile, after an hour, must not be named: the folder is on this machine only.
+  // An archive that was removed in the meantime, after an hour, must not be named: the folder is on this machine only.
   tx.sessions.saveSnapshot(sessionId, isStored ? snapshot : localState(snapshot));
   if (before !== null && before !== snapshot && isArchived(before)) {
     await tx.blobRemovals.schedule(blobOf(before), clock.now());

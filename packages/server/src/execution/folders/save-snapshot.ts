@@ -35,7 +35,7 @@ export interface SavedSnapshot extends Pick<SavedFolder, 'state' | 'abandon'> {
 /** A session folder that was saved during a leg, to be recorded in the session's row. */
 export interface SavedFolder {
   readonly state: FolderState;
-  /** Call when it was recorded and the leg goes on: the next leg looks at the row itself. Never rejects. */
+  /** Call when it was recorded and the leg continues: the next leg looks at the row itself. Never rejects. */
   settle(): Promise<void>;
   /** Call when it was not recorded. Never rejects. */
   abandon(): Promise<void>;

@@ -33,7 +33,7 @@ import type { Raised } from './raise-interactions.ts';
 export type LegOutcome = (
   | RunOutcome
   | { readonly status: 'waiting' }
-  /** The leg stopped at a safe point because its server drains: the run goes on elsewhere (D-85). */
+  /** The leg stopped at a safe point because its server drains: the run continues elsewhere (D-85). */
   | { readonly status: 'yielded' }
   /** The session's folder is gone: run and session end together. */
   | { readonly status: 'workspace_lost' }
@@ -47,7 +47,7 @@ export type LegOutcome = (
   readonly snapshot?: FolderState | undefined;
 };
 
-/** Records how a leg ended: the run ends, waits for a person, or goes on elsewhere. Returns the run after it. */
+/** Records how a leg ended: the run ends, waits for a person, or continues elsewhere. Returns the run after it. */
 export async function recordLegEnd(
   services: Pick<Services, 'clock' | 'fanout' | 'metrics' | 'slots'>,
   tx: StoreTransaction,

@@ -95,7 +95,7 @@ export function recordLeg(
       }
     }
     if (hasOnlyEvents(batch)) {
-      // Most batches: a word that is said by itself costs no more than its two statements.
+      // Fast path for plain events: two statements.
       const lastSeq = await appendEvents(services, tx, { holder, drafts: batch.items });
       return lastSeq === undefined ? undefined : { lastSeq, refused: noneRefused };
     }
@@ -193,7 +193,7 @@ async function isCommitted(tx: StoreTransaction, run: Run, after: number): Promi
 
 /**
  * Whether the leg's end was committed without an event: the run is parked. Only the end of this leg releases its lease
- * while the run goes on, and only a parked run is claimed again, under a higher epoch.
+ * while the run continues, and only a parked run is claimed again, under a higher epoch.
  */
 function hasParked({ epoch }: Holder, run: Run): boolean {
   return run.leaseEpoch > epoch || (run.leaseEpoch === epoch && !isEnded(run) && !isLeased(run));

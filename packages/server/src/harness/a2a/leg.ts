@@ -33,7 +33,7 @@ export interface A2aParts {
  * the agent keeps its task, and the answer is the next message to it.
  *
  * Sending a message is a call of the ledger (D-80): it has ended once its task has a name. From then on every response is
- * stored with a recovery point behind it, so a leg that goes on asks for the task and emits what was not said yet.
+ * stored with a recovery point behind it, so a leg that resumes asks for the task and emits what was not said yet.
  */
 export class A2aLeg implements Leg {
   readonly #parts: A2aParts;
@@ -96,14 +96,14 @@ export class A2aLeg implements Leg {
     this.#abort.abort();
   }
 
-  /** The remote task goes on: the leg only stops listening. A message that is being sent is waited for. */
+  /** The remote task continues: the leg only stops listening. A message that is being sent is waited for. */
   async yield(): Promise<void> {
     if (this.#isCancelled) return;
     this.#isYielding = true;
     if (this.#phase !== 'sending') this.#abort.abort();
   }
 
-  /** The task runs remotely: it can only be cancelled. The task of a run that goes on elsewhere is left alone. */
+  /** The task runs remotely: it can only be cancelled. The task of a run that continues elsewhere is left alone. */
   async kill(): Promise<void> {
     if (!this.#isYielding && this.#context.holdsLease()) await this.cancel();
     this.#abort.abort();

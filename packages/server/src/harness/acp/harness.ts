@@ -29,7 +29,7 @@ export function acpHarness(parts: AcpParts): Harness<AcpSettings> {
 /**
  * A process that is kept for its session's next leg. It starts with the first leg that needs it, is busy while a leg
  * uses it and idle between legs. It ends after `idleMs`, when more than `idleMax` processes are idle, when the session
- * ends, or by itself.
+ * ends, or on its own.
  */
 interface Warm {
   readonly process: AgentProcess;

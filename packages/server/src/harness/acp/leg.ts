@@ -209,7 +209,7 @@ export class AcpLeg implements Leg {
   }
 
   /**
-   * Stops the turn, so that another process can go on with it (D-85): when none of its calls runs, and only if the agent
+   * Stops the turn, so that another process can continue with it (D-85): when none of its calls runs, and only if the agent
    * can open its session again. A request that waits for a person stays open; its answer goes to the next leg.
    */
   #handOverIfSafe(): void {
@@ -217,7 +217,7 @@ export class AcpLeg implements Leg {
     if (!this.#isYielding || this.#isHandingOver || !this.#isPrompted) return;
     if (process?.canReopen !== true || !this.#turn.isSafe) return;
     this.#isHandingOver = true;
-    // Cancelled first, as in `cancel`. The agent may ask for its next call meanwhile: it must not begin.
+    // Cancelled first, as in `cancel`. The agent may ask for its next call in the meantime: it must not begin.
     this.#turn.stop(process.cancel());
   }
 
@@ -328,7 +328,7 @@ export class AcpLeg implements Leg {
 }
 
 function sessionLost(): LegFailure {
-  const reason = 'The agent no longer has its session, so the run cannot go on.';
+  const reason = 'The agent no longer has its session, so the run cannot continue.';
   return new LegFailure('worker_lost', reason);
 }
 

@@ -11,7 +11,7 @@ export function isHarmless(kind: string): boolean {
   return harmless.has(kind);
 }
 
-/** The calls with an effect that an agent has reported in its run, with what it said became of them. */
+/** The calls with an effect that an agent has reported in its run, with the outcome that it reported. */
 export class ReportedCalls {
   #calls: readonly ReportedCall[];
 

@@ -22,7 +22,7 @@ const progress = z.strictObject({
   /** The end of what the agent said, if it was handed over. */
   said: z.string().exactOptional(),
 });
-/** What a leg that goes on has to know of the run. */
+/** What a leg that resumes has to know of the run. */
 export type Progress = z.infer<typeof progress>;
 
 export const noProgress: Progress = { requests: 0, calls: [], asked: [] };

@@ -9,7 +9,7 @@ export interface TurnCallsParts {
   readonly queue: EventQueue;
   readonly redact: (text: string) => string;
   readonly before: readonly ReportedCall[];
-  /** Called when a leg that goes on has to know more than the last recovery point says. */
+  /** Called when a leg that resumes has to know more than the last recovery point says. */
   readonly onProgress: () => void;
 }
 

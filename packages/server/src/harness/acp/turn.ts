@@ -183,7 +183,7 @@ export class Turn implements Listener {
     return this.#afterStop(cancelled);
   }
 
-  /** An agent that saw a refusal before it saw the cancel would go on with something else. */
+  /** An agent that saw a refusal before it saw the cancel would continue with something else. */
   async #afterStop(response: RequestPermissionResponse): Promise<RequestPermissionResponse> {
     await this.#stopping;
     return response;

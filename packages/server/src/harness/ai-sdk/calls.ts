@@ -26,7 +26,7 @@ export interface StepCalls {
   readonly step: number;
 }
 
-/** What is known about the open calls of a leg that goes on. */
+/** What is known about the open calls of a leg that resumes. */
 export interface Given {
   readonly answers: ReadonlyMap<string, Answer>;
   /** Calls that were begun by an earlier leg, with what was settled about them. */

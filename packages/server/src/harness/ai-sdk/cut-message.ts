@@ -10,7 +10,7 @@ const request =
   'very next character. Do not repeat any of it, and do not mention the interruption. If it was complete, say nothing.';
 
 /**
- * Asks the model to go on behind its cut message. As a message of its own, because not every provider lets the model
+ * Asks the model to continue after its cut message. As a message of its own, because not every provider lets the model
  * continue a last message of its own. It goes with one request and is not stored.
  */
 export function requestToContinue(cut: string): readonly ModelMessage[] {

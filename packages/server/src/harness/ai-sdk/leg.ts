@@ -39,7 +39,7 @@ import type { ToolOutput } from './tools/agent-tool.ts';
  * recovery points: the model's message with its open calls, and the same with their results. A call begins after the
  * first is emitted, so whatever the ledger knows about a call, its message is known too (D-89).
  *
- * A message that was cut is continued: the model is asked to go on behind what it said, which stays in the answer.
+ * A message that was cut is continued: the model is asked to continue after what it said, which stays in the answer.
  *
  * A leg ends
  *
@@ -115,7 +115,7 @@ class ConversationLeg {
     if (end.outcome === 'waiting' || end.outcome === 'yielded') return end;
     const finished = end.outcome === 'completed' ? this.#finished() : undefined;
     if (finished !== undefined) {
-      // Nothing is left to do: a leg that goes on from here only ends.
+      // Nothing is left to do: a leg that resumes from here only ends.
       yield this.#recoveryPoint(finished);
       return end;
     }
@@ -132,7 +132,7 @@ class ConversationLeg {
     this.#messages = [...before, { role: 'user', content: this.#context.prompt }];
   }
 
-  /** Goes on from the checkpoint. Returns an end when there is nothing to ask the model. */
+  /** Continues from the checkpoint. Returns an end when there is nothing to ask the model. */
   async *#goOn(
     known: Memory,
     input: Exclude<LegInput, { kind: 'prompt' }>,
@@ -142,7 +142,10 @@ class ConversationLeg {
     this.#messages = [...known.messages];
     this.#open = known.open;
     if (known.isIncomplete === true) {
-      return failure('agent_error', 'The conversation was too long to be stored for going on.');
+      return failure(
+        'agent_error',
+        'The conversation was too long to be stored, so the run cannot be resumed.',
+      );
     }
     if (known.open.length > 0) {
       const calls = input.kind === 'continue' ? input.calls : noneGiven.calls;
@@ -284,7 +287,7 @@ class ConversationLeg {
     return this.#tools.isYielding() && this.#isStored;
   }
 
-  /** A recovery point. Messages that are too long to be stored leave one that the run cannot go on from. */
+  /** A recovery point. Messages that are too long to be stored leave one that the run cannot continue from. */
   *#point(): Generator<HarnessEvent, void> {
     const memory = this.#memory(this.#messages, this.#open);
     const state = storedMemory(memory);

@@ -5,7 +5,7 @@ import type { ToolOutput } from './tools/agent-tool.ts';
 
 /**
  * The memory of a session is the list of messages, as JSON. A run under way adds the calls that have no result yet.
- * Providers reject a list with such calls, so the leg that goes on first gives each a result, and the next run a note
+ * Providers reject a list with such calls, so the leg that resumes first gives each a result, and the next run a note
  * that there is none.
  */
 
@@ -34,7 +34,7 @@ const memorySchema = z.strictObject({
   hasSpoken: z.boolean(),
   messages: z.array(modelMessageSchema),
   open: z.array(openCall),
-  /** The messages of the run are missing, because they were too long to be stored: it cannot go on from here. */
+  /** The messages of the run are missing, because they were too long to be stored: it cannot continue from here. */
   isIncomplete: z.literal(true).exactOptional(),
 });
 export type Memory = z.infer<typeof memorySchema>;

@@ -4,11 +4,11 @@ import { LegFailure } from '../leg-failure.ts';
 import type { ClaudeProcess } from './process.ts';
 
 export function sessionLost(): LegFailure {
-  const reason = 'Claude no longer has its session, so the run cannot go on.';
+  const reason = 'Claude no longer has its session, so the run cannot continue.';
   return new LegFailure('worker_lost', reason);
 }
 
-/** Whether a leg ended because Claude did not find the session that it was to go on with. */
+/** Whether a leg ended because Claude did not find the session that it was to continue with. */
 export function isSessionMissing(end: LegEnd, { kind }: LegInput): boolean {
   const isMissing = end.outcome === 'error' && /No conversation found/i.test(end.message);
   return kind === 'continue' && isMissing;

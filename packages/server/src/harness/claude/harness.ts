@@ -14,7 +14,7 @@ export function claudeHarness(
     afterLoss: 'session',
     // Claude stores its session itself, and what a loss leaves of it is not certain: its author has to choose.
     onLoss: 'fail',
-    // 2: what a leg that goes on has to know. 3: the run in which Claude's session began.
+    // 2: what a leg that resumes has to know. 3: the run in which Claude's session began.
     checkpointFormat: 3,
     countsTokens: true,
     reportsCost: true,

@@ -306,7 +306,7 @@ export class ClaudeLeg implements Leg {
     return { type: 'end', outcome: 'yielded' };
   }
 
-  /** The question is behind the recovery point that names its call: a loss in between loses neither. */
+  /** The question is after the recovery point that names its call: a loss in between loses neither. */
   #waitFor(deferred: Deferred): LegEnd {
     this.#progress.deferred = deferred;
     this.#point();
@@ -315,7 +315,7 @@ export class ClaudeLeg implements Leg {
   }
 
   /**
-   * Interrupts the turn, so that another process can go on with it (D-85): when no call is under way. Claude keeps what
+   * Interrupts the turn, so that another process can continue with it (D-85): when no call is under way. Claude keeps what
    * it has said by then. A request that waits for a person stays open; its answer goes to the next leg.
    */
   #handOverIfSafe(): void {

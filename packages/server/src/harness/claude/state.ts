@@ -22,11 +22,11 @@ const progress = z.strictObject({
   /** Claude's session began in this run. */
   isNewSession: z.literal(true).exactOptional(),
 });
-/** What a leg that goes on has to know of the run. */
+/** What a leg that resumes has to know of the run. */
 export type Progress = z.infer<typeof progress>;
 
 /**
- * Checkpoint: the id of Claude's own session, which is stored in HOME, the deferred call, and what a leg that goes on has
+ * Checkpoint: the id of Claude's own session, which is stored in HOME, the deferred call, and what a leg that resumes has
  * to know; `progress` is absent once the run has ended.
  */
 const stateSchema = z.strictObject({

@@ -75,7 +75,7 @@ interface Running extends LegParts {
   answer: string;
   /** Characters of the current step's text that were said. */
   said: number;
-  /** What the leg before said of its step behind its recovery point, until this leg has found its place. */
+  /** What the leg before said of its step after its recovery point, until this leg has found its place. */
   cut: string;
   events: number;
   /** What the leg has used so far, by model. */

@@ -196,14 +196,14 @@ export class StdioLeg {
     return undefined;
   }
 
-  /** A program that yields goes on from its last checkpoint, which covers all that it said. */
+  /** A program that yields continues from its last checkpoint, which covers all that it said. */
   async *#endOf(end: LegEnd): AsyncGenerator<HarnessEvent, LegEnd> {
     if (end.outcome !== 'yielded') return end;
     if (!this.#isYielding) return agentError('The program yielded without being asked to.');
     // Nothing was done in this leg: the state it started with still holds.
     if (!this.#hasWorked) return end;
     if (this.#state === undefined) {
-      return agentError('The program yielded without a checkpoint to go on from.');
+      return agentError('The program yielded without a checkpoint to continue from.');
     }
     yield { type: 'checkpoint', state: this.#state, recovery: true };
     return end;

@@ -69,7 +69,7 @@ export class EventStreams {
     const closing = new AbortController();
     const stream: Stream = { response, closing, openedAt: now, lastWriteAt: now };
     const remove = this.#admitted.add(open.caller, stream);
-    // They are read, and the token of the caller is among them.
+    // Already parsed; dropped because they contain the caller's token.
     response.req.headers = {};
     response.req.rawHeaders = [];
     return this.#untilEnd(stream, this.#begin(stream, open), remove);
@@ -104,7 +104,7 @@ export class EventStreams {
       stream.lastWriteAt = this.#options.clock.now();
       // Sequence numbers have no gaps, so their difference is the number of events.
       this.#options.metrics.eventsDelivered.add(lastSeq - after);
-      // The end of the response, which uncorks its socket, leaves with the last events.
+      // Corked, so that the last events and the end leave in one write: `end()` uncorks.
       if (ended) response.socket?.cork();
       if (rendered.writeTo(response)) return undefined;
       if (ended) response.socket?.uncork();

@@ -11,7 +11,7 @@ const check = 'background';
 const reportMaxAgeMs = 30_000;
 /** A pass may take this long beyond its period before it counts as overdue. */
 const overdueAfterMs = 30_000;
-const seeLog = 'see the log of the server for the cause; the pass is retried by itself';
+const seeLog = 'see the log of the server for the cause; the pass is retried automatically';
 
 /** Checks the report of a server's background work. A server that is not running is the business of `examineServer`. */
 export async function examineBackground({ dataDir, cluster }: Config): Promise<readonly Finding[]> {

@@ -19,7 +19,7 @@ export interface ClientRepository {
     oauthClientId: string,
     tenantId: TenantId,
   ): Promise<(Reach & { readonly revokedAt: number | null }) | undefined>;
-  /** Like `reach`, by the record id: for work that goes on in the client's name without a token. */
+  /** Like `reach`, by the record id: for work that continues in the client's name without a token. */
   reachById(id: ClientId, tenantId: TenantId): Promise<Reach | undefined>;
   /** Writes `next` if the row still has the version of `seen`; false otherwise. */
   save(next: Client, seen: Client): Promise<boolean>;

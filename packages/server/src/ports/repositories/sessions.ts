@@ -48,7 +48,7 @@ export interface SessionState {
   readonly context: string | null;
   /** State of the session folder, where several machines execute runs. */
   readonly snapshot: FolderState | null;
-  /** Null when no run can go on from the checkpoint after a loss. */
+  /** Null when no run can continue from the checkpoint after a loss. */
   readonly point: SavedPoint | null;
   /** By what the checkpoint was made; null when an older release wrote it. */
   readonly made: CheckpointMaker | null;
@@ -63,7 +63,7 @@ export const newSessionState: SessionState = {
   made: null,
 };
 
-/** A checkpoint as JSON text. `point` is set when a leg of that run can go on from it. */
+/** A checkpoint as JSON text. `point` is set when a leg of that run can continue from it. */
 export interface SavedCheckpoint extends CheckpointMaker {
   readonly text: string;
   readonly point?: SavedPoint | undefined;

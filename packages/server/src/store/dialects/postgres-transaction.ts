@@ -24,7 +24,7 @@ interface TransactionParts {
   readonly types: TypeOverrides;
 }
 
-/** A statement that is not sent yet, and what waits for its result. */
+/** A statement that is not sent yet, and the promise of its result. */
 interface Pending {
   readonly query: WireQuery;
   readonly resolve?: (result: WireResult) => void;
@@ -169,7 +169,7 @@ export class PostgresTransaction implements MigrationTransaction {
       const batch = this.#pending;
       this.#pending = [];
       this.#isAwaited = false;
-      // Behind a `begin` that failed, statements would commit by themselves.
+      // Behind a `begin` that failed, statements would commit on their own.
       if (this.#failure === undefined) await this.#sendBatch(batch);
       if (this.#failure === undefined) continue;
       for (const { reject } of batch) reject?.(toStoreError(this.#failure));

@@ -4,7 +4,7 @@ import type { Services } from '../../app/services.ts';
 const deliveriesPerPass = 500;
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Deletes deliveries of webhooks after their time, whatever became of them. */
+/** Deletes deliveries of webhooks after their time, whatever their outcome. */
 export async function forgetDeliveries({
   store,
   clock,

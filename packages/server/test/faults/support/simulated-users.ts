@@ -113,7 +113,7 @@ export function answerToRecovery(
 ): { readonly answer: string } | undefined {
   if (about === undefined) return undefined;
   if (about.kind === 'workspace_behind') {
-    return { answer: 'Go on with the files as they were saved' };
+    return { answer: 'Continue with the files as they were saved' };
   }
   return { answer: wasDone ? 'It was done' : 'It was not done: do it now' };
 }
