@@ -52,13 +52,19 @@ export function showRun({ stream }: { readonly stream: boolean }): ShownRun {
       if (remarked !== undefined || isAsked || event.type === 'run_completed') endLine();
       if (remarked !== undefined) remark(printable(remarked), 'dim');
       if (event.type === 'run_interrupted' && isTerminal) write(forOutput(lastLineOf(answer.text)));
-      if (!isMidLine() && !isAsked) armSpinner('the agent is working');
+      if (!isMidLine() && !isAsked) armSpinner(workOf(event));
     },
     close() {
       if (isHeldBack) write(answer.text);
       endLine();
     },
   };
+}
+
+/** Every framework names the event of a tool that starts `<framework>.tool_call`. */
+function workOf({ type, data }: RunEvent): string {
+  const name = type.endsWith('.tool_call') && 'name' in data ? data.name : undefined;
+  return typeof name === 'string' ? printable(`running ${name}`) : 'the agent is working';
 }
 
 /** The end of a longer line is enough to see where the answer continues. */

@@ -128,7 +128,8 @@ describe.each(deployments)('approvals on %s', (database) => {
       server = await server.restart();
       const over = await ended(server, run);
       const log = await logOf(server, run);
-      const writes = log.filter(({ data }) => data['name'] === 'write_file');
+      const results = log.filter(({ type }) => type === 'scripted.tool_result');
+      const writes = results.filter(({ data }) => data['name'] === 'write_file');
       // Claimed before the stop the run is lost with its worker; claimed after it, it executes. Never twice.
       expect(writes.length).toBe(over.status === 'completed' ? 1 : writes.length);
       expect(writes.length).toBeLessThanOrEqual(1);

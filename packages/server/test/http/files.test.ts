@@ -140,6 +140,7 @@ describe.each(deployments)('files on %s', (database) => {
         ).body;
       const log = await logOf(server, await start('letter.txt', [file.id]));
       expect(log.find(({ type }) => type === 'scripted.tool_result')?.data).toEqual({
+        tool_call_id: 'step-0',
         name: 'read_file',
         output: 'dear agent',
       });

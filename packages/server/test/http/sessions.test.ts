@@ -301,8 +301,8 @@ describe.each(deployments)('sessions on %s', (database) => {
       const log = await logOf(server, run);
       const results = log.filter((event) => event.type === 'scripted.tool_result');
       expect(results.map(({ data }) => data)).toEqual([
-        { name: 'write_file', path: 'page-2', size_bytes: 11 },
-        { name: 'read_file', output: 'dear diary' },
+        { tool_call_id: 'step-0', name: 'write_file', path: 'page-2', size_bytes: 11 },
+        { tool_call_id: 'step-1', name: 'read_file', output: 'dear diary' },
       ]);
     });
   });

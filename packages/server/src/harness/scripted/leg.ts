@@ -237,19 +237,23 @@ async function* useTool(
   input: Json,
   { run, ordinal }: Turn,
 ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
-  const result = await carryOut({ ref: refOf(ordinal), toolName: name, input }, run);
+  const call = { ref: refOf(ordinal), toolName: name, input };
+  const id = { tool_call_id: call.ref };
+  // A call that the ledger knows was shown before the leg that began it was lost.
+  if (knownCall(call, run) === undefined) {
+    yield { type: 'custom', name: 'tool_call', data: { ...id, name, input: shownInput(input) } };
+  }
+  const result = await carryOut(call, run);
   if (result === 'left') return { type: 'end', outcome: 'cancelled' };
   if (!result.ok) return failure('tool_error', result.message);
-  yield { type: 'custom', name: 'tool_result', data: result.data };
+  yield { type: 'custom', name: 'tool_result', data: { ...id, ...result.data } };
   return undefined;
 }
 
 /** Runs the tool through the ledger (D-80), or returns what the ledger knows. `left`: the run is in other hands. */
-async function carryOut(
-  call: { readonly ref: string; readonly toolName: string; readonly input: Json },
-  { context, input, cancelFlag, clock }: Running,
-): Promise<ToolResult | 'left'> {
-  const known = input.kind === 'continue' ? input.calls.get(call.ref) : undefined;
+async function carryOut(call: Call, running: Running): Promise<ToolResult | 'left'> {
+  const { context, cancelFlag, clock } = running;
+  const known = knownCall(call, running);
   if (known?.state === 'left') {
     return { ok: true, data: { name: call.toolName, note: known.note } };
   }
@@ -266,6 +270,27 @@ async function carryOut(
   if (result !== 'left')
     await effects.end(call.ref, { ok: result.ok, output: JSON.stringify(result) });
   return result;
+}
+
+interface Call {
+  readonly ref: string;
+  readonly toolName: string;
+  readonly input: Json;
+}
+
+function knownCall({ ref }: Call, { input }: Running) {
+  return input.kind === 'continue' ? input.calls.get(ref) : undefined;
+}
+
+/** Inputs of a step are small, but for the text of a file. */
+const shownCharactersMax = 16 * 1024;
+
+/** The input as an event shows it: as it is, or the beginning of its JSON text. */
+function shownInput(input: Json): Json {
+  const text = JSON.stringify(input);
+  return text.length <= shownCharactersMax
+    ? input
+    : `${text.slice(0, shownCharactersMax).toWellFormed()}…`;
 }
 
 /** For a result that `carryOut` stored. */

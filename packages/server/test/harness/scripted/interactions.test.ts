@@ -97,11 +97,29 @@ describe('tools', () => {
     expect(events).toEqual([
       {
         type: 'custom',
+        name: 'tool_call',
+        data: {
+          tool_call_id: 'step-0',
+          name: 'write_file',
+          input: { path: 'notes/a.txt', text: 'hello\n' },
+        },
+      },
+      {
+        type: 'custom',
         name: 'tool_result',
-        data: { name: 'write_file', path: 'notes/a.txt', size_bytes: 6 },
+        data: { tool_call_id: 'step-0', name: 'write_file', path: 'notes/a.txt', size_bytes: 6 },
       },
       { type: 'checkpoint', state: expect.objectContaining({ step: 1 }), recovery: true },
-      { type: 'custom', name: 'tool_result', data: { name: 'read_file', output: 'hello\n' } },
+      {
+        type: 'custom',
+        name: 'tool_call',
+        data: { tool_call_id: 'step-1', name: 'read_file', input: { path: 'notes/a.txt' } },
+      },
+      {
+        type: 'custom',
+        name: 'tool_result',
+        data: { tool_call_id: 'step-1', name: 'read_file', output: 'hello\n' },
+      },
       { type: 'end', outcome: 'completed' },
     ]);
   });
@@ -169,6 +187,7 @@ describe('tools', () => {
     await mkdir(join(sessionFolder, 'folder'));
     const events = await play({ agent: agentOf({ script: [step] }), sessionFolder });
     expect(events).toEqual([
+      expect.objectContaining({ name: 'tool_call' }),
       {
         type: 'end',
         outcome: 'error',
@@ -192,7 +211,8 @@ describe('tools', () => {
   test('read at most 64 KiB and cut between characters', async () => {
     const sessionFolder = await temporaryFolder();
     await writeFile(join(sessionFolder, 'big.txt'), `x${'é'.repeat(40_000)}`);
-    const [event] = await play({ agent: agentOf({ script: [read('big.txt')] }), sessionFolder });
+    const script = [read('big.txt')];
+    const [, event] = await play({ agent: agentOf({ script }), sessionFolder });
     const data = event?.type === 'custom' ? event.data : {};
     expect(data['truncated']).toBe(true);
     expect(data['output']).toBe(`x${'é'.repeat(32_767)}`);
