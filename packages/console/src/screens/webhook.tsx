@@ -17,6 +17,7 @@ import { useRefreshOnNotice } from '../session/live.ts';
 import { usePages, useResource, useRight, useTenant, useTitle } from '../session/use.ts';
 import { navigate } from '../page/router.ts';
 import { useSecretOnce } from './secret-once.tsx';
+import { DeliveryDialog } from './webhook-delivery.tsx';
 
 export function WebhookScreen({ webhook: id = '' }: RouteParams): JSX.Element {
   const { client, tenantId } = useTenant();
@@ -182,27 +183,42 @@ function Deliveries(props: {
     await client.webhooks.redeliver(webhook.id, delivery.id);
     await list.refresh();
   };
+  const [opened, setOpened] = useState<WebhookDelivery>();
   return (
-    <PagedTable
-      label="Deliveries"
-      list={list}
-      idOf={({ id }) => id}
-      columns={columnsFor(mayWrite ? again : undefined)}
-      empty={
-        <Empty title="Nothing was sent yet.">
-          <span>Send a test, or start a run.</span>
-        </Empty>
-      }
-    />
+    <>
+      {opened !== undefined && (
+        <DeliveryDialog delivery={opened} onClose={() => setOpened(undefined)} />
+      )}
+      <PagedTable
+        label="Deliveries"
+        list={list}
+        idOf={({ id }) => id}
+        columns={columnsFor(setOpened, mayWrite ? again : undefined)}
+        empty={
+          <Empty title="Nothing was sent yet.">
+            <span>Send a test, or start a run.</span>
+          </Empty>
+        }
+      />
+    </>
   );
 }
 
 function columnsFor(
+  open: (delivery: WebhookDelivery) => void,
   again: ((delivery: WebhookDelivery) => Promise<void>) | undefined,
 ): readonly Column<WebhookDelivery>[] {
   return [
     { title: 'Status', cell: ({ status }) => <Status of={status} /> },
-    { title: 'Notice', class: 'nowrap', cell: ({ type }) => <code>{visible(type)}</code> },
+    {
+      title: 'Notice',
+      class: 'nowrap',
+      cell: (delivery) => (
+        <Button size="small" kind="quiet" onClick={() => open(delivery)}>
+          <code>{visible(delivery.type)}</code>
+        </Button>
+      ),
+    },
     {
       title: 'Answer',
       class: 'clip wide-cell muted',

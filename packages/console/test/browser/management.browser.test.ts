@@ -210,6 +210,11 @@ test('a webhook shows what was sent, sends it again, and gets another secret', a
   const sent = page.getByRole('row', { name: /webhook_test/ });
   await sent.getByText('failed').waitFor();
   await sent.getByText('410').waitFor();
+  await sent.getByRole('button', { name: 'webhook_test' }).click();
+  const shown = page.getByRole('dialog', { name: 'Delivery of webhook_test' });
+  await shown.getByRole('region', { name: 'request body' }).getByText('"webhook_test"').waitFor();
+  await shown.getByText('410').waitFor();
+  await shown.getByRole('button', { name: 'Close' }).click();
   const state = page.locator('.heading .status');
   await state.filter({ hasText: 'disabled' }).waitFor();
   status = 204;
