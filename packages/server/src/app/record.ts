@@ -19,7 +19,7 @@ import {
 } from '../domain/run/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import type { TokenUsage } from '../domain/usage/usage.ts';
-import { type Session, changeTime, runDispatched, runEnded } from '../domain/session.ts';
+import { type Session, changeTime, isNextDue, runDispatched, runEnded } from '../domain/session.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { refuseExhausted } from './usage/budgets.ts';
 import { announce } from './feed/notices.ts';
@@ -205,12 +205,28 @@ function writeSessionAndEvents(
   });
 }
 
-/** Ends a run: appends the terminal event, cancels its interactions and makes the next queued run ready. */
+/** Ends a run, and makes the next queued run of its session ready. */
 export async function recordEnd(
   services: Recorder,
   tx: StoreTransaction,
-  { seen, outcome, before = [], recovered = false, leavesQueue = false }: RunEnd,
+  end: RunEnd,
 ): Promise<EndedRun> {
+  const { run, session } = await recordOwnEnd(services, tx, end);
+  if (isNextDue(session)) {
+    readyNext(services, tx, { sessionId: session.id, now: run.endedAt });
+  }
+  return run;
+}
+
+/**
+ * Ends a run: appends the terminal event, cancels its interactions and frees its session. Leaves the next queued run to
+ * the caller. Returns the run and its session as they are stored.
+ */
+export async function recordOwnEnd(
+  services: Recorder,
+  tx: StoreTransaction,
+  { seen, outcome, before = [], recovered = false }: RunEnd,
+): Promise<RunInSession<EndedRun>> {
   const { run, session } = seen;
   const now = changeTime(session, services.clock.now());
   if (run.pendingInteractions > 0) await tx.interactions.cancelPending(run.id);
@@ -233,10 +249,7 @@ export async function recordEnd(
     );
     if (recovered) services.metrics.runsRecovered.add(1);
   });
-  if (!leavesQueue && freed.currentRunId === null && freed.queuedRuns > 0) {
-    readyNext(services, tx, { sessionId: freed.id, now });
-  }
-  return ended;
+  return { run: ended, session: freed };
 }
 
 /** Makes the next queued run of a session ready: a worker claims it. */
@@ -266,8 +279,6 @@ export interface RunEnd {
   /** Events to append before the terminal one. */
   readonly before?: readonly RunEventDraft[];
   readonly recovered?: boolean;
-  /** Whether the caller takes care of the next queued run. */
-  readonly leavesQueue?: boolean;
 }
 
 export interface Holder extends RunAddress {

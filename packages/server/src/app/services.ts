@@ -26,6 +26,11 @@ export interface Services {
   readonly sessionFolders: SessionFolders;
   readonly settings: Settings;
   readonly prices: Prices;
+  /**
+   * Whether this is the only server on its database. Wake-ups do not tell: a server on PostgreSQL that sends them to itself
+   * only (`CONVOKE_WAKEUPS=local`) still shares the database with any other that is started on it.
+   */
+  readonly isSingleServer: boolean;
   /** Absent where every run is queued, even one that could start at once. */
   readonly slots?: RunSlots | undefined;
 }

@@ -62,7 +62,6 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
   );
   const services = { ...opened, provider: overrides.provider ?? builtInCredentials };
   const background = createBackground({ ...services, keys: authority.keys }, config);
-  const isAlone = config.databaseUrl === undefined;
   let isStarted = false;
   let isDraining = false;
   const { app, streams } = openHttp(
@@ -104,7 +103,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
       if (delayed === undefined) streams.close();
       // Requests are still answered, and readiness says no, while legs end.
       await Promise.all([delayed?.then(() => streams.close()), background?.stop(graceMs)]);
-      const left = isAlone ? await countLeft(services.store) : undefined;
+      const left = services.isSingleServer ? await countLeft(services.store) : undefined;
       await closeApp(app, services.clock);
       await open.disposeAsync();
       return left;
@@ -134,7 +133,6 @@ function createBackground(
     {
       owner: randomUUID(),
       machine: machineId(config.dataDir),
-      isAlone: config.databaseUrl === undefined,
       elapsed: () => performance.now(),
       eventRetentionMs: config.cluster.eventRetentionMs,
       noticeRetentionMs: config.cluster.noticeRetentionMs,

@@ -8,7 +8,7 @@ import { consoleClientId } from '../auth/sign-in/provider-settings.ts';
 import { createTokenEndpoint } from '../auth/tokens/token-endpoint.ts';
 import { type TokenExchange, createTokenExchange } from '../auth/tokens/token-exchange.ts';
 import type { Config } from '../config/config.ts';
-import type { Load } from '../execution/dispatcher.ts';
+import type { Load } from '../execution/run-slots.ts';
 import { type AnswerCaps, AnswersUnderWay } from '../http/answers/answers-under-way.ts';
 import { createApp } from '../http/app.ts';
 import { callerAddressBehind } from '../http/caller-address.ts';

@@ -76,6 +76,7 @@ export async function openServices(
   { masterKey, closers }: Opening,
 ): Promise<OpenServices> {
   const { dataDir, agentsDir, settings } = config;
+  const isSingleServer = config.databaseUrl === undefined;
   const log = overrides.log ?? createLog(config.log);
   const prices = await readPrices(config.pricesFile);
   const blobs = await openBlobs(config);
@@ -122,10 +123,11 @@ export async function openServices(
       log,
       withoutHome: new Set(['scripted', 'a2a']),
       account: sandbox.account,
-      isClustered: config.databaseUrl !== undefined,
+      isClustered: !isSingleServer,
     }),
     sandbox,
     settings,
+    isSingleServer,
     webhookSecrets: createWebhookSecrets(deriveKey(masterKey, 'webhook-secrets')),
     webhookSender: createWebhookSender({
       allow: readAllowList('CONVOKE_WEBHOOK_ALLOW', config.webhookAllow),

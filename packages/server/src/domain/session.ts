@@ -104,6 +104,11 @@ export function isFree({ currentRunId, queuedRuns }: Session): boolean {
   return currentRunId === null && queuedRuns === 0;
 }
 
+/** Whether the next queued run may begin: no run of the session executes or waits. */
+export function isNextDue({ currentRunId, queuedRuns }: Session): boolean {
+  return currentRunId === null && queuedRuns > 0;
+}
+
 export interface BusyPolicy {
   readonly onBusy: 'queue' | 'reject';
   readonly queueMax: number;

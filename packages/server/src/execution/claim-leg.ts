@@ -3,51 +3,49 @@ import {
   type RunAddress,
   lockRun,
   recordMove,
-  startLegMove,
   tryLockRun,
   workspaceOf,
 } from '../app/record.ts';
+import { beginRun } from '../app/runs/begin-run.ts';
 import type { Services } from '../app/services.ts';
 import { type AnsweredInteraction, approvedInput } from '../domain/interaction.ts';
 import { asksAbout, settleCall } from '../domain/run/recovery.ts';
 import {
   type InterruptionReason,
-  type LeaseGrant,
   type Run,
   type WaitingForWorker,
   isClaimable,
   leaseOf,
 } from '../domain/run/run.ts';
-import type { Session } from '../domain/session.ts';
 import { knownCalls } from '../domain/run/tool-call.ts';
 import { folderAnswer } from '../domain/run/workspace-behind.ts';
 import type { Answer, LegInput } from '../ports/harness.ts';
 import { type SessionState, newSessionState } from '../ports/repositories/sessions.ts';
+import type { BegunLeg, Slot } from '../ports/run-slots.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { type Frameworks, canRead, checkpointMaker, isOtherAgent } from './checkpoint-maker.ts';
 
-export interface ClaimedLeg {
+/** A leg that this server executes, and the right to write under its lease. */
+export interface ClaimedLeg extends Omit<BegunLeg, 'run'> {
   readonly run: Run;
-  readonly session: Session;
   readonly holder: Holder;
-  readonly input: LegInput;
-  /** What the legs before have left. */
-  readonly state: SessionState;
-  /**
-   * True when the leg before was lost on another machine, or its files are given up: whatever that folder has now, the
-   * archive is what counts (D-91).
-   */
-  readonly isElsewhere: boolean;
 }
 
-/** One attempt to claim a run: its lease, and the time that all its records carry. */
-export interface Claim {
-  readonly lease: LeaseGrant;
-  readonly at: number;
+export function claimedLeg(leg: Omit<ClaimedLeg, 'holder'>): ClaimedLeg {
+  const { run, session, input, state, isElsewhere } = leg;
+  const { sessionId, leaseEpoch: epoch } = run;
+  const holder = { scope: run, sessionId, runId: run.id, epoch };
+  return { run, session, input, state, isElsewhere, holder };
 }
 
 /** Why a run was not claimed: another transaction has it locked, or there is nothing to claim. */
 export type Unclaimed = 'busy' | 'gone';
+
+type ClaimServices = Frameworks &
+  Pick<
+    Services,
+    'store' | 'clock' | 'fanout' | 'metrics' | 'settings' | 'agents' | 'isSingleServer'
+  >;
 
 /**
  * Claims a ready run under a lease, in one transaction with its consequences: `run_started`, the state of the
@@ -55,86 +53,68 @@ export type Unclaimed = 'busy' | 'gone';
  * continues with the next instead of waiting (SKIP LOCKED).
  */
 export async function claimLeg(
-  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'settings' | 'agents'> &
-    Frameworks,
+  services: ClaimServices,
   address: RunAddress,
-  { lease, at }: Claim,
-): Promise<ClaimedLeg | Unclaimed> {
+  slot: Slot,
+): Promise<BegunLeg | Unclaimed> {
   return services.store.transaction(async (tx) => {
     const { tenantId } = address.scope;
     const perTenant = services.settings.tenantRunConcurrency;
-    if (!services.fanout.lossless && !(await tx.runs.hasFreeSlot(tenantId, perTenant))) {
+    if (!services.isSingleServer && !(await tx.runs.hasFreeSlot(tenantId, perTenant))) {
       return 'gone';
     }
     const seen = await tryLockRun(tx, address);
     if (seen === undefined) return 'busy';
     const { session, run: ready } = seen;
-    if (!isClaimable(ready, { now: at, machine: lease.machine })) return 'gone';
+    const { machine } = slot.lease;
+    const now = services.clock.now();
+    if (!isClaimable(ready, { now, machine })) return 'gone';
     if (await isToBeReleased(tx, ready)) return 'gone';
     const state = await stateFor(tx, ready);
     const maker = checkpointMaker(services, services.agents.find(ready.agentName));
     // Written by a newer release: its servers can continue the run, this one cannot.
     if (!canRead(maker, state)) return 'gone';
-    const input = await inputOf(tx, ready, at);
-    const starting = { lease, now: at, isOtherAgent: isOtherAgent(maker, state) };
-    const move = startLegMove({ session, run: ready }, starting);
-    const run = recordMove(services, tx, { seen, move });
+    const input = await inputOf(tx, ready, now);
+    const leg = await beginRun(
+      tx,
+      { session, run: ready },
+      {
+        slot,
+        origin: { input, state, isElsewhere: isLostElsewhere(ready, machine) },
+        now,
+        isOtherAgent: isOtherAgent(maker, state),
+        record: (move) => recordMove(services, tx, { seen, move }),
+      },
+    );
     if (ready.status !== 'queued') {
       const reason = ready.interruptedBy ?? 'answered';
       tx.onCommit(() => services.metrics.runsResumed.add(1, reason));
     }
-    return {
-      run,
-      session: move.session,
-      input,
-      state,
-      isElsewhere: isLostElsewhere(ready, lease.machine),
-      holder: { ...address, epoch: run.leaseEpoch },
-    };
+    return leg;
   });
 }
 
 /**
- * For a claim whose answer was lost with the connection: only reading shows whether it was committed (D-321). No
- * other process signs with this owner, and this owner claims a run once at a time.
+ * Looks whether a leg that was begun is stored, because the answer to its commit was lost with the connection. Returns it
+ * with the run as it is now; undefined when it is not stored, or its run was taken away since. No other process signs
+ * with this owner, and the run was begun under this epoch once (D-321).
  */
-export async function recallClaim(
+export async function recallLeg(
   { store }: Pick<Services, 'store'>,
-  address: RunAddress,
-  claim: Claim,
-): Promise<ClaimedLeg | Unclaimed> {
-  return store.transaction((tx) => recalled(tx, address, claim));
-}
-
-/**
- * As `recallClaim`, for a run that began with its insert or with the end of the one before. Its transaction may not have
- * committed the session either, so this waits for the lock on the tenant, which that transaction holds.
- */
-export async function recallStart(
-  { store }: Pick<Services, 'store'>,
-  address: RunAddress,
-  claim: Claim,
-): Promise<ClaimedLeg | Unclaimed> {
-  const { organizationId, tenantId } = address.scope;
+  leg: BegunLeg,
+): Promise<ClaimedLeg | undefined> {
+  const { run } = leg;
+  const { organizationId, tenantId, sessionId } = run;
   return store.transaction(async (tx) => {
-    await tx.tenants.lock(organizationId, tenantId);
-    return recalled(tx, address, claim);
+    // Behind a lock of that transaction, so that a commit still under way is seen too. If it has made the session, there is
+    // no row of it to wait for; but until it ends it keeps others from locking the tenant.
+    const session = await tx.sessions.lock(run, sessionId);
+    if (session === undefined) await tx.tenants.lock(organizationId, tenantId);
+    const seen = await lockRun(tx, { scope: run, sessionId, runId: run.id });
+    if (seen === undefined || seen.run.leaseEpoch !== run.leaseEpoch) return undefined;
+    if (leaseOf(seen.run)?.owner !== run.lease.owner) return undefined;
+    return claimedLeg({ ...leg, ...seen });
   });
-}
-
-async function recalled(
-  tx: StoreTransaction,
-  address: RunAddress,
-  { lease, at }: Claim,
-): Promise<ClaimedLeg | Unclaimed> {
-  // Behind the lock, so that a commit still under way is seen too.
-  const seen = await lockRun(tx, address);
-  if (seen === undefined || leaseOf(seen.run)?.owner !== lease.owner) return 'gone';
-  const input = await recalledInput(tx, seen.run, at);
-  const { workspace, reason } = await resumption(tx, seen.run);
-  const isElsewhere = reason === 'worker_lost' && workspace !== 'same';
-  const state = await tx.sessions.state(seen.session.id);
-  return { ...seen, input, state, isElsewhere, holder: { ...address, epoch: seen.run.leaseEpoch } };
 }
 
 /** A person was asked about the files of a held run, and answered: the reconcile pass acts on it. */
@@ -164,28 +144,6 @@ async function inputOf(
   if (run.status === 'waiting') return { kind: 'resume', answers: answersOf(answered) };
   await settleDoubts(tx, run, answered);
   return continueInput(tx, run, run.interruptedBy ?? 'worker_lost');
-}
-
-/** As `inputOf`, for a claim that was committed already. */
-async function recalledInput(tx: StoreTransaction, run: Run, at: number): Promise<LegInput> {
-  const { reason } = await resumption(tx, run);
-  if (reason === undefined) return { kind: 'prompt' };
-  if (reason !== 'answered') return continueInput(tx, run, reason);
-  const applied = await tx.interactions.appliedAt(run.id, at);
-  return { kind: 'resume', answers: answersOf(applied) };
-}
-
-/** Every claim but the first starts with `run_resumed`, which has the reason. */
-async function resumption(tx: StoreTransaction, run: Run): Promise<Resumption> {
-  const { events } = await tx.runEvents.after(run.id, run.lastSeq - 1, { limit: 1, maxBytes: 1 });
-  const [last] = events;
-  if (last?.type !== 'run_resumed') return {};
-  return (JSON.parse(last.body) as { data: Resumption }).data;
-}
-
-interface Resumption {
-  readonly reason?: InterruptionReason | 'answered';
-  readonly workspace?: string;
 }
 
 async function continueInput(

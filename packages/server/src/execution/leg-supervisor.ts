@@ -45,7 +45,7 @@ const cutTries = 5;
  */
 export class LegSupervisor {
   readonly #services: ExecutionServices;
-  readonly #runId: RunId;
+  readonly runId: RunId;
   readonly #holdsLease: () => boolean;
   readonly #abort = new AbortController();
   readonly #verdict = Promise.withResolvers<Verdict>();
@@ -65,7 +65,7 @@ export class LegSupervisor {
 
   constructor(services: ExecutionServices, runId: RunId, holdsLease: () => boolean) {
     this.#services = services;
-    this.#runId = runId;
+    this.runId = runId;
     this.#holdsLease = holdsLease;
     this.#output = new LegOutput('', services.prices);
     const { fanout } = services;
@@ -82,7 +82,7 @@ export class LegSupervisor {
       .then(() => this.#executeInTrace(claimed))
       .catch((error: unknown) =>
         // The lease expires and recovery ends the run; only the reason is lost.
-        this.#services.log.error('leg could not be recorded', error, { run_id: this.#runId }),
+        this.#services.log.error('leg could not be recorded', error, { run_id: this.runId }),
       )
       .finally(() => this.close());
     return this.#done;
@@ -94,7 +94,7 @@ export class LegSupervisor {
     if (this.#leg === undefined) return;
     this.#readControlState(this.#leg).catch((error: unknown) =>
       this.#services.log.error('control state of a run could not be read', error, {
-        run_id: this.#runId,
+        run_id: this.runId,
       }),
     );
   }
@@ -111,7 +111,7 @@ export class LegSupervisor {
     this.#leg
       .yield?.()
       .catch((error: unknown) =>
-        this.#services.log.error('leg could not be asked to yield', error, { run_id: this.#runId }),
+        this.#services.log.error('leg could not be asked to yield', error, { run_id: this.runId }),
       );
   }
 
@@ -168,7 +168,7 @@ export class LegSupervisor {
     } catch (error) {
       // An outage of the storage leaves the run to recovery. Anything else would only happen again.
       if (error instanceof StorageUnavailable) throw error;
-      this.#services.log.error('leg failed', error, { run_id: this.#runId });
+      this.#services.log.error('leg failed', error, { run_id: this.runId });
       this.#abort.abort(legIsOver);
       await this.#kill();
       await writer.finish(this.#outcome(internalError));
@@ -190,7 +190,7 @@ export class LegSupervisor {
     this.#abort.abort(legIsOver);
     if (this.#hasVerdict) await this.#kill();
     if (outcome === 'lost') {
-      this.#services.log.warn('lease lost', { run_id: this.#runId });
+      this.#services.log.warn('lease lost', { run_id: this.runId });
       this.#services.metrics.leasesLost.add(1);
       return;
     }
@@ -227,7 +227,7 @@ export class LegSupervisor {
     this.#span?.note('convoke.outcome', 'cut');
     for (let tries = 0; tries < cutTries; tries += 1) {
       const isRecorded = await retryStorage(policy, async () => {
-        const run = await store.read.runs.findById(claimed.run, this.#runId);
+        const run = await store.read.runs.findById(claimed.run, this.runId);
         if (run === undefined || !isLost(run)) return false;
         return recoverRun(this.#services, { run, isLost, hasSameFolder: true, cut });
       });
@@ -244,7 +244,7 @@ export class LegSupervisor {
       const effects = new CallLedger(this.#services, { claimed, writer, signal, saveFolder });
       this.#calls = effects;
       const holdsLease = this.#holdsLease;
-      const allowance = () => readAllowance(this.#services, this.#runId, agent.model);
+      const allowance = () => readAllowance(this.#services, this.runId, agent.model);
       const said = this.#saidBefore(input);
       this.#leg = harness.start(input, {
         ...context,
@@ -269,7 +269,7 @@ export class LegSupervisor {
       }
       return failed('agent_error', 'The agent ended without saying how.');
     } catch (error) {
-      this.#services.log.error('harness failed', error, { run_id: this.#runId, agent: agent.name });
+      this.#services.log.error('harness failed', error, { run_id: this.runId, agent: agent.name });
       return failed('internal_error', `The ${agent.framework} harness failed unexpectedly.`);
     }
   }
@@ -302,7 +302,7 @@ export class LegSupervisor {
       await collectOutputs(this.#services, claimed, redact);
     } catch (error) {
       // The run keeps its outcome: files that were not collected are offered again after the next leg.
-      this.#services.log.error('outputs could not be collected', error, { run_id: this.#runId });
+      this.#services.log.error('outputs could not be collected', error, { run_id: this.runId });
     }
   }
 
@@ -319,7 +319,7 @@ export class LegSupervisor {
   async #readControlState(leg: Leg): Promise<void> {
     const claimed = this.#claimed;
     if (claimed === undefined) return;
-    const run = await this.#services.store.read.runs.findById(claimed.run, this.#runId);
+    const run = await this.#services.store.read.runs.findById(claimed.run, this.runId);
     if (
       run === undefined ||
       isTerminalRunStatus(run.status) ||
@@ -347,7 +347,7 @@ export class LegSupervisor {
 
   async #deliverAnswers(leg: Leg, claimed: ClaimedLeg): Promise<void> {
     const { store } = this.#services;
-    const answered = await store.read.interactions.unapplied(this.#runId);
+    const answered = await store.read.interactions.unapplied(this.runId);
     let hasDelivered = false;
     for (const interaction of answered) {
       if (!this.#holdsLease()) return this.lose();
@@ -368,7 +368,7 @@ export class LegSupervisor {
     await this.#leg
       ?.kill()
       .catch((error: unknown) =>
-        this.#services.log.error('leg could not be killed', error, { run_id: this.#runId }),
+        this.#services.log.error('leg could not be killed', error, { run_id: this.runId }),
       );
   }
 }

@@ -1,26 +1,57 @@
 import type { LeaseGrant, QueuedRun, RunningRun } from '../domain/run/run.ts';
 import type { Session } from '../domain/session.ts';
+import type { LegInput } from './harness.ts';
 import type { SessionState } from './repositories/sessions.ts';
 
-/** The run slots of this process: each executes one run at a time. */
+/** The run slots of this server: each executes one run at a time. */
 export interface RunSlots {
-  /**
-   * Reserves a slot for a run that is about to be inserted or is next in its session, so that it starts in the
-   * current transaction; undefined if a worker must claim it later. `state` is what its first leg starts from.
-   */
-  reserve(run: QueuedRun, state: SessionState): Slot | undefined;
+  /** Reserves a slot so that the run begins in the current transaction; undefined if a worker has to claim it later. */
+  reserve(run: QueuedRun, seen: SeenByTransaction): Slot | undefined;
 }
 
-/** A reserved slot. Its holder calls `start`, `release` or `recall`, once. */
+/** What the transaction that makes a run ready has read for the decision whether it starts inline. */
+export interface SeenByTransaction {
+  /** What the run would start from. */
+  readonly state: SessionState;
+  /** Whether all servers together use less than half of the tenant's share; undefined when that was not counted. */
+  readonly isTenantBelowHalf: boolean | undefined;
+}
+
+/**
+ * A reserved slot, and what becomes of it:
+ *
+ * - reserved: it counts as used. `begin` tells it the leg that the transaction stores under its lease; a transaction that
+ *   is repeated tells it again.
+ * - `start`, after the commit: it executes that leg, and is free when the leg is over.
+ * - `release`, when the transaction stored no leg or failed: it is free.
+ * - `recall`, when the answer to the commit was lost: it stays in use until a read shows whether the leg is stored, and
+ *   then executes it or is free.
+ *
+ * One of them is called, once; only `recall` may follow `start`, and then changes nothing.
+ */
 export interface Slot {
   readonly lease: LeaseGrant;
-  /** Executes the run; call it once the run is stored under the lease. */
-  start(claimed: { readonly run: RunningRun; readonly session: Session }): void;
-  /** Frees the slot: the run was not stored under the lease. */
+  begin(leg: BegunLeg): void;
+  start(): void;
   release(): void;
+  /** Never rejects. Returns whether the leg is executed. */
+  recall(): Promise<boolean>;
+}
+
+/** A leg that was begun: its run is stored under the lease of its slot. */
+export interface BegunLeg extends LegOrigin {
+  readonly run: RunningRun;
+  readonly session: Session;
+}
+
+/** What a leg starts from. */
+export interface LegOrigin {
+  readonly input: LegInput;
+  /** What the legs before have left. */
+  readonly state: SessionState;
   /**
-   * The answer to the commit was lost: looks whether the run is stored under the lease, as soon as the storage answers,
-   * then executes it or frees the slot.
+   * True when the leg before was lost on another machine, or its files are given up: whatever that folder has now, the
+   * archive is what counts (D-91).
    */
-  recall(): void;
+  readonly isElsewhere: boolean;
 }

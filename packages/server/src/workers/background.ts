@@ -1,5 +1,6 @@
-import { Dispatcher, type Load } from '../execution/dispatcher.ts';
+import { Dispatcher } from '../execution/dispatcher.ts';
 import { LeaseWatch } from '../execution/lease-watch.ts';
+import type { Load } from '../execution/run-slots.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Sandbox } from '../ports/sandbox.ts';
 import type { RunSlots } from '../ports/run-slots.ts';
@@ -16,8 +17,6 @@ export interface BackgroundOptions {
   readonly owner: string;
   /** Name of the machine whose data folder this process uses. */
   readonly machine: string;
-  /** True where no other server shares the database: leases of an earlier process are void at once. */
-  readonly isAlone: boolean;
   /** Monotonic time in milliseconds. */
   readonly elapsed: () => number;
   readonly eventRetentionMs: number;
@@ -42,8 +41,8 @@ export class Background {
   readonly #subscriptions: (() => void)[] = [];
 
   constructor(services: BackgroundServices, options: BackgroundOptions) {
-    const { owner, machine, isAlone, elapsed, dataDir, sandbox } = options;
-    const { store, clock, settings } = services;
+    const { owner, machine, elapsed, dataDir, sandbox } = options;
+    const { store, clock, settings, isSingleServer } = services;
     this.#services = services;
     this.#options = options;
     this.#report = new PassReport(dataDir, clock, () => this.#states());
@@ -54,40 +53,40 @@ export class Background {
       clock,
       elapsed,
       // Programs of a server that stands still past its leases would work on beside those that take over.
-      onHeld: (ms) => (isAlone ? undefined : sandbox.keepAlive(ms)),
+      onHeld: (ms) => (isSingleServer ? undefined : sandbox.keepAlive(ms)),
     });
     this.#deliverer = new WebhookDeliverer(services, owner);
     this.#dispatcher = new Dispatcher(services, {
       owner,
       machine,
-      holdsLeases: () => isAlone || this.#leaseWatch.holds,
+      holdsLeases: () => isSingleServer || this.#leaseWatch.holds,
       onFree: () => this.#wake('dispatch runs'),
     });
   }
 
   get slots(): RunSlots {
-    return this.#dispatcher;
+    return this.#dispatcher.slots;
   }
 
   /** What a drain waits for. */
   get load(): Load {
-    return this.#dispatcher.load;
+    return this.#dispatcher.slots.load;
   }
 
   /** Recovers the runs of an earlier process, then starts to execute runs and passes. */
   async start(): Promise<void> {
-    const { store, fanout, clock } = this.#services;
-    const { owner, isAlone } = this.#options;
+    const { store, fanout, clock, isSingleServer } = this.#services;
+    const { owner } = this.#options;
     this.#leaseWatch.start();
     const leases: Leases = {
       owner,
-      isAlone,
-      isExecuting: (runId) => this.#dispatcher.isExecuting(runId),
-      canTrustExpiry: () => isAlone || this.#leaseWatch.canTrustExpiry,
+      isExecuting: (runId) => this.#dispatcher.slots.isExecuting(runId),
+      canTrustExpiry: () => isSingleServer || this.#leaseWatch.canTrustExpiry,
     };
-    if (isAlone) await store.transaction((tx) => tx.runs.voidLeasesExcept(owner));
+    // Leases of an earlier process are void at once.
+    if (isSingleServer) await store.transaction((tx) => tx.runs.voidLeasesExcept(owner));
     while (await reconcileRuns(this.#services, leases));
-    this.#dispatcher.start();
+    this.#dispatcher.slots.accept();
     this.#startPasses(leases);
     const number = paced(clock, numberingPauseMs, () => this.#wake('number notices'));
     this.#subscriptions.push(
@@ -99,7 +98,7 @@ export class Background {
       fanout.subscribe('deliveries', () => this.#wake('deliver webhooks')),
     );
     // Several servers would all take the same steps at once: there, the first whose period is over takes them.
-    if (isAlone) {
+    if (isSingleServer) {
       const provision = () => this.#wake('provision tenants');
       this.#subscriptions.push(fanout.subscribe('tenants', provision));
     }
@@ -110,7 +109,7 @@ export class Background {
     const { log } = this.#services;
     for (const unsubscribe of this.#subscriptions) unsubscribe();
     await this.#drivers.get('dispatch runs')?.stop();
-    await this.#dispatcher.stop(graceMs);
+    await this.#dispatcher.slots.drain(graceMs);
     await Promise.all(Array.from(this.#drivers.values(), (driver) => driver.stop()));
     await this.#deliverer.stop();
     if (this.#drivers.size === 0) return;
@@ -121,7 +120,7 @@ export class Background {
 
   #startPasses(leases: Leases): void {
     const { clock, log, metrics } = this.#services;
-    const { isAlone, eventRetentionMs, folderRetentionMs, noticeRetentionMs } = this.#options;
+    const { eventRetentionMs, folderRetentionMs, noticeRetentionMs } = this.#options;
     const entries = catalogue({
       services: this.#services,
       dispatcher: this.#dispatcher,
@@ -129,7 +128,6 @@ export class Background {
       leaseWatch: this.#leaseWatch,
       leases,
       report: this.#report,
-      isAlone,
       eventRetentionMs,
       folderRetentionMs,
       noticeRetentionMs,

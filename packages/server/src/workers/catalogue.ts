@@ -44,8 +44,6 @@ export interface CatalogueParts {
   readonly leaseWatch: LeaseWatch;
   readonly leases: Leases;
   readonly report: PassReport;
-  /** True where no other server shares the database. */
-  readonly isAlone: boolean;
   /** 0: events are kept for ever. */
   readonly eventRetentionMs: number;
   readonly noticeRetentionMs: number;
@@ -67,8 +65,9 @@ const hour = 60 * minute;
 
 /** Lists all background work of a server. The names are the `pass` label of the metrics. */
 export function catalogue(parts: CatalogueParts) {
-  const { services, dispatcher, deliverer, leaseWatch, leases, report, isAlone } = parts;
+  const { services, dispatcher, deliverer, leaseWatch, leases, report } = parts;
   const { eventRetentionMs, folderRetentionMs, noticeRetentionMs } = parts;
+  const { isSingleServer } = services;
   const leaseMs = services.settings.leaseMs;
   // Wake-ups between servers can be lost: then polling finds what they announced.
   const isPolling = !services.fanout.lossless;
@@ -87,7 +86,7 @@ export function catalogue(parts: CatalogueParts) {
     { name: 'check control', everyMs: second, pass: () => dispatcher.checkControl(), when: isPolling },
     { name: 'end parked cancellations', everyMs: second, pass: () => endParkedCancellations(services) },
     { name: 'renew leases', everyMs: leaseMs / 5, pass: renewLeases },
-    { name: 'abandon lost runs', everyMs: second, pass: () => dispatcher.abandonLostRuns(), when: !isAlone },
+    { name: 'abandon lost runs', everyMs: second, pass: () => dispatcher.abandonLostRuns(), when: !isSingleServer },
     { name: 'reconcile runs', everyMs: 2 * second, pass: () => reconcileRuns(services, leases) },
     { name: 'fire schedules', everyMs: second, pass: () => fireSchedules(services) },
     { name: 'deliver webhooks', everyMs: second, pass: () => deliverer.deliver() },

@@ -1,4 +1,5 @@
 import type { RunId } from '@convoke/contract';
+import type { Services } from '../app/services.ts';
 import { type LeasedRun, type Run, leaseOf } from '../domain/run/run.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
 import { releaseHeldRun } from '../execution/release-held-run.ts';
@@ -10,8 +11,6 @@ export interface Leases {
   /** Name under which this process signs its leases. */
   readonly owner: string;
   readonly isExecuting: (runId: RunId) => boolean;
-  /** True where no other server shares the database: every session folder is on this machine. */
-  readonly isAlone: boolean;
   /** False while other processes may not have had the time to renew their leases. */
   readonly canTrustExpiry: () => boolean;
 }
@@ -20,8 +19,11 @@ export interface Leases {
  * Recovers every run whose worker is gone: it continues from its last recovery point where that repeats nothing, and ends
  * otherwise (D-26, D-88).
  */
-export async function reconcileRuns(services: RecoveryServices, leases: Leases): Promise<boolean> {
-  const { store, clock } = services;
+export async function reconcileRuns(
+  services: RecoveryServices & Pick<Services, 'isSingleServer'>,
+  leases: Leases,
+): Promise<boolean> {
+  const { store, clock, isSingleServer } = services;
   const expired = leases.canTrustExpiry()
     ? await store.read.runs.expiredLeases(clock.now(), perPass)
     : [];
@@ -31,8 +33,9 @@ export async function reconcileRuns(services: RecoveryServices, leases: Leases):
   let hasRecovered = false;
   for (const run of lost) {
     // A lease of this server itself is renewed and never expires, so that its runs are not left to others.
-    const hasOthers = !leases.isAlone && leaseOf(run)?.owner !== leases.owner;
-    const parts = { isLost: isStillLost, hasSameFolder: leases.isAlone, hasOthers };
+    const hasOthers = !isSingleServer && leaseOf(run)?.owner !== leases.owner;
+    // Every session folder of a single server is on its machine.
+    const parts = { isLost: isStillLost, hasSameFolder: isSingleServer, hasOthers };
     const recovery = () => recoverRun(services, { run, ...parts });
     if (await apart(services, run, recovery)) hasRecovered = true;
   }

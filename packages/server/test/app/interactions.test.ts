@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { databaseKinds, openTestDatabase } from '../support/databases.ts';
 import { by } from '../support/identity-fixture.ts';
+import { idleSlot } from '../support/idle-slot.ts';
 import { createRunFixture, over } from '../support/run-fixture.ts';
 
 describe.each(databaseKinds)('on %s', (kind) => {
@@ -30,10 +31,11 @@ describe.each(databaseKinds)('on %s', (kind) => {
     const resumed = await claimLeg(
       other,
       { scope: world.scope, sessionId, runId: run.id },
-      {
-        lease: { owner: 'worker-2', machine: 'machine-1', expiresAt: world.clock.now() + 15_000 },
-        at: world.clock.now(),
-      },
+      idleSlot({
+        owner: 'worker-2',
+        machine: 'machine-1',
+        expiresAt: world.clock.now() + 15_000,
+      }),
     );
     const input = typeof resumed === 'string' ? resumed : resumed.input;
     const answers = new Map([['q', { kind: 'question', values: ['so'] }]]);

@@ -91,7 +91,6 @@ describe.each(databaseKinds)('notices on %s', (kind) => {
     world.clock.advance(60_000);
     const leases = {
       owner: 'worker-1',
-      isAlone: true,
       isExecuting: () => false,
       canTrustExpiry: () => true,
     };

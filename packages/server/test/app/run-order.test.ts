@@ -4,11 +4,12 @@ import { answerInteraction } from '../../src/app/interactions.ts';
 import { cancelRun } from '../../src/app/runs/runs.ts';
 import { startRun } from '../../src/app/runs/start-run.ts';
 import type { Run } from '../../src/domain/run/run.ts';
-import { claimLeg } from '../../src/execution/claim-leg.ts';
+import { claimLeg, claimedLeg } from '../../src/execution/claim-leg.ts';
 import { recordLeg } from '../../src/execution/recording/record-leg.ts';
 import { createIds } from '../../src/runtime/ids.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
 import { databaseKinds } from '../support/databases.ts';
+import { idleSlot } from '../support/idle-slot.ts';
 import { type RunFixture, createRunFixture, hour, maker, over } from '../support/run-fixture.ts';
 
 describe.each(databaseKinds)('the runs of one session on %s', (kind) => {
@@ -39,12 +40,12 @@ describe.each(databaseKinds)('the runs of one session on %s', (kind) => {
           machine: 'machine-1',
           expiresAt: now() + 15_000,
         };
-        const leg = await claimLeg(services, address, { lease, at: now() });
+        const leg = await claimLeg(services, address, idleSlot(lease));
         if (typeof leg === 'string') throw new Error(leg);
         const end = { status: 'completed', ...over } as const;
         const take = () => ({ items: [], notes: [], context: undefined, end });
         const sent = { inDoubtAfter: undefined, lossesTotal: 0, maker };
-        await recordLeg(services, leg.holder, { take, waitMs: hour, ...sent });
+        await recordLeg(services, claimedLeg(leg).holder, { take, waitMs: hour, ...sent });
         return world.read(run);
       },
     };

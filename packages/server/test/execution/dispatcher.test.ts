@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type RunRecord, runId } from '@convoke/contract';
 import { expect, test } from 'vitest';
 import { Dispatcher } from '../../src/execution/dispatcher.ts';
-import { newSessionState } from '../../src/ports/repositories/sessions.ts';
+import { type CheckpointMaker, newSessionState } from '../../src/ports/repositories/sessions.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { begin, cancel, ended, readRun, readSession, startRun } from '../support/api-steps.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
@@ -28,7 +28,7 @@ async function busyServer(tenantRunConcurrency: number) {
       },
     },
   );
-  worker.start();
+  worker.slots.accept();
   const close = async () => {
     for (const { run } of [blocker, ...waiting]) {
       await cancel(server, run).catch(() => undefined);
@@ -41,7 +41,7 @@ test('a slot that becomes free has ready runs looked for when the last look left
   const { puppet, worker, looks, close } = await busyServer(2);
   await worker.dispatchRuns();
   (await puppet.leg()).end();
-  await worker.stop(60_000);
+  await worker.slots.drain(60_000);
   expect(looks.wanted).toBe(1);
   await close();
 });
@@ -50,10 +50,16 @@ test('a slot that becomes free has none looked for when none was left behind', a
   const { puppet, worker, looks, close } = await busyServer(10);
   await worker.dispatchRuns();
   for (const leg of [await puppet.leg(), await puppet.leg()]) leg.end();
-  await worker.stop(60_000);
+  await worker.slots.drain(60_000);
   expect(looks.wanted).toBe(0);
   await close();
 });
+
+/** What a transaction has read of a session with this checkpoint. */
+function from(made: CheckpointMaker | null) {
+  return { state: { ...newSessionState, made }, isTenantBelowHalf: undefined };
+}
+const fresh = from(null);
 
 /** Another id of the same kind. */
 function other(id: ReturnType<typeof runId>): ReturnType<typeof runId> {
@@ -75,14 +81,14 @@ test('a new run gets one of the last slots while no ready run waits', async () =
   await worker.dispatchRuns();
   const legs = [await puppet.leg(), await puppet.leg()];
   const slots = [
-    worker.reserve(run, newSessionState),
-    worker.reserve({ ...run, id: other(run.id) }, newSessionState),
+    worker.slots.reserve(run, fresh),
+    worker.slots.reserve({ ...run, id: other(run.id) }, fresh),
   ];
   expect(slots.map((slot) => slot !== undefined)).toEqual([true, true]);
-  expect(worker.reserve({ ...run, id: other(other(run.id)) }, newSessionState)).toBe(undefined);
+  expect(worker.slots.reserve({ ...run, id: other(other(run.id)) }, fresh)).toBe(undefined);
   for (const slot of slots) slot?.release();
   for (const leg of legs) leg.end();
-  await worker.stop(60_000);
+  await worker.slots.drain(60_000);
   await close();
 });
 
@@ -92,9 +98,9 @@ test('a new run overtakes no ready run that waits for one of the last slots', as
   const run = await newRun(busy);
   await worker.dispatchRuns();
   const leg = await puppet.leg();
-  expect(worker.reserve(run, newSessionState)).toBe(undefined);
+  expect(worker.slots.reserve(run, fresh)).toBe(undefined);
   leg.end();
-  await worker.stop(60_000);
+  await worker.slots.drain(60_000);
   await close();
 });
 
@@ -104,8 +110,8 @@ test('a run whose session has a checkpoint of a newer release gets no slot', asy
   const run = await server.convoke.services.store.transaction((tx) => tx.runs.lock(id));
   if (run?.status !== 'queued') throw new Error('the run is not queued');
   const made = { format: 1_000, agent: 'any' };
-  expect(worker.reserve(run, { ...newSessionState, made })).toBe(undefined);
-  const slot = worker.reserve(run, { ...newSessionState, made: { ...made, format: 1 } });
+  expect(worker.slots.reserve(run, from(made))).toBe(undefined);
+  const slot = worker.slots.reserve(run, from({ ...made, format: 1 }));
   expect(slot).toBeDefined();
   slot?.release();
   await close();
@@ -130,7 +136,7 @@ test('a leg that ends begins the next run of its session, from what it left, wit
     current_run_id: next.id,
   });
   for (const leg of [...legs.filter((each) => each !== first), begun]) leg.end();
-  await worker.stop(60_000);
+  await worker.slots.drain(60_000);
   expect(looks.wanted).toBe(0);
   await close();
 });
@@ -143,7 +149,7 @@ test('a leg that ends leaves its slot to a ready run that waits, and the next of
   if (own === undefined) throw new Error('another run executes');
   const next = await startRun(server, own.session, 'next');
   leg.end();
-  await worker.stop(60_000);
+  await worker.slots.drain(60_000);
   expect(looks.wanted).toBe(1);
   expect(await readRun(server, own.run)).toMatchObject({ status: 'completed' });
   expect(await readRun(server, next)).toMatchObject({ status: 'queued', queue_position: 1 });
@@ -160,7 +166,7 @@ test('an end that is undone and repeated when nothing is queued any more keeps n
       try {
         return await store.transaction(async (tx) => {
           const result = await work(tx);
-          if (queued.length > 0 && worker.load.legs === 2) throw undone;
+          if (queued.length > 0 && worker.slots.load.legs === 2) throw undone;
           return result;
         });
       } catch (error) {
@@ -183,7 +189,7 @@ test('an end that is undone and repeated when nothing is queued any more keeps n
     { ...services, settings, store: wrap(services.store) },
     { ...options, onFree: () => {} },
   );
-  worker.start();
+  worker.slots.accept();
   await worker.dispatchRuns();
   const leg = await puppet.leg();
   const next = await startRun(server, own.session, 'next');
@@ -191,7 +197,7 @@ test('an end that is undone and repeated when nothing is queued any more keeps n
   leg.end();
   expect(await ended(server, own.run)).toMatchObject({ status: 'completed' });
   expect(await readRun(server, next)).toMatchObject({ status: 'cancelled' });
-  await worker.stop(60_000);
-  expect(worker.load.legs).toBe(0);
+  await worker.slots.drain(60_000);
+  expect(worker.slots.load.legs).toBe(0);
   await cancel(server, blocker.run);
 });

@@ -40,7 +40,7 @@ describe.each(databaseKinds)('a server that drains, on %s', (database) => {
       expect(leg.context.state).toEqual(drain === 0 ? undefined : { words: drain });
       leg.say(`word-${drain} `);
       leg.point({ words: drain + 1 });
-      await worker.stop(patientMs);
+      await worker.slots.drain(patientMs);
     }
     const worker = await startWorker(server);
     const last = await puppet.leg();
@@ -52,7 +52,7 @@ describe.each(databaseKinds)('a server that drains, on %s', (database) => {
       attempt: 1,
       output_text: `${words}end`,
     });
-    await worker.stop(patientMs);
+    await worker.slots.drain(patientMs);
     await cancel(server, other.run);
     const log = await logOf(server, run);
     expect(textOf(log)).toBe(`${words}end`);
@@ -225,7 +225,7 @@ async function startWorker(server: TestServer): Promise<Dispatcher> {
   const owner = randomUUID();
   const options = { owner, machine: 'machine', holdsLeases: () => true, onFree: () => {} };
   const worker = new Dispatcher(server.convoke.services, options);
-  worker.start();
+  worker.slots.accept();
   await worker.dispatchRuns();
   return worker;
 }

@@ -30,6 +30,7 @@ import {
   startRun,
 } from '../support/api-steps.ts';
 import { eventually } from '../support/eventually.ts';
+import { idleSlot } from '../support/idle-slot.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
 import { type S3Server, startS3 } from '../support/s3-server.ts';
 import { type TestServer, startServer } from '../support/server.ts';
@@ -276,7 +277,7 @@ test('a run that goes on elsewhere after a loss takes the archived files, under 
   const lease = { owner: 'gone', machine: 'gone', expiresAt: services.clock.now() };
   // Another transaction may have its session locked for a moment.
   const lost = await eventually(async () => {
-    const leg = await claimLeg(services, address, { lease, at: services.clock.now() });
+    const leg = await claimLeg(services, address, idleSlot(lease));
     return typeof leg !== 'string' && leg;
   });
   // What the machine that is gone would have done to its folder.
@@ -287,7 +288,7 @@ test('a run that goes on elsewhere after a loss takes the archived files, under 
     { ...services, settings: { ...services.settings, runConcurrency: 10 } },
     { owner: randomUUID(), machine: 'here', holdsLeases: () => true, onFree: () => {} },
   );
-  worker.start();
+  worker.slots.accept();
   await eventually(async () => {
     await worker.dispatchRuns();
     return puppet.hasStarted;
@@ -297,7 +298,7 @@ test('a run that goes on elsewhere after a loss takes the archived files, under 
   expect(await snapshot()).toMatch(/^[0-9a-f]{64}$/);
   expect(await snapshot()).not.toBe(saved);
   next.end();
-  await worker.stop(60_000);
+  await worker.slots.drain(60_000);
   await cancel(server, blocker.run);
 });
 

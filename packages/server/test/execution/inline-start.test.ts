@@ -1,9 +1,10 @@
+import { organizationId, tenantId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { invokeAgent, startRun } from '../../src/app/runs/start-run.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import type { Session } from '../../src/domain/session.ts';
-import { recallStart } from '../../src/execution/claim-leg.ts';
-import type { RunSlots, Slot } from '../../src/ports/run-slots.ts';
+import { recallLeg } from '../../src/execution/claim-leg.ts';
+import type { BegunLeg, RunSlots, SeenByTransaction, Slot } from '../../src/ports/run-slots.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { type SessionState, newSessionState } from '../../src/ports/repositories/sessions.ts';
 import type { Store, StoreTransaction } from '../../src/ports/store.ts';
@@ -11,37 +12,42 @@ import { sql } from '../../src/store/sql.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { type RunFixture, createRunFixture, over } from '../support/run-fixture.ts';
+import { startServer } from '../support/server.ts';
 import { settings } from '../support/settings.ts';
 
 /** One run slot that records how it was used. */
 class OneSlot implements RunSlots {
-  started: { readonly run: Run; readonly session: Session } | undefined;
+  /** The leg that the transaction stored, and whether it was started. */
+  begun: BegunLeg | undefined;
+  isStarted = false;
   readonly lease = {
     owner: 'worker-1',
     machine: 'machine-1',
     expiresAt: Number.MAX_SAFE_INTEGER,
   };
-  run: Run | undefined;
   isReleased = false;
   isRecalled = false;
   state: SessionState | undefined;
   #isReserved = false;
 
-  reserve(run: Run, state: SessionState): Slot | undefined {
-    if (this.#isReserved) return undefined;
-    this.run = run;
+  reserve(_run: Run, { state, isTenantBelowHalf = true }: SeenByTransaction): Slot | undefined {
+    if (this.#isReserved || !isTenantBelowHalf) return undefined;
     this.state = state;
     this.#isReserved = true;
     return {
       lease: this.lease,
-      start: (claimed) => {
-        this.started = claimed;
+      begin: (leg) => {
+        this.begun = leg;
+      },
+      start: () => {
+        this.isStarted = true;
       },
       release: () => {
         this.isReleased = true;
       },
-      recall: () => {
+      recall: async () => {
         this.isRecalled = true;
+        return false;
       },
     };
   }
@@ -85,8 +91,11 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
     expect(resource).toEqual(run);
     expect(run).toMatchObject({ status: 'running', lease: { owner: 'worker-1' }, leaseEpoch: 1 });
     expect(run).toMatchObject({ lastSeq: 1, startedAt: world.clock.now() });
-    expect(slots.started).toEqual({ run, session: await world.session(run.sessionId) });
-    expect(slots.started?.session).toMatchObject({ currentRunId: run.id, queuedRuns: 0 });
+    const { begun, isStarted } = slots;
+    expect(isStarted).toBe(true);
+    expect(begun).toMatchObject({ run, session: await world.session(run.sessionId) });
+    expect(begun).toMatchObject({ input: { kind: 'prompt' }, isElsewhere: false });
+    expect(begun?.session).toMatchObject({ currentRunId: run.id, queuedRuns: 0 });
     expect(await world.logOf(run.id)).toEqual([{ type: 'run_started', data: { run_id: run.id } }]);
     expect(await world.claim(run)).toBeUndefined();
     expect(slots.state).toBe(newSessionState);
@@ -132,20 +141,20 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
   test('releases the slot when its transaction fails', async () => {
     const slots = new OneSlot();
     await failToStart(slots, new Error('a fault'));
-    expect(slots).toMatchObject({ started: undefined, isReleased: true, isRecalled: false });
+    expect(slots).toMatchObject({ isStarted: false, isReleased: true, isRecalled: false });
   });
 
   test('keeps the slot until the run was looked up when the answer of its transaction is lost', async () => {
     const slots = new OneSlot();
     await failToStart(slots, new StorageUnavailable('the connection was lost'));
-    expect(slots).toMatchObject({ started: undefined, isReleased: false, isRecalled: true });
+    expect(slots).toMatchObject({ isStarted: false, isReleased: false, isRecalled: true });
   });
 });
 
 describe.runIf(databaseKinds.includes('postgres'))(
   'a run that finds a free slot in a cluster',
   () => {
-    const world = () => createRunFixture('postgres', {}, { lossless: false });
+    const world = () => createRunFixture('postgres', {}, { isSingleServer: false });
     const asked = { clientId: null, input: { prompt: 'hi' }, idempotencyKey: undefined };
     const request = { ...asked, chargeRate: () => {} };
     /** Every server may execute two runs of the tenant. */
@@ -156,6 +165,23 @@ describe.runIf(databaseKinds.includes('postgres'))(
       const start = async () => {
         const at = { ...request, sessionId: await services.open() };
         return (await startRun({ ...services, slots: new OneSlot() }, services.scope, at)).resource;
+      };
+      expect((await start()).status).toBe('running');
+      expect((await start()).status).toBe('queued');
+    });
+
+    test('is counted with those of other servers although wake-ups stay in the process', async () => {
+      const env = { CONVOKE_WAKEUPS: 'local', CONVOKE_ROLE: 'api' };
+      const { convoke, quickstart } = await startServer({ database: 'postgres', env });
+      const services = { ...convoke.services, settings: inPairs };
+      expect(services).toMatchObject({ isSingleServer: false, fanout: { lossless: true } });
+      const scope = {
+        organizationId: organizationId(quickstart.organization_id),
+        tenantId: tenantId(quickstart.tenant_id),
+      };
+      const start = async () => {
+        const at = { ...request, agentName: 'echo' };
+        return (await invokeAgent({ ...services, slots: new OneSlot() }, scope, at)).resource;
       };
       expect((await start()).status).toBe('running');
       expect((await start()).status).toBe('queued');
@@ -191,18 +217,16 @@ describe.runIf(databaseKinds.includes('postgres'))(
         agentName,
       });
       await inserted.promise;
-      const { run } = slots;
-      if (run === undefined) throw new Error('no slot was reserved');
-      const address = { scope: services.scope, sessionId: run.sessionId, runId: run.id };
-      const claim = { lease: slots.lease, at: services.clock.now() };
-      const recalled = recallStart(services, address, claim);
+      const { begun } = slots;
+      if (begun === undefined) throw new Error('no slot was reserved');
+      const recalled = recallLeg(services, begun);
       const isWaiting = async () => {
         const waits = sql`select count(*) as n from pg_locks where not granted`;
         return ((await services.database.get<{ n: number }>(waits))?.n ?? 0) > 0;
       };
       await Promise.race([recalled, eventually(isWaiting)]);
       committed.resolve();
-      expect(await recalled).toMatchObject({ run: { id: run.id }, input: { kind: 'prompt' } });
+      expect(await recalled).toMatchObject({ run: begun.run, input: { kind: 'prompt' } });
       await starting;
     });
   },

@@ -42,7 +42,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
   });
 
   test('a tenant never executes more runs than its limit, however many servers claim at once', async () => {
-    const crowded = await createRunFixture(kind, {}, { lossless: false });
+    const crowded = await createRunFixture(kind, {}, { isSingleServer: false });
     const runs = await Promise.all(
       Array.from({ length: 12 }, async () => crowded.start(await crowded.open())),
     );

@@ -89,7 +89,7 @@ describe.each(databaseKinds)('a session folder that several machines use, on %s'
   async function lose(): Promise<void> {
     world.clock.advance(15_001);
     const leases = { owner: 'me', isExecuting: () => false, canTrustExpiry: () => true };
-    await reconcileRuns(world, { ...leases, isAlone: false });
+    await reconcileRuns({ ...world, isSingleServer: false }, leases);
   }
 
   test('is archived before a call to the world outside, so that any machine goes on with it (D-92)', async () => {

@@ -30,17 +30,17 @@ test('a server executes one run at a time that may be the one that ends servers 
     onFree: () => {},
   };
   const worker = new Dispatcher(services, options);
-  worker.start();
+  worker.slots.accept();
   await worker.dispatchRuns();
   const leg = await puppet.leg();
-  expect(worker.load.legs).toBe(1);
+  expect(worker.slots.load.legs).toBe(1);
   leg.end();
   const [first] = waiting.filter(({ run }) => run.id === leg.context.runId);
   await ended(server, first?.run ?? blocker.run);
   await worker.dispatchRuns();
   (await puppet.leg()).end();
   for (const { run } of waiting) expect((await ended(server, run)).status).toBe('completed');
-  await worker.stop(60_000);
+  await worker.slots.drain(60_000);
   await cancel(server, blocker.run);
 });
 

@@ -13,7 +13,6 @@ describe.each(databaseKinds)('an interrupted run on %s (D-93)', (kind) => {
       owner: 'me',
       isExecuting: () => false,
       canTrustExpiry: () => true,
-      isAlone: true,
     });
     const run = await world.read(leg.run);
     expect(run).toMatchObject({ status: 'running', lease: null });

@@ -149,7 +149,7 @@ export class MortalLegs {
     const leases = { owner: 'me', isExecuting: () => false, canTrustExpiry: () => true };
     await reconcileRuns(
       { ...this.#services, ...world, harnesses: this.#services.harnesses },
-      { ...leases, isAlone: true },
+      leases,
     );
     // The longest pause before the next attempt.
     world.clock.advance(60_001);

@@ -12,7 +12,7 @@ import { noPrices } from '../../src/domain/usage/prices.ts';
 import type { RunEventDraft } from '../../src/domain/run/run-event.ts';
 import type { AfterLoss } from '../../src/domain/run/recovery.ts';
 import type { Run } from '../../src/domain/run/run.ts';
-import { type ClaimedLeg, claimLeg } from '../../src/execution/claim-leg.ts';
+import { type ClaimedLeg, claimLeg, claimedLeg } from '../../src/execution/claim-leg.ts';
 import { type LegBatch, recordLeg } from '../../src/execution/recording/record-leg.ts';
 import type { Agents } from '../../src/ports/agents.ts';
 import type { Harness } from '../../src/ports/harness.ts';
@@ -20,6 +20,7 @@ import type { Log, LogFields } from '../../src/ports/log.ts';
 import { sql } from '../../src/store/sql.ts';
 import { agentOf } from './agent-folders.ts';
 import type { DatabaseKind } from './databases.ts';
+import { idleSlot } from './idle-slot.ts';
 import { createIdentityFixture } from './identity-fixture.ts';
 import { settings } from './settings.ts';
 
@@ -33,7 +34,7 @@ export const maker = { format: 1, agent: 'digest' };
 const starter = clientId('cli_starter');
 
 interface FixtureOptions {
-  readonly lossless?: boolean;
+  readonly isSingleServer?: boolean;
   /** What the framework of the agent can do when its worker is gone. */
   readonly afterLoss?: AfterLoss;
 }
@@ -42,7 +43,7 @@ interface FixtureOptions {
 export async function createRunFixture(
   kind: DatabaseKind,
   parts: Partial<Agent> = {},
-  { lossless = true, afterLoss = 'none' }: FixtureOptions = {},
+  { isSingleServer = true, afterLoss = 'none' }: FixtureOptions = {},
 ) {
   const identity = await createIdentityFixture(kind);
   const organizationId = await identity.seed.organization();
@@ -56,10 +57,9 @@ export async function createRunFixture(
       throw new Error(message, { cause: error });
     },
   };
-  const fanout = { ...identity.fanout, lossless };
   const services = {
     ...identity,
-    fanout,
+    isSingleServer,
     log,
     settings,
     prices: noPrices,
@@ -90,8 +90,8 @@ export async function createRunFixture(
     const address = { scope, sessionId: run.sessionId, runId: run.id };
     const expiresAt = identity.clock.now() + 15_000;
     const lease = { owner, machine, expiresAt };
-    const leg = await claimLeg(services, address, { lease, at: identity.clock.now() });
-    return typeof leg === 'string' ? undefined : leg;
+    const leg = await claimLeg(services, address, idleSlot(lease));
+    return typeof leg === 'string' ? undefined : claimedLeg(leg);
   }
 
   async function claimed(run: Run, owner = 'worker-1', machine = 'machine-1'): Promise<ClaimedLeg> {

@@ -19,7 +19,6 @@ test.each(databaseKinds)(
       owner: 'worker-2',
       isExecuting: () => false,
       canTrustExpiry: () => true,
-      isAlone: true,
     };
     await reconcileRuns(world, leases);
     await reconcileRuns(world, leases);

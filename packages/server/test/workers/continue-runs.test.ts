@@ -2,7 +2,7 @@ import { interruptedText, isTerminalEventType } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cancelRun } from '../../src/app/runs/runs.ts';
 import { type RunningRun } from '../../src/domain/run/run.ts';
-import { recallClaim } from '../../src/execution/claim-leg.ts';
+import { recallLeg } from '../../src/execution/claim-leg.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
@@ -122,21 +122,20 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
     expect(reasons).toEqual(['answered', 'worker_lost']);
   });
 
-  test('a claim whose answer was lost starts with the same input', async () => {
+  test('a claim whose answer was lost is found with its input, unless the run was taken away', async () => {
     const leg = await started();
     await world.record(leg, {
       items: [{ type: 'user_question', ref: 'q', question: 'Which?' }],
       end: { status: 'waiting', ...over },
     });
     await answer(leg.run, 'q', { answer: 'red' });
-    const at = world.clock.now();
-    const { run, holder, input } = await world.claimed(leg.run, 'worker-2');
-    const lease = { owner: 'worker-2', machine: 'machine-1', expiresAt: at + 15_000 };
-    expect(await recallClaim(world, holder, { lease, at })).toMatchObject({ input });
-    const lost = await lose(run);
-    const next = await world.claimed(lost, 'worker-3');
-    const later = { lease: { ...lease, owner: 'worker-3' }, at: world.clock.now() };
-    expect(await recallClaim(world, holder, later)).toMatchObject({ input: next.input });
+    const resumed = await world.claimed(leg.run, 'worker-2');
+    const begun = { ...resumed, run: resumed.run as RunningRun };
+    expect(await recallLeg(world, begun)).toEqual(resumed);
+    const lost = await lose(resumed.run);
+    expect(await recallLeg(world, begun)).toBeUndefined();
+    await world.claimed(lost, 'worker-2');
+    expect(await recallLeg(world, begun)).toBeUndefined();
   });
 
   test('shows since when it waits to go on', async () => {
@@ -194,16 +193,20 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
 
 describe('an agent that keeps its own record', () => {
   interface Lost {
-    readonly isAlone?: boolean;
+    readonly isSingleServer?: boolean;
     readonly hasPoint?: boolean;
     readonly afterLoss?: 'continue' | 'session';
   }
 
-  async function lost({ isAlone = true, hasPoint = true, afterLoss = 'continue' }: Lost = {}) {
+  async function lost({
+    isSingleServer = true,
+    hasPoint = true,
+    afterLoss = 'continue',
+  }: Lost = {}) {
     const world = await createRunFixture('sqlite', {}, { afterLoss });
     const leg = await world.claimed(await world.start(await world.open()));
     await world.record(leg, { items: [delta('said. ')], notes: hasPoint ? [point(0)] : [] });
-    await expireLeases(world, isAlone);
+    await expireLeases(world, isSingleServer);
     return { run: await world.read(leg.run), log: await world.logOf(leg.run.id) };
   }
 
@@ -223,7 +226,7 @@ describe('an agent that keeps its own record', () => {
   test.each(['continue', 'session'] as const)(
     'is lost with its machine (%s)',
     async (afterLoss) => {
-      const { run } = await lost({ isAlone: false, afterLoss });
+      const { run } = await lost({ isSingleServer: false, afterLoss });
       expect(run).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
     },
   );

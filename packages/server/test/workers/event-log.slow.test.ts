@@ -128,8 +128,7 @@ describe.each(databaseKinds)('the event log on %s (D-245)', (kind) => {
     world.clock.advance(60_000);
     const isExecuting = () => false;
     const canTrustExpiry = () => true;
-    const isAlone = true;
-    await reconcileRuns(world, { owner: 'another', isExecuting, canTrustExpiry, isAlone });
+    await reconcileRuns(world, { owner: 'another', isExecuting, canTrustExpiry });
   };
 
   test.each([

@@ -19,7 +19,7 @@ describe.each(databaseKinds)(
     });
     const { lose, started, answer, beginCall } = lossSteps(() => world);
 
-    const cluster = { isAlone: false };
+    const cluster = { isSingleServer: false };
     /** A run whose lost leg wrote a file on machine-1 that no archive has. */
     async function withUnsavedFile(): Promise<ClaimedLeg> {
       const leg = await started();
@@ -58,7 +58,7 @@ describe.each(databaseKinds)(
     test('a server without the agent leaves it for 30 s to servers that have it (D-88)', async () => {
       const without = { ...world, agents: { ...world.agents, find: () => undefined } };
       const leases = { owner: 'other', isExecuting: () => false, canTrustExpiry: () => true };
-      const pass = () => reconcileRuns(without, { ...leases, isAlone: false });
+      const pass = () => reconcileRuns({ ...without, ...cluster }, leases);
       const [taken, left] = [await started(), await started()];
       world.clock.advance(15_000 + 30_000 - 1);
       await pass();

@@ -15,8 +15,8 @@ export function lossSteps(world: () => RunFixture) {
   return {
     types: async (run: Run) => (await world().logOf(run.id)).map(({ type }) => type),
     callsOf: async (run: Run) => world().store.read.toolCalls.ofRun(run.id),
-    lose: async (run: Run, { isAlone = true } = {}): Promise<Run> => {
-      await expireLeases(world(), isAlone);
+    lose: async (run: Run, { isSingleServer = true } = {}): Promise<Run> => {
+      await expireLeases(world(), isSingleServer);
       return world().read(run);
     },
     started: async (): Promise<ClaimedLeg> =>
@@ -33,10 +33,10 @@ export function lossSteps(world: () => RunFixture) {
 }
 
 /** Moves the clock past every lease, and recovers the runs that had one. */
-export async function expireLeases(world: RunFixture, isAlone: boolean): Promise<void> {
+export async function expireLeases(world: RunFixture, isSingleServer: boolean): Promise<void> {
   world.clock.advance(15_001);
-  const leases = { owner: 'me', isExecuting: () => false, canTrustExpiry: () => true, isAlone };
-  await reconcileRuns(world, leases);
+  const leases = { owner: 'me', isExecuting: () => false, canTrustExpiry: () => true };
+  await reconcileRuns({ ...world, isSingleServer }, leases);
 }
 
 export const settle = () => {};

@@ -25,7 +25,7 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
   });
 
   const canTrustExpiry = () => true;
-  const idle = { owner: 'me', isExecuting: () => false, canTrustExpiry, isAlone: true };
+  const idle = { owner: 'me', isExecuting: () => false, canTrustExpiry };
   const types = async (run: Run) => (await world.logOf(run.id)).map(({ type }) => type);
   const pastTheLease = () => world.clock.advance(15_001);
   async function running(): Promise<Run> {
@@ -91,7 +91,6 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
       owner: 'worker-1',
       isExecuting: () => true,
       canTrustExpiry,
-      isAlone: true,
     });
     expect((await world.read(run)).status).toBe('running');
   });
@@ -126,7 +125,6 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
       owner: 'worker-1',
       isExecuting: () => false,
       canTrustExpiry,
-      isAlone: true,
     });
     expect((await world.read(run)).status).toBe('failed');
   });
@@ -144,7 +142,7 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     const owners = ['a', 'b', 'c', 'd'];
     await Promise.all(
       owners.map((owner) =>
-        reconcileRuns(world, { owner, isExecuting: () => false, canTrustExpiry, isAlone: true }),
+        reconcileRuns(world, { owner, isExecuting: () => false, canTrustExpiry }),
       ),
     );
     await reconcileRuns(world, idle);

@@ -4,7 +4,7 @@ import { timeOfId } from '../../domain/id-time.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { inheritLabels, readLabels } from '../../domain/labels.ts';
 import { previewOf } from '../../domain/preview.ts';
-import { type Run, isReady, openRun } from '../../domain/run/run.ts';
+import { type Run, type RunningRun, isReady, openRun } from '../../domain/run/run.ts';
 import {
   type Session,
   acceptRun,
@@ -16,11 +16,12 @@ import {
 import { type Ceiling, noCeiling, stricter } from '../../domain/usage/budget.ts';
 import { isRefused } from '../../domain/usage/prices.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
-import { recordNew, startLegMove } from '../record.ts';
+import { type RunMove, recordNew } from '../record.ts';
 import { orRefuse, refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
 import { refuseUnpriced } from '../usage/unpriced-models.ts';
-import type { StartSlot } from './start-slot.ts';
+import { beginRun } from './begin-run.ts';
+import type { InlineSlot } from './inline-slot.ts';
 
 /** What a caller asks a run to be. */
 export interface RequestedRun {
@@ -57,7 +58,7 @@ interface NewRun {
   readonly session: Session;
   readonly id: RunId;
   readonly request: RequestedRun;
-  readonly slot: StartSlot;
+  readonly slot: InlineSlot;
   readonly hasBudgets: boolean;
 }
 
@@ -102,14 +103,13 @@ export async function insertRun(
   );
   tx.labels.insert(run, labels);
   const check = hasBudgets ? { isUnpriced } : undefined;
+  const seen = { run, session: accepted };
   const reserved = isReady(run) ? slot.reserve(run) : undefined;
   if (reserved === undefined) {
-    return recordNew(services, tx, { move: { run, session: accepted, events: [] }, check });
+    return recordNew(services, tx, { move: { ...seen, events: [] }, check });
   }
-  const move = startLegMove({ run, session: accepted }, { lease: reserved.lease, now });
-  const started = await recordNew(services, tx, { move, check });
-  tx.onCommit(() => reserved.start({ run: started, session: move.session }));
-  return started;
+  const record = (move: RunMove<RunningRun>) => recordNew(services, tx, { move, check });
+  return (await beginRun(tx, seen, { ...reserved, now, record })).run;
 }
 
 function enabledAgent({ agents }: Pick<Services, 'agents'>, session: Session): Agent {

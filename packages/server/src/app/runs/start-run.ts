@@ -9,7 +9,7 @@ import { refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
 import { type Created, insertSession, lockSession } from '../sessions.ts';
 import { type RequestedRun, insertRun, laterId } from './insert-run.ts';
-import { StartSlot } from './start-slot.ts';
+import { InlineSlot } from './inline-slot.ts';
 
 export interface StartRun extends RequestedRun {
   readonly idempotencyKey: string | undefined;
@@ -27,6 +27,7 @@ export type StartServices = Pick<
   | 'settings'
   | 'traces'
   | 'slots'
+  | 'isSingleServer'
   | 'prices'
 >;
 
@@ -108,9 +109,9 @@ function ceilingText({ ceiling }: StartRun): JsonObject {
 /** Runs in a span that names the run, so a trace of the request leads to the traces of the run's legs. */
 function startInTransaction(
   services: StartServices,
-  work: (tx: StoreTransaction, slot: StartSlot) => Promise<Created<Run>>,
+  work: (tx: StoreTransaction, slot: InlineSlot) => Promise<Created<Run>>,
 ): Promise<Created<Run>> {
-  const slot = new StartSlot(services);
+  const slot = new InlineSlot(services);
   return services.traces.within({ name: 'start run', parent: 'current' }, async (span) => {
     try {
       const created = await services.store.transaction((tx) => work(tx, slot));
@@ -130,7 +131,7 @@ interface Start {
   readonly body: JsonObject;
   /** Locks the session of the run, or makes it if it is new; one is made for a first request only. */
   readonly session: { readonly isNew: boolean; readonly get: () => Promise<Session> };
-  readonly slot: StartSlot;
+  readonly slot: InlineSlot;
 }
 
 /** Starts a run in the caller's transaction. A worker claims it: no slot is reserved for it. */
@@ -139,7 +140,7 @@ export function startWithin(
   tx: StoreTransaction,
   start: Omit<Start, 'slot'>,
 ): Promise<Created<Run>> {
-  const slot = new StartSlot({ ...services, slots: undefined });
+  const slot = new InlineSlot({ ...services, slots: undefined });
   return startOnce(services, tx, { ...start, slot });
 }
 
@@ -148,7 +149,7 @@ async function startOnce(
   tx: StoreTransaction,
   { scope, request, place, body, session, slot }: Start,
 ): Promise<Created<Run>> {
-  slot.begin();
+  slot.reset();
   const id = runId(services.ids.next(idPrefixes.run));
   const claim = {
     scope,

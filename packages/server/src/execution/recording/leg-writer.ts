@@ -39,6 +39,7 @@ type WriterServices = Pick<
   | 'log'
   | 'metrics'
   | 'traces'
+  | 'isSingleServer'
   | 'prices'
   | 'slots'
   | 'settings'

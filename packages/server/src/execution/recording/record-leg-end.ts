@@ -1,11 +1,11 @@
 import {
   type RunInSession,
-  recordEnd,
+  type RunMove,
   recordMove,
+  recordOwnEnd,
   recordQueueEnd,
   recordSession,
 } from '../../app/record.ts';
-import { beginsNext } from '../../app/runs/begin-next.ts';
 import type { Services } from '../../app/services.ts';
 import type { FolderState } from '../../domain/folder-snapshot.ts';
 import type { Json } from '../../domain/json.ts';
@@ -14,7 +14,6 @@ import { interruptRun } from '../../domain/run/run-interruption.ts';
 import { recordProgress } from '../../domain/run/run-progress.ts';
 import {
   type LeasedRun,
-  type Run,
   type RunOutcome,
   type StartedRun,
   attemptOf,
@@ -47,12 +46,15 @@ export type LegOutcome = (
   readonly snapshot?: FolderState | undefined;
 };
 
-/** Records how a leg ended: the run ends, waits for a person, or continues elsewhere. Returns the run after it. */
+/**
+ * Records how a leg ended: the run ends, waits for a person, or goes on elsewhere. Returns the run and its session after
+ * it. The next queued run of the session is left to the caller.
+ */
 export async function recordLegEnd(
-  services: Pick<Services, 'clock' | 'fanout' | 'metrics' | 'slots'>,
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
   { seen, raised, end }: { seen: RunInSession<LeasedRun>; raised: Raised; end: LegOutcome },
-): Promise<Run> {
+): Promise<RunInSession> {
   const { outputText, isUsagePartial = false } = end;
   const progress = { outputText, isUsagePartial, pendingInteractions: raised.open };
   const run = recordProgress(seen.run, progress);
@@ -65,7 +67,7 @@ export async function recordLegEnd(
     // Answered while the leg was ending: the run can continue at once.
     const isAnswered = raised.open === 0 && (await tx.interactions.unapplied(run.id)).length > 0;
     if (raised.open > 0 || isAnswered) {
-      return recordMove(services, tx, {
+      return recordChange(services, tx, {
         seen,
         move: {
           run: isAnswered ? unparkRun(parked, now) : parked,
@@ -77,12 +79,8 @@ export async function recordLegEnd(
   }
   const isLost = end.status === 'workspace_lost';
   const session = isLost ? await failSession(services, tx, seen.session) : seen.session;
-  return recordEnd(services, tx, {
-    seen: { run, session },
-    outcome: outcomeOf(run, end),
-    before: raised.events,
-    leavesQueue: beginsNext(services),
-  });
+  const outcome = outcomeOf(run, end);
+  return recordOwnEnd(services, tx, { seen: { run, session }, outcome, before: raised.events });
 }
 
 /** D-85: gives the lease back. Another server, or the next process, continues the run. */
@@ -90,14 +88,14 @@ async function recordHandOver(
   services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
   { seen, raised }: { seen: RunInSession<LeasedRun>; raised: Raised },
-): Promise<Run> {
+): Promise<RunInSession> {
   const { run, session } = seen;
   const now = services.clock.now();
   const reason = 'drained';
   const interrupted = interruptRun(run, { reason, at: now, continueAt: now, isLoss: false });
   const data = { run_id: run.id, attempt: attemptOf(run), reason } as const;
   tx.onCommit(() => services.metrics.runsHandedOver.add(1));
-  return recordMove(services, tx, {
+  return recordChange(services, tx, {
     seen,
     move: {
       // The question of a live runtime stays open; its answer makes the run ready again.
@@ -106,6 +104,14 @@ async function recordHandOver(
       events: [...raised.events, { type: 'run_interrupted', data }],
     },
   });
+}
+
+function recordChange(
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
+  tx: StoreTransaction,
+  change: { seen: RunInSession; move: RunMove & { readonly session: Session } },
+): RunInSession {
+  return { run: recordMove(services, tx, change), session: change.move.session };
 }
 
 /** Ends the queued runs with the session: they could never execute. */

@@ -5,14 +5,21 @@ import {
   lockRun,
   recordMove,
 } from '../../app/record.ts';
-import { beginNext, beginsNext } from '../../app/runs/begin-next.ts';
-import { StartSlot } from '../../app/runs/start-slot.ts';
+import { beginNext } from '../../app/runs/begin-run.ts';
+import { InlineSlot } from '../../app/runs/inline-slot.ts';
 import type { Services } from '../../app/services.ts';
 import type { FolderState } from '../../domain/folder-snapshot.ts';
 import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import { recordUsage } from '../../domain/run/run-progress.ts';
-import { type LeasedRun, type Run, isEnded, isLeased, waitLive } from '../../domain/run/run.ts';
-import { interactionsChanged } from '../../domain/session.ts';
+import {
+  type EndedRun,
+  type LeasedRun,
+  type Run,
+  isEnded,
+  isLeased,
+  waitLive,
+} from '../../domain/run/run.ts';
+import { interactionsChanged, isNextDue } from '../../domain/session.ts';
 import { type UsageEntry, addUsage } from '../../domain/usage/usage.ts';
 import type { CheckpointMaker } from '../../ports/repositories/sessions.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
@@ -64,7 +71,15 @@ const noneRefused: ReadonlySet<LegNote> = new Set();
 
 type RecordingServices = Pick<
   Services,
-  'store' | 'clock' | 'ids' | 'fanout' | 'metrics' | 'prices' | 'slots' | 'settings'
+  | 'store'
+  | 'clock'
+  | 'ids'
+  | 'fanout'
+  | 'metrics'
+  | 'prices'
+  | 'slots'
+  | 'isSingleServer'
+  | 'settings'
 >;
 
 /**
@@ -75,9 +90,9 @@ export function recordLeg(
   holder: Holder,
   { take, waitMs, inDoubtAfter, lossesTotal, maker }: LegRecording,
 ): Promise<Recorded | undefined> {
-  let next: StartSlot | undefined;
+  let next: InlineSlot | undefined;
   const recorded = services.store.transaction(async (tx) => {
-    next?.begin();
+    next?.reset();
     const batch = take();
     if (inDoubtAfter !== undefined) {
       // Behind the lock, so that a commit still under way is seen too.
@@ -128,9 +143,9 @@ export function recordLeg(
       tx.sessions.saveCheckpoint(holder.sessionId, { text: JSON.stringify(state), ...maker });
     }
     if (snapshot !== undefined) await recordSnapshot(services, tx, { owner: holder, snapshot });
-    if (seqs.leavesQueue) {
-      next ??= new StartSlot(services);
-      await beginNext(services, tx, { ended: holder, slot: next });
+    if (seqs.endedBeforeNext !== undefined) {
+      next ??= new InlineSlot(services);
+      await beginNext(services, tx, { after: seqs.endedBeforeNext, slot: next });
     }
     return { lastSeq: seqs.last, refused, breach };
   });
@@ -209,13 +224,13 @@ interface ItemsOfBatch {
 interface RecordedItems {
   readonly last: number;
   readonly beforeBatch: number;
-  /** Whether the run has ended, and the next one of its session is to begin. */
-  readonly leavesQueue?: boolean;
+  /** The run, if it has ended and the next one of its session is to begin. */
+  readonly endedBeforeNext?: EndedRun | undefined;
 }
 
 /** Checks the lease first, even without events to append: a worker that lost it may store nothing. */
 async function recordItems(
-  services: Pick<Services, 'clock' | 'ids' | 'fanout' | 'metrics' | 'slots'>,
+  services: Pick<Services, 'clock' | 'ids' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
   { holder, batch, entries, waitMs }: ItemsOfBatch,
 ): Promise<RecordedItems | undefined> {
@@ -232,10 +247,13 @@ async function recordItems(
   const raised = await raiseInteractions(services, tx, { run, items: batch.items, waitMs });
   const after =
     batch.end === undefined
-      ? await recordLiveWaiting(services, tx, { seen, raised })
+      ? recordLiveWaiting(services, tx, { seen, raised })
       : await recordLegEnd(services, tx, { seen, raised, end: batch.end });
-  const leavesQueue = isEnded(after) && session.queuedRuns > 0 && beginsNext(services);
-  return { last: after.lastSeq, beforeBatch: run.lastSeq, leavesQueue };
+  return {
+    last: after.run.lastSeq,
+    beforeBatch: run.lastSeq,
+    endedBeforeNext: isEnded(after.run) && isNextDue(after.session) ? after.run : undefined,
+  };
 }
 
 function holds(holder: Holder, run: Run): run is LeasedRun {
@@ -243,17 +261,13 @@ function holds(holder: Holder, run: Run): run is LeasedRun {
 }
 
 /** A live runtime keeps its process while it waits for a person: the lease stays, the status is `waiting`. */
-async function recordLiveWaiting(
+function recordLiveWaiting(
   services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
   { seen, raised }: { seen: RunInSession<LeasedRun>; raised: Raised },
-): Promise<Run> {
-  return recordMove(services, tx, {
-    seen,
-    move: {
-      run: waitLive(seen.run, raised.open, services.clock.now()),
-      session: interactionsChanged(seen.session, raised.open, services.clock.now()),
-      events: raised.events,
-    },
-  });
+): RunInSession {
+  const now = services.clock.now();
+  const session = interactionsChanged(seen.session, raised.open, now);
+  const move = { run: waitLive(seen.run, raised.open, now), session, events: raised.events };
+  return { run: recordMove(services, tx, { seen, move }), session };
 }

@@ -33,8 +33,6 @@ export interface InteractionRepository {
   /** Every answered interaction of the run. */
   answered(runId: RunId): Promise<AnsweredInteraction[]>;
   markApplied(runId: RunId, now: number): Promise<void>;
-  /** Interactions whose answers a leg applied at exactly this time. */
-  appliedAt(runId: RunId, at: number): Promise<AnsweredInteraction[]>;
   list(scope: TenantScope, list: InteractionList): Promise<CutPage<Interaction>>;
   /** Pending interactions that have expired, oldest first. */
   overdue(now: number, limit: number): Promise<PendingInteraction[]>;

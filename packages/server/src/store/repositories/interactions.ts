@@ -94,13 +94,6 @@ export function interactionRepository(db: Transaction): InteractionRepository {
         where run_id = ${run} and status = 'answered' and applied_at is null`);
     },
 
-    async appliedAt(run, at) {
-      const rows = await db.all<InteractionRow>(sql`
-        select * from interactions
-        where run_id = ${run} and applied_at = ${at} order by interaction_key`);
-      return rows.map(answeredOf);
-    },
-
     async list(scope, { sessionId: session, status, now, page }) {
       const where = [sql`session_id = ${session}`, sql`tenant_id = ${scope.tenantId}`];
       if (status !== 'all') where.push(hasStatus(status, now));
