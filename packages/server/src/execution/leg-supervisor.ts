@@ -2,9 +2,8 @@ import { type RunId, isTerminalRunStatus } from '@convoke/contract';
 import { markLiveAnswers } from '../app/interactions.ts';
 import { readOutputText } from '../app/runs/output-text.ts';
 import type { Agent } from '../domain/agent.ts';
-import type { FolderState } from '../domain/folder-snapshot.ts';
 import type { Json } from '../domain/json.ts';
-import { type LeasedRun, type Run, type RunOutcome, isLeased } from '../domain/run/run.ts';
+import type { RunOutcome } from '../domain/run/run.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
 import type { HarnessEvent, Leg, LegInput } from '../ports/harness.ts';
 import type { Span } from '../ports/traces.ts';
@@ -20,7 +19,7 @@ import { LegWriter } from './recording/leg-writer.ts';
 import { limitRunTime } from './limit-run-time.ts';
 import { type LegStart, prepareLeg } from './prepare-leg.ts';
 import type { LegOutcome } from './recording/record-leg-end.ts';
-import { recoverRun } from './recover-run.ts';
+import { recordCut } from './record-cut.ts';
 import { renameFolder } from './folders/rename-folder.ts';
 import { retryStorage } from './retry-storage.ts';
 import { folderSaver } from './folders/save-before-call.ts';
@@ -36,8 +35,18 @@ const legIsOver = new DOMException('The leg is over.', 'AbortError');
 type Verdict = RunOutcome | 'lost' | 'cut';
 /** How the agent ended the leg. */
 type Ending = RunOutcome | { readonly status: 'waiting' | 'yielded' } | 'cut' | 'lost';
-/** A run that changes each time it is about to be recovered is left to the reconcile pass. */
-const cutTries = 5;
+
+/**
+ * - `preparing`: the run is about to be claimed, or its session folder is prepared; there is no leg yet.
+ * - `woken`: as `preparing`, and the run was cancelled or answered: its row is read when the leg starts.
+ * - `running`: the agent works or waits for a person.
+ * - `yielding`: the server stops. The leg is asked to hand its run over, or is not started at all (D-85).
+ * - `cancelling`: the leg is asked to end. The run ends cancelled, whatever the leg does; no request to yield follows (D-94).
+ * - `over`: a verdict ended the leg from outside, in any phase. Nothing more is asked of it: it is killed.
+ *
+ * A leg that ends by itself keeps its phase, which says how to read its last event.
+ */
+type Phase = 'preparing' | 'woken' | 'running' | 'yielding' | 'cancelling' | 'over';
 
 /**
  * Executes one leg of a run from its claim to its recorded end, and acts on what other parts of the service want of
@@ -57,10 +66,7 @@ export class LegSupervisor {
   #span: Span | undefined;
   #leg: Leg | undefined;
   #done: Promise<void> | undefined;
-  #controlPending = false;
-  #hasVerdict = false;
-  #isCancelling = false;
-  #isYielding = false;
+  #phase: Phase = 'preparing';
   #calls: CallLedger | undefined;
 
   constructor(services: ExecutionServices, runId: RunId, holdsLease: () => boolean) {
@@ -90,7 +96,7 @@ export class LegSupervisor {
 
   /** Reads the run row and acts on a pending cancel or answers. */
   checkControl(): void {
-    this.#controlPending = true;
+    if (this.#phase === 'preparing') this.#phase = 'woken';
     if (this.#leg === undefined) return;
     this.#readControlState(this.#leg).catch((error: unknown) =>
       this.#services.log.error('control state of a run could not be read', error, {
@@ -106,10 +112,10 @@ export class LegSupervisor {
 
   /** Asks the leg to hand its run over at the next safe point, because the process stops (D-85). Cancel wins (D-94). */
   yield(): void {
-    this.#isYielding = true;
-    if (this.#leg === undefined || this.#isCancelling) return;
+    if (this.#phase === 'cancelling' || this.#phase === 'over') return;
+    this.#phase = 'yielding';
     this.#leg
-      .yield?.()
+      ?.yield?.()
       .catch((error: unknown) =>
         this.#services.log.error('leg could not be asked to yield', error, { run_id: this.runId }),
       );
@@ -188,7 +194,7 @@ export class LegSupervisor {
     const outcome = await this.#outcomeOf({ claimed, agent, started, writer });
     // Whatever the leg emits or does after this is not part of the run.
     this.#abort.abort(legIsOver);
-    if (this.#hasVerdict) await this.#kill();
+    if (this.#isOver) await this.#kill();
     if (outcome === 'lost') {
       this.#services.log.warn('lease lost', { run_id: this.runId });
       this.#services.metrics.leasesLost.add(1);
@@ -201,7 +207,9 @@ export class LegSupervisor {
     if (outcome === 'cut') {
       await writer.close();
       if (writer.hasFailed) return writer.finish(this.#outcome(internalError));
-      const isRecorded = !writer.isLost && (await this.#recordCut(claimed, saved?.state));
+      this.#span?.note('convoke.outcome', 'cut');
+      const cut = { claimed, snapshot: saved?.state, policy };
+      const isRecorded = !writer.isLost && (await recordCut(this.#services, cut));
       if (!isRecorded) await saved?.abandon();
       return;
     }
@@ -211,29 +219,11 @@ export class LegSupervisor {
 
   /** A leg whose verdict came during its preparation, or whose server is about to stop, never starts. */
   async #outcomeOf(work: LegWork): Promise<Ending> {
-    const verdict = this.#hasVerdict ? await this.#verdict.promise : undefined;
-    const isStopped = verdict === 'cut' || verdict === undefined;
-    if (this.#isYielding && isStopped && canBeHandedBack(work)) return { status: 'yielded' };
+    const verdict = this.#isOver ? await this.#verdict.promise : undefined;
+    // Only a leg that was asked to yield is cut.
+    const isStopping = verdict === 'cut' || this.#phase === 'yielding';
+    if (isStopping && canBeHandedBack(work)) return { status: 'yielded' };
     return verdict ?? Promise.race([this.#runLeg(work), this.#verdict.promise]);
-  }
-
-  /** D-86: decides what happens to the run at once, while the lease is still held. */
-  async #recordCut(claimed: ClaimedLeg, snapshot: FolderState | undefined): Promise<boolean> {
-    const { store, clock } = this.#services;
-    const { epoch } = claimed.holder;
-    const isLost = (run: Run): run is LeasedRun => run.leaseEpoch === epoch && isLeased(run);
-    const cut = { snapshot };
-    const policy = { clock, shouldRetry: this.#holdsLease };
-    this.#span?.note('convoke.outcome', 'cut');
-    for (let tries = 0; tries < cutTries; tries += 1) {
-      const isRecorded = await retryStorage(policy, async () => {
-        const run = await store.read.runs.findById(claimed.run, this.runId);
-        if (run === undefined || !isLost(run)) return false;
-        return recoverRun(this.#services, { run, isLost, hasSameFolder: true, cut });
-      });
-      if (isRecorded) return true;
-    }
-    return false;
   }
 
   async #runLeg({ claimed, agent, started, writer }: LegWork): Promise<Ending> {
@@ -255,8 +245,7 @@ export class LegSupervisor {
         said,
       });
       this.#limitTime(agent);
-      if (this.#controlPending) this.checkControl();
-      if (this.#isYielding) this.yield();
+      this.#begin();
       for await (const event of this.#leg) {
         if (event.type === 'end') {
           this.#state = event.state;
@@ -264,14 +253,26 @@ export class LegSupervisor {
         }
         const pause = this.#output.write(event, agent, writer);
         if (pause !== undefined) await pause;
-        // The verdict is the outcome: the leg must not continue to its next call.
-        if (this.#hasVerdict) break;
+        // The verdict is the outcome: the leg must not go on to its next call.
+        if (this.#isOver) break;
       }
       return failed('agent_error', 'The agent ended without saying how.');
     } catch (error) {
       this.#services.log.error('harness failed', error, { run_id: this.runId, agent: agent.name });
       return failed('internal_error', `The ${agent.framework} harness failed unexpectedly.`);
     }
+  }
+
+  /** The leg has started: asks of it what was asked while there was none. */
+  #begin(): void {
+    const before = this.#phase;
+    if (before === 'preparing' || before === 'woken') this.#phase = 'running';
+    if (before !== 'preparing') this.checkControl();
+    if (before === 'yielding') this.yield();
+  }
+
+  get #isOver(): boolean {
+    return this.#phase === 'over';
   }
 
   #saidBefore(input: LegInput): string | undefined {
@@ -288,7 +289,7 @@ export class LegSupervisor {
     }
     const { outcome } = event;
     if (outcome !== 'yielded' && outcome !== 'cut') return { status: outcome };
-    if (!this.#isYielding) {
+    if (this.#phase === 'running') {
       return failed('agent_error', 'The agent handed its run over without being asked to.');
     }
     // Text after the last recovery point will be repeated, so readers need `run_interrupted`.
@@ -307,7 +308,7 @@ export class LegSupervisor {
   }
 
   #decide(verdict: Verdict): void {
-    this.#hasVerdict = true;
+    this.#phase = 'over';
     this.#verdict.resolve(verdict);
   }
 
@@ -335,8 +336,8 @@ export class LegSupervisor {
 
   /** D-24: asks the leg to end; past the grace period its processes are killed and the run ends all the same. */
   async #cancel(leg: Leg): Promise<void> {
-    if (this.#isCancelling) return;
-    this.#isCancelling = true;
+    if (this.#phase === 'cancelling' || this.#phase === 'over') return;
+    this.#phase = 'cancelling';
     const { clock, settings } = this.#services;
     this.#onClose.push(
       clock.after(settings.cancelGraceMs, () => this.#decide({ status: 'cancelled' })),

@@ -41,6 +41,16 @@ export interface LegParts {
 }
 
 /**
+ * - `opening`: the process starts, or the one of the leg before is taken over. The agent has not got the prompt.
+ * - `handing back`: asked to yield while `opening`. The leg is given back as it was claimed.
+ * - `prompted`: the agent works on the prompt, or waits for a person.
+ * - `yielding`: asked to yield while `prompted`. The turn is stopped at the next safe point (D-85).
+ * - `handing over`: the turn was stopped there. What it came to is for the next process.
+ * - `cancelled`: cancelled or killed, in any phase before. It is not left again.
+ */
+type Phase = 'opening' | 'handing back' | 'prompted' | 'yielding' | 'handing over' | 'cancelled';
+
+/**
  * One prompt and all messages until the agent stops. Answers go to the running agent: the protocol cannot ask again
  * later, so the process stays alive while it waits for a person.
  */
@@ -55,10 +65,7 @@ export class AcpLeg implements Leg {
   #process: AgentProcess | undefined;
   /** Counts the processes started in this leg that still run. */
   #countRemaining = async () => 0;
-  #isPrompted = false;
-  #isYielding = false;
-  /** The turn was stopped at a safe point, to be handed over. */
-  #isHandingOver = false;
+  #phase: Phase = 'opening';
   #cost = new SessionCost(undefined);
   #tokens: TokenReport = noTokens;
   #breach: LegFailure | undefined;
@@ -109,22 +116,27 @@ export class AcpLeg implements Leg {
   }
 
   async cancel(): Promise<void> {
-    if (this.#stop.signal.aborted || this.#queue.isEnded) return;
-    this.#stop.abort();
+    if (this.#is('cancelled') || this.#queue.isEnded) return;
+    const isPrompted = !this.#is('opening', 'handing back');
+    this.#stopAll();
     // Cancel before rejecting open requests: an agent that sees a rejection first continues with something else.
-    if (this.#isPrompted) await this.#process?.cancel();
+    if (isPrompted) await this.#process?.cancel();
     this.#turn.cancel();
   }
 
   async yield(): Promise<void> {
-    if (this.#stop.signal.aborted || this.#queue.isEnded) return;
-    this.#isYielding = true;
-    if (!this.#isPrompted) this.#handBack.abort();
-    this.#handOverIfSafe();
+    if (this.#queue.isEnded) return;
+    if (this.#is('opening')) {
+      this.#phase = 'handing back';
+      this.#handBack.abort();
+    } else if (this.#is('prompted')) {
+      this.#phase = 'yielding';
+      this.#handOverIfSafe();
+    }
   }
 
   async kill(): Promise<void> {
-    this.#stop.abort();
+    this.#stopAll();
     this.#turn.cancel();
     this.#queue.push({ type: 'end', outcome: 'cancelled' });
     await this.#process?.kill();
@@ -146,13 +158,13 @@ export class AcpLeg implements Leg {
       );
       this.#process = process;
       this.#countRemaining = await process.mark();
-      if (this.#stop.signal.aborted) {
+      if (this.#is('cancelled')) {
         this.#parts.onFree(process);
         return { type: 'end', outcome: 'cancelled' };
       }
-      if (this.#isHandedBack) return await this.#leave(process);
+      if (this.#is('handing back')) return await this.#leave(process);
       this.#begin(process, memory);
-      this.#isPrompted = true;
+      this.#phase = 'prompted';
       const response = await process.prompt(this.#prompts(memory));
       if (this.#breach !== undefined) return this.#breach.end;
       if (this.#isHandedOver(response.stopReason)) return await this.#handOver(process, response);
@@ -161,13 +173,13 @@ export class AcpLeg implements Leg {
     } catch (error) {
       if (this.#breach !== undefined) return this.#breach.end;
       // The start was broken off.
-      if (this.#isHandedBack) return this.#leave(this.#process);
+      if (this.#is('handing back')) return this.#leave(this.#process);
       // Some agents answer a cancel with an error, or exit.
       if (this.#process !== undefined && this.#isHandedOver('cancelled')) {
         return this.#handOver(this.#process);
       }
       await this.#recover(error);
-      if (this.#stop.signal.aborted) return { type: 'end', outcome: 'cancelled' };
+      if (this.#is('cancelled')) return { type: 'end', outcome: 'cancelled' };
       if (error instanceof LegFailure) return error.end;
       onFault(error);
       return new LegFailure('agent_error', 'The ACP connection failed unexpectedly.').end;
@@ -184,9 +196,13 @@ export class AcpLeg implements Leg {
     return input.reason === 'drained' && !isUnknown && state?.run !== context.runId;
   }
 
-  /** Whether the leg is given back as it was claimed: nothing has been asked of the agent. */
-  get #isHandedBack(): boolean {
-    return this.#handBack.signal.aborted && !this.#stop.signal.aborted;
+  #is(...phases: readonly Phase[]): boolean {
+    return phases.includes(this.#phase);
+  }
+
+  #stopAll(): void {
+    this.#phase = 'cancelled';
+    this.#stop.abort();
   }
 
   async #leave(process: AgentProcess | undefined): Promise<LegEnd> {
@@ -214,16 +230,16 @@ export class AcpLeg implements Leg {
    */
   #handOverIfSafe(): void {
     const process = this.#process;
-    if (!this.#isYielding || this.#isHandingOver || !this.#isPrompted) return;
+    if (!this.#is('yielding')) return;
     if (process?.canReopen !== true || !this.#turn.isSafe) return;
-    this.#isHandingOver = true;
-    // Cancelled first, as in `cancel`. The agent may ask for its next call in the meantime: it must not begin.
+    this.#phase = 'handing over';
+    // Cancelled first, as in `cancel`. The agent may ask for its next call meanwhile: it must not begin.
     this.#turn.stop(process.cancel());
   }
 
   /** Some agents end their turn as if nothing had happened when a request of theirs is cancelled. */
   #isHandedOver(stopReason: PromptResponse['stopReason']): boolean {
-    if (!this.#isHandingOver || this.#stop.signal.aborted) return false;
+    if (!this.#is('handing over')) return false;
     return stopReason === 'cancelled' || this.#turn.isWaiting || this.#turn.hasWithdrawn;
   }
 
@@ -301,7 +317,7 @@ export class AcpLeg implements Leg {
   /** Some agents report `cancelled` when a person refused a call: only our own cancel counts. */
   #ended(response: PromptResponse): LegEnd {
     this.#reportTokens(response);
-    if (this.#stop.signal.aborted) return { type: 'end', outcome: 'cancelled' };
+    if (this.#is('cancelled')) return { type: 'end', outcome: 'cancelled' };
     if (response.stopReason === 'refusal') {
       return new LegFailure('model_error', 'The model refused to continue.').end;
     }

@@ -24,6 +24,7 @@ import { MessageTranslator, type Translation } from './message-translator.ts';
 import { type ClaudeMessage, readMessage } from './messages.ts';
 import { endOfFailure, isSessionMissing, sessionLost } from './failure.ts';
 import { PermissionHook } from './permission-hook.ts';
+import { LegPhase } from './phase.ts';
 import type { ClaudeProcess } from './process.ts';
 import { LegProgress } from './progress.ts';
 import { prepareQueries } from './queries.ts';
@@ -45,7 +46,7 @@ export interface ClaudeParts {
   readonly load: () => Promise<ClaudeSdk>;
 }
 
-/** One leg is one process of Claude, from a prompt or an answer to its result. */
+/** One leg is one process of Claude, from a prompt or an answer to its result. Its states are those of `LegPhase`. */
 export class ClaudeLeg implements Leg {
   readonly #parts: ClaudeParts;
   readonly #input: LegInput;
@@ -57,6 +58,7 @@ export class ClaudeLeg implements Leg {
   /** Resolved when the deferred call of an earlier run, if any, has been refused. */
   readonly #settled = Promise.withResolvers<void>();
   readonly #from: Beginning;
+  readonly #phase: LegPhase;
   readonly #progress: LegProgress;
   readonly #granted: GrantedCalls;
   readonly #calls: MessageCalls;
@@ -67,14 +69,8 @@ export class ClaudeLeg implements Leg {
   #process: ClaudeProcess | undefined;
   #query: Query | undefined;
   #running: Promise<void> | undefined;
-  #isSettling: boolean;
-  #isCancelled = false;
-  #isYielding = false;
-  /** The leg was given back as it was claimed: the model had not begun to answer. */
-  #isHandedBack = false;
+  /** Set while `yielding`, when the turn was interrupted: holds what Claude says after that. */
   #interruption: Interruption | undefined;
-  /** No more input is sent to Claude. */
-  #isOver = false;
 
   constructor(parts: ClaudeParts, input: LegInput, context: LegContext<ClaudeSettings>) {
     this.#parts = parts;
@@ -83,7 +79,7 @@ export class ClaudeLeg implements Leg {
     const { agent, settings, effects, holdsLease, runId } = context;
     const from = beginningOf(input, context);
     this.#from = from;
-    this.#isSettling = from.mustSettle;
+    this.#phase = new LegPhase(from.mustSettle);
     const awaitsDeferred = input.kind === 'continue' && from.deferred !== undefined;
     if (!from.mustSettle && !awaitsDeferred) this.#settled.resolve();
     this.#progress = new LegProgress(from, runId);
@@ -100,7 +96,7 @@ export class ClaudeLeg implements Leg {
       given: from.deferred && from.given,
       granted: this.#granted,
       made: repeatableByMistake(from),
-      mustYield: () => this.#isYielding,
+      mustYield: () => this.#phase.mustYield,
       onAsk: (requests) => this.#onAsk(requests),
       onAnswered: (refs) => this.#progress.answered(refs),
       emit: (event) => this.#emit(event),
@@ -132,8 +128,8 @@ export class ClaudeLeg implements Leg {
   }
 
   async cancel(): Promise<void> {
-    if (this.#isCancelled || this.#queue.isEnded) return;
-    this.#isCancelled = true;
+    if (this.#phase.isCancelled || this.#queue.isEnded) return;
+    this.#phase.cancel();
     this.#permissionHook.close();
     // Fails when there is nothing to interrupt; the process still ends when its input ends.
     await this.#query?.interrupt().catch(() => undefined);
@@ -141,8 +137,8 @@ export class ClaudeLeg implements Leg {
   }
 
   async yield(): Promise<void> {
-    if (this.#isCancelled || this.#queue.isEnded) return;
-    this.#isYielding = true;
+    if (this.#queue.isEnded) return;
+    this.#phase.yield();
     this.#handOverIfSafe();
   }
 
@@ -151,7 +147,7 @@ export class ClaudeLeg implements Leg {
   }
 
   async kill(): Promise<void> {
-    this.#isCancelled = true;
+    this.#phase.cancel();
     this.#permissionHook.close();
     this.#finish();
     this.#emit({ type: 'end', outcome: 'cancelled' });
@@ -164,8 +160,8 @@ export class ClaudeLeg implements Leg {
     try {
       const end = await this.#converse();
       const { state } = end;
-      if (this.#isHandedBack && !this.#isCancelled) return { type: 'end', outcome: 'yielded' };
-      if (!this.#isCancelled) return end;
+      if (this.#phase.isGivenBack) return { type: 'end', outcome: 'yielded' };
+      if (!this.#phase.isCancelled) return end;
       return { type: 'end', outcome: 'cancelled', ...(state !== undefined && { state }) };
     } catch (error) {
       return await this.#failed(error);
@@ -176,7 +172,7 @@ export class ClaudeLeg implements Leg {
   }
 
   #finish(): void {
-    this.#isOver = true;
+    this.#phase.finish();
     this.#done.resolve();
     this.#settled.resolve();
   }
@@ -197,7 +193,7 @@ export class ClaudeLeg implements Leg {
     this.#redact = queries.redact;
     const ended = deferred && (await this.#beginDeferred(deferred));
     if (ended !== undefined) return ended;
-    if (this.#isCancelled) return { type: 'end', outcome: 'cancelled' };
+    if (this.#phase.isCancelled) return { type: 'end', outcome: 'cancelled' };
     const ask = (text: string | undefined, session: string | undefined) => {
       this.#query = queries.start(this.#prompts(text), session);
       this.#handOverIfSafe();
@@ -251,7 +247,7 @@ export class ClaudeLeg implements Leg {
   /** Input for Claude: a prompt, or nothing when a deferred call resumes. */
   async *#prompts(text: string | undefined): AsyncGenerator<unknown, void> {
     await this.#settled.promise;
-    if (text !== undefined && !this.#isOver && !this.#isCancelled) {
+    if (text !== undefined && this.#phase.takesInput) {
       const message = { role: 'user', content: [{ type: 'text', text }] };
       yield { type: 'user', message, parent_tool_use_id: null };
     }
@@ -262,7 +258,7 @@ export class ClaudeLeg implements Leg {
     const message = readMessage(given);
     if (message === undefined) return undefined;
     const { events, result } = this.#translator.translate(message);
-    if (this.#isSettling) return this.#settle({ events, ...(result && { result }) });
+    if (this.#phase.isSettling) return this.#settle({ events, ...(result && { result }) });
     if (message.type === 'user') await recordResults(message, this.#gate, this.#calls);
     this.#pass(events);
     this.#follow(message);
@@ -319,8 +315,7 @@ export class ClaudeLeg implements Leg {
    * it has said by then. A request that waits for a person stays open; its answer goes to the next leg.
    */
   #handOverIfSafe(): void {
-    const isStopped = this.#interruption !== undefined || this.#isOver;
-    if (!this.#isYielding || this.#isSettling || isStopped) return;
+    if (!this.#phase.isYielding || this.#interruption !== undefined) return;
     if (this.#query === undefined || this.#gate.inFlight > 0) return;
     if (!this.#calls.hasBegun && this.#from.deferred === undefined) return this.#giveBack();
     const { isAsking } = this.#permissionHook;
@@ -333,7 +328,7 @@ export class ClaudeLeg implements Leg {
 
   /** Ends Claude before the model has begun to answer: the next leg starts from where this one did. */
   #giveBack(): void {
-    this.#isHandedBack = true;
+    this.#phase.giveBack();
     // The model may have been asked.
     this.#emit({ type: 'usage', inputTokens: 0, outputTokens: 0, isPartial: true });
     this.#finish();
@@ -382,7 +377,7 @@ export class ClaudeLeg implements Leg {
   }
 
   #endSettling(): void {
-    this.#isSettling = false;
+    this.#phase.settled();
     this.#settled.resolve();
   }
 
@@ -392,7 +387,7 @@ export class ClaudeLeg implements Leg {
   }
 
   async #failed(error: unknown): Promise<LegEnd> {
-    if (this.#isCancelled) return { type: 'end', outcome: 'cancelled' };
+    if (this.#phase.isCancelled) return { type: 'end', outcome: 'cancelled' };
     if (error instanceof LegFailure) return error.end;
     if (this.#interruption !== undefined) return this.#handedOver(this.#interruption);
     return endOfFailure(error, this.#process);
