@@ -22,7 +22,7 @@ import { compose } from '../packages/server/src/compose/compose.ts';
 import { readConfig } from '../packages/server/src/config/config.ts';
 import type { RunListFilter } from '../packages/server/src/domain/run/run-summary.ts';
 import { openDelivery } from '../packages/server/src/domain/webhook/webhook-delivery.ts';
-import { endRun, openRun } from '../packages/server/src/domain/run/run.ts';
+import { endRun, isEnded, openRun } from '../packages/server/src/domain/run/run.ts';
 import type { Store, StoreTransaction } from '../packages/server/src/ports/store.ts';
 import { median } from './statistics.ts';
 
@@ -144,7 +144,7 @@ async function runToEnd(agentName: string): Promise<void> {
   const ending = Promise.withResolvers<void>();
   const check = async () => {
     const run = await services.store.read.runs.findById(scope, resource.id);
-    if (run !== undefined && 'endedAt' in run) ending.resolve();
+    if (run !== undefined && isEnded(run)) ending.resolve();
   };
   const unsubscribe = services.fanout.subscribe(`run:${resource.id}`, () => void check());
   await check();

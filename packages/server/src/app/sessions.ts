@@ -8,7 +8,7 @@ import {
 import { cancelRun } from '../domain/run/run-cancel.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { changeLabels, readLabels } from '../domain/labels.ts';
-import { type Run, leaseOf } from '../domain/run/run.ts';
+import type { Run } from '../domain/run/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import {
   type Session,
@@ -206,7 +206,7 @@ export async function askToEnd(
   if (ruling.kind !== 'asked') return run;
   if (run.pendingInteractions > 0) await tx.interactions.cancelPending(run.id);
   // Wake the leg; a parked run has none, so wake the workers.
-  tx.onCommit(() => services.fanout.wake(leaseOf(run) === null ? 'work' : `control:${run.id}`));
+  tx.onCommit(() => services.fanout.wake(run.lease === null ? 'work' : `control:${run.id}`));
   return recordMove(services, tx, {
     seen,
     move: { run: ruling.run, session: interactionsChanged(session, 0, now), events: [] },

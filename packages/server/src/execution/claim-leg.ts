@@ -10,13 +10,8 @@ import { beginRun } from '../app/runs/begin-run.ts';
 import type { Services } from '../app/services.ts';
 import { type AnsweredInteraction, approvedInput } from '../domain/interaction.ts';
 import { asksAbout, settleCall } from '../domain/run/recovery.ts';
-import {
-  type InterruptionReason,
-  type Run,
-  type WaitingForWorker,
-  isClaimable,
-  leaseOf,
-} from '../domain/run/run.ts';
+import type { InterruptionReason } from '../domain/run/run-parts.ts';
+import { type Run, type WaitingForWorker, isClaimable } from '../domain/run/run.ts';
 import { knownCalls } from '../domain/run/tool-call.ts';
 import { folderAnswer } from '../domain/run/workspace-behind.ts';
 import type { Answer, LegInput } from '../ports/harness.ts';
@@ -112,7 +107,7 @@ export async function recallLeg(
     if (session === undefined) await tx.tenants.lock(organizationId, tenantId);
     const seen = await lockRun(tx, { scope: run, sessionId, runId: run.id });
     if (seen === undefined || seen.run.leaseEpoch !== run.leaseEpoch) return undefined;
-    if (leaseOf(seen.run)?.owner !== run.lease.owner) return undefined;
+    if (seen.run.lease?.owner !== run.lease.owner) return undefined;
     return claimedLeg({ ...leg, ...seen });
   });
 }

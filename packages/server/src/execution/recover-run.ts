@@ -12,13 +12,8 @@ import {
   requestIdAbout,
 } from '../domain/run/recovery.ts';
 import type { RunEventDraft } from '../domain/run/run-event.ts';
-import {
-  type InterruptionReason,
-  type LeasedRun,
-  type Run,
-  attemptOf,
-  parkRun,
-} from '../domain/run/run.ts';
+import type { InterruptionReason } from '../domain/run/run-parts.ts';
+import { type LeasedRun, type Run, attemptOf, parkRun } from '../domain/run/run.ts';
 import { interactionsChanged } from '../domain/session.ts';
 import { interruptRun } from '../domain/run/run-interruption.ts';
 import type { Harness } from '../ports/harness.ts';

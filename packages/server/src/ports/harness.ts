@@ -3,7 +3,7 @@ import type { Agent, RecoveryPolicy } from '../domain/agent.ts';
 import type { ContextTexts } from '../domain/context.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { AfterLoss } from '../domain/run/recovery.ts';
-import type { InterruptionReason } from '../domain/run/run.ts';
+import type { InterruptionReason } from '../domain/run/run-parts.ts';
 import type { CallIntent, CallResult, KnownCall } from '../domain/run/tool-call.ts';
 import type { ProcessLimits, SandboxMode } from './sandbox.ts';
 

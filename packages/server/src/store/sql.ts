@@ -25,6 +25,11 @@ sql.join = (
   return inline(['', ...separators, ''], statements);
 };
 
+/** Names of our own tables and columns, written into the text with commas. Never what comes from outside. */
+export function columnNames(names: readonly string[]): Statement {
+  return { strings: [names.join(', ')], values: [] };
+}
+
 /** Row locks, on PostgreSQL only: SQLite has one writer and needs none. */
 sql.forUpdate = postgresOnly('for update');
 sql.forShare = postgresOnly('for share');

@@ -1,6 +1,6 @@
 import type { RunId } from '@convoke/contract';
 import type { Services } from '../app/services.ts';
-import { type LeasedRun, type Run, leaseOf } from '../domain/run/run.ts';
+import type { LeasedRun, Run } from '../domain/run/run.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
 import { releaseHeldRun } from '../execution/release-held-run.ts';
 import { type RecoveryServices, recoverRun } from '../execution/recover-run.ts';
@@ -33,7 +33,7 @@ export async function reconcileRuns(
   let hasRecovered = false;
   for (const run of lost) {
     // A lease of this server itself is renewed and never expires, so that its runs are not left to others.
-    const hasOthers = !isSingleServer && leaseOf(run)?.owner !== leases.owner;
+    const hasOthers = !isSingleServer && run.lease?.owner !== leases.owner;
     // Every session folder of a single server is on its machine.
     const parts = { isLost: isStillLost, hasSameFolder: isSingleServer, hasOthers };
     const recovery = () => recoverRun(services, { run, ...parts });
@@ -67,7 +67,7 @@ async function apart(
 
 /** A process knows which of its own runs it executes; runs of other processes are lost when their lease expires. */
 function isLost(run: Run, { owner, isExecuting }: Leases, now: number): run is LeasedRun {
-  const lease = leaseOf(run);
+  const { lease } = run;
   if (lease === null) return false;
   return lease.owner === owner ? !isExecuting(run.id) : lease.expiresAt < now;
 }

@@ -216,7 +216,7 @@ describe.each(databaseKinds)('usage on %s', (kind) => {
         {
           ...seen,
           status: 'cancelled',
-          startedAt: null,
+          readyAt: null,
           cancelRequestedAt: 1,
           endedAt: world.clock.now(),
           recovered: false,

@@ -103,7 +103,7 @@ describe('a lease', () => {
       leaseEpoch: 2,
       startedAt: now,
     });
-    expect(again).not.toHaveProperty('readyAt');
+    expect(again.readyAt).toBeNull();
   });
 
   test('is given back when the run parks', () => {
@@ -139,8 +139,8 @@ describe('the end of a run (D-21)', () => {
         endedAt: later,
         pendingInteractions: 0,
       });
-      expect(ended).not.toHaveProperty('lease');
-      expect(ended).not.toHaveProperty('readyAt');
+      expect(ended.lease).toBeNull();
+      expect(ended.readyAt).toBeNull();
       expect(outcomeOf(ended)).toEqual(outcome);
     },
   );

@@ -95,7 +95,7 @@ function noticing(tx: StoreTransaction, seen: Seen): StoreTransaction {
       return tx.runs.insert(...which);
     },
     save: (next, ...which) => {
-      if ('endedAt' in next) seen.isEnd = true;
+      if (next.endedAt !== null) seen.isEnd = true;
       tx.runs.save(next, ...which);
     },
   };

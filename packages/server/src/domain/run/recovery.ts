@@ -1,6 +1,7 @@
 import { type Agent, matchesGlob } from '../agent.ts';
 import type { AnsweredQuestion, CallInDoubt } from '../interaction.ts';
-import type { InterruptionReason, LeasedRun, OpenRun, Run, RunError, RunOutcome } from './run.ts';
+import type { InterruptionReason, RunError } from './run-parts.ts';
+import type { LeasedRun, OpenRun, Run, RunOutcome } from './run.ts';
 import type { ToolCall } from './tool-call.ts';
 
 /**

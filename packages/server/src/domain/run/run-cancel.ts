@@ -1,5 +1,5 @@
 import { type Ruling, accepted, refused } from '../refusal.ts';
-import { type CancellingRun, type QueuedRun, type Run, recordOf } from './run.ts';
+import type { CancellingRun, QueuedRun, Run, StartedRun } from './run.ts';
 
 export type Cancellation =
   /** It never executed: the caller ends it now. */
@@ -13,23 +13,14 @@ export function cancelRun(run: Run, now: number, by: string | null = null): Ruli
   switch (run.status) {
     case 'queued':
       return accepted({ kind: 'unstarted', run: { ...run, cancelledBy: by } });
-    case 'running': {
-      const { lease, startedAt } = run;
-      const asked = { ...recordOf(run), cancelledBy: by, lease, startedAt };
-      return accepted({
-        kind: 'asked',
-        run: { ...asked, status: 'cancelling', cancelRequestedAt: now },
-      });
-    }
-    case 'waiting': {
+    case 'running':
+      return accepted({ kind: 'asked', run: askToCancel(run, now, by) });
+    case 'waiting':
       // No leg may be claimed from here on; a parked run has none, so a worker ends it.
-      const { lease, startedAt } = run;
-      const asked = { ...recordOf(run), cancelledBy: by, pendingInteractions: 0 };
       return accepted({
         kind: 'asked',
-        run: { ...asked, lease, startedAt, status: 'cancelling', cancelRequestedAt: now },
+        run: askToCancel({ ...run, pendingInteractions: 0 }, now, by),
       });
-    }
     case 'cancelling':
     case 'cancelled':
       return accepted({ kind: 'already', run });
@@ -39,4 +30,19 @@ export function cancelRun(run: Run, now: number, by: string | null = null): Ruli
     default:
       return run satisfies never;
   }
+}
+
+function askToCancel(
+  run: Exclude<StartedRun, CancellingRun>,
+  now: number,
+  by: string | null,
+): CancellingRun {
+  return {
+    ...run,
+    status: 'cancelling',
+    cancelRequestedAt: now,
+    cancelledBy: by,
+    readyAt: null,
+    continueAt: null,
+  };
 }

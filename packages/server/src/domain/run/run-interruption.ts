@@ -1,10 +1,5 @@
-import {
-  type InterruptedRun,
-  type InterruptionReason,
-  type LeasedRun,
-  legStopped,
-  recordOf,
-} from './run.ts';
+import type { InterruptionReason } from './run-parts.ts';
+import { type InterruptedRun, type LeasedRun, legStopped } from './run.ts';
 
 export interface Interruption {
   readonly reason: InterruptionReason;
@@ -25,12 +20,12 @@ export function interruptRun(
   const stoppedAt = Math.max(Math.min(at, run.lease.expiresAt), run.lastEventAt);
   const lost = isLoss ? 1 : 0;
   return {
-    ...recordOf(run),
+    ...run,
     ...legStopped(run, stoppedAt),
     status: 'running',
     lease: null,
     continueAt,
-    startedAt: run.startedAt,
+    cancelRequestedAt: null,
     losses: run.losses + lost,
     lossesTotal: run.lossesTotal + lost,
     interruptedBy: reason,

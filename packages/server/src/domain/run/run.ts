@@ -1,16 +1,14 @@
-import {
-  type ClientId,
-  type Labels,
-  type OrganizationId,
-  type RunErrorCode,
-  type RunId,
-  type SessionId,
-  type TenantId,
-  type interruptionReasons,
-  isTerminalRunStatus,
-} from '@convoke/contract';
-import { type Ceiling, noCeiling } from '../usage/budget.ts';
-import type { TokenUsage } from '../usage/usage.ts';
+import { type RunStatus, isTerminalRunStatus } from '@convoke/contract';
+import { noCeiling } from '../usage/budget.ts';
+import type {
+  Lease,
+  RunError,
+  RunFields,
+  RunIdentity,
+  RunProgress,
+  RunRecovery,
+  RunState,
+} from './run-parts.ts';
 
 /**
  * A run is one piece of work inside a session, executed as a series of legs.
@@ -40,126 +38,51 @@ export type EndedRun = FinishedRun | FailedRun;
 /** A run under a lease: a leg executes. */
 export type LeasedRun = RunningRun | LiveWaitingRun | (CancellingRun & { readonly lease: Lease });
 
-export interface RunRecord {
-  readonly id: RunId;
-  readonly organizationId: OrganizationId;
-  readonly tenantId: TenantId;
-  readonly sessionId: SessionId;
-  readonly agentName: string;
-  /** The client that started it, and the client or person; null for runs that are older than these fields. */
-  readonly clientId: ClientId | null;
-  readonly createdBy: string | null;
-  /** The client or person that asked to cancel it. */
+/** The fields of the state where nothing but `Has` applies. */
+type In<Status extends RunStatus, Has extends Partial<RunState>> = RunIdentity &
+  RunProgress &
+  RunRecovery &
+  Omit<Unset, keyof Has> &
+  Has & { readonly status: Status };
+
+interface Unset {
+  readonly lease: null;
+  readonly readyAt: null;
+  readonly continueAt: null;
+  readonly startedAt: null;
+  readonly cancelRequestedAt: null;
   readonly cancelledBy: string | null;
-  readonly preview: string;
-  readonly labels: Labels;
-  readonly number: number;
-  /** The request's `input`, as JSON text. */
-  readonly input: string;
-  readonly outputText: string | null;
-  readonly usage: TokenUsage | null;
-  /** Whether a message of the model was cut, so that more was used than `usage` says (D-97). */
-  readonly isUsagePartial: boolean;
-  readonly ceiling: Ceiling;
-  readonly pendingInteractions: number;
-  readonly lastSeq: number;
-  readonly lastEventAt: number;
-  readonly leaseEpoch: number;
-  readonly createdAt: number;
-  /** Workers lost since the last recovery point. */
-  readonly losses: number;
-  readonly lossesTotal: number;
-  /** Why and when the last leg was interrupted; null once the run was continued. */
-  readonly interruptedBy: InterruptionReason | null;
-  readonly interruptedAt: number | null;
-  /** Time that the legs before this one executed (D-95). */
-  readonly executedMs: number;
-  /** The machine that executed its last leg. */
-  readonly lastMachine: string | null;
-  /** Epoch of the last leg whose changes of the session folder are archived (D-91). */
-  readonly savedEpoch: number;
-  /** While set, only the last machine may continue the run: it has files that no archive has. */
-  readonly holdUntil: number | null;
-  /** The run continues with the files as they were archived, although later ones are lost. */
-  readonly isBehind: boolean;
-  /** Since when its leg works; null between legs, and while a live runtime waits for a person. */
-  readonly legStartedAt: number | null;
+  readonly endedAt: null;
+  readonly recovered: false;
+  readonly error: null;
 }
 
-/** Why a run was interrupted (D-87). */
-export type InterruptionReason = (typeof interruptionReasons)[number];
-
-export interface Lease {
-  readonly owner: string;
-  readonly expiresAt: number;
-}
-
-export interface QueuedRun extends RunRecord {
-  readonly status: 'queued';
-  readonly readyAt: number | null;
-}
-
-export interface RunningRun extends RunRecord {
-  readonly status: 'running';
-  readonly lease: Lease;
+interface Started {
   readonly startedAt: number;
 }
 
-export interface InterruptedRun extends RunRecord {
-  readonly status: 'running';
-  readonly lease: null;
-  readonly continueAt: number;
-  readonly startedAt: number;
-}
-
-export interface ParkedRun extends RunRecord {
-  readonly status: 'waiting';
-  readonly lease: null;
-  readonly readyAt: number | null;
-  readonly startedAt: number;
-}
-
-export interface LiveWaitingRun extends RunRecord {
-  readonly status: 'waiting';
-  readonly lease: Lease;
-  readonly startedAt: number;
-}
-
-export interface CancellingRun extends RunRecord {
-  readonly status: 'cancelling';
-  readonly lease: Lease | null;
-  readonly startedAt: number;
-  readonly cancelRequestedAt: number;
-}
-
-interface End extends RunRecord {
-  /** Null when the run was cancelled in the queue. */
+interface Ended {
   readonly startedAt: number | null;
   readonly cancelRequestedAt: number | null;
   readonly endedAt: number;
-  /** Whether recovery ended it, after its worker was lost (D-26). */
   readonly recovered: boolean;
 }
 
-export interface FinishedRun extends End {
-  readonly status: 'completed' | 'cancelled';
-}
+export type QueuedRun = In<'queued', { readonly readyAt: number | null }>;
+export type RunningRun = In<'running', Started & { readonly lease: Lease }>;
+export type InterruptedRun = In<'running', Started & { readonly continueAt: number }>;
+export type ParkedRun = In<'waiting', Started & { readonly readyAt: number | null }>;
+export type LiveWaitingRun = In<'waiting', Started & { readonly lease: Lease }>;
+export type CancellingRun = In<
+  'cancelling',
+  Started & { readonly lease: Lease | null; readonly cancelRequestedAt: number }
+>;
+export type FinishedRun = In<'completed' | 'cancelled', Ended>;
+export type FailedRun = In<'failed', Ended & { readonly error: RunError }>;
 
-export interface FailedRun extends End {
-  readonly status: 'failed';
-  readonly error: RunError;
-}
-
-export interface RunError {
-  readonly code: RunErrorCode;
-  readonly message: string;
-}
-
-export type NewRun = Pick<
-  RunRecord,
-  'id' | 'organizationId' | 'tenantId' | 'sessionId' | 'agentName' | 'clientId' | 'number' | 'input'
-> &
-  Partial<Pick<RunRecord, 'createdBy' | 'preview' | 'labels' | 'ceiling'>>;
+export type NewRun = Omit<RunIdentity, 'createdAt' | Optional> &
+  Partial<Pick<RunIdentity, Optional>>;
+type Optional = 'createdBy' | 'preview' | 'labels' | 'ceiling';
 
 export function openRun(
   identity: NewRun,
@@ -175,65 +98,81 @@ export function openRun(
     agentName: identity.agentName,
     clientId: identity.clientId,
     createdBy,
-    cancelledBy: null,
     preview,
     labels,
     number: identity.number,
     input: identity.input,
-    status: 'queued',
-    outputText: null,
-    usage: null,
-    isUsagePartial: false,
     ceiling,
-    pendingInteractions: 0,
+    createdAt: now,
+
     lastSeq: 0,
     lastEventAt: now,
-    readyAt: isHead ? now : null,
+    outputText: null,
+    pendingInteractions: 0,
+    usage: null,
+    isUsagePartial: false,
+    executedMs: 0,
+    legStartedAt: null,
+
     leaseEpoch: 0,
-    createdAt: now,
     losses: 0,
     lossesTotal: 0,
     interruptedBy: null,
     interruptedAt: null,
-    executedMs: 0,
     lastMachine: null,
     savedEpoch: 0,
     holdUntil: null,
     isBehind: false,
-    legStartedAt: null,
+
+    status: 'queued',
+    lease: null,
+    readyAt: isHead ? now : null,
+    continueAt: null,
+    startedAt: null,
+    cancelRequestedAt: null,
+    cancelledBy: null,
+    endedAt: null,
+    recovered: false,
+    error: null,
   };
+}
+
+/** Whether the fields fit their status, as those of a stored run do. */
+export function isRun(run: RunFields): run is Run {
+  switch (run.status) {
+    case 'queued':
+      return run.startedAt === null;
+    case 'running':
+      return run.startedAt !== null && (run.lease !== null || run.continueAt !== null);
+    case 'waiting':
+      return run.startedAt !== null;
+    case 'cancelling':
+      return run.startedAt !== null && run.cancelRequestedAt !== null;
+    case 'completed':
+    case 'cancelled':
+      return run.endedAt !== null;
+    case 'failed':
+      return run.endedAt !== null && run.error !== null;
+    default:
+      return run.status satisfies never;
+  }
 }
 
 export function isEnded(run: Run): run is EndedRun {
   return isTerminalRunStatus(run.status);
 }
 
-/** The lease under which a leg of the run executes, if one does. */
-export function leaseOf(run: Run): Lease | null {
-  return isEnded(run) || run.status === 'queued' ? null : run.lease;
-}
-
 export function isLeased(run: Run): run is LeasedRun {
-  return leaseOf(run) !== null;
+  return run.lease !== null;
 }
 
 function isParked(run: Run): run is ParkedRun {
   return run.status === 'waiting' && run.lease === null;
 }
 
-/** Since when a worker should claim the run; null when it should not. */
-export function readyAtOf(run: Run): number | null {
-  return run.status === 'queued' || isParked(run) ? run.readyAt : null;
-}
-
 /** True when a worker may claim the run. */
 export function isReady(run: Run): run is (QueuedRun | ParkedRun) & { readonly readyAt: number } {
-  return readyAtOf(run) !== null;
-}
-
-/** Since when a worker should continue an interrupted run; null when it should not. */
-export function continueAtOf(run: Run): number | null {
-  return isInterrupted(run) ? run.continueAt : null;
+  return run.readyAt !== null;
 }
 
 export function isInterrupted(run: Run): run is InterruptedRun {
@@ -258,7 +197,7 @@ export interface LeaseGrant extends Lease {
 /** A worker claimed the run: for its first leg, after answers, or after an interruption. */
 export function leaseRun(run: WaitingForWorker, lease: LeaseGrant, now: number): RunningRun {
   return {
-    ...recordOf(run),
+    ...run,
     interruptedBy: null,
     interruptedAt: null,
     lastMachine: lease.machine,
@@ -268,22 +207,24 @@ export function leaseRun(run: WaitingForWorker, lease: LeaseGrant, now: number):
     status: 'running',
     lease: { owner: lease.owner, expiresAt: lease.expiresAt },
     leaseEpoch: run.leaseEpoch + 1,
-    startedAt: run.status === 'queued' ? now : run.startedAt,
+    readyAt: null,
+    continueAt: null,
+    startedAt: run.startedAt ?? now,
   };
 }
 
 /** The leg stopped working: its time counts. */
-export function legStopped(run: Run, at: number): Pick<RunRecord, 'executedMs' | 'legStartedAt'> {
+export function legStopped(run: Run, at: number): Pick<RunProgress, 'executedMs' | 'legStartedAt'> {
   return { executedMs: executedMsOf(run, at), legStartedAt: null };
 }
 
 /** How long the run has executed in all (D-95). */
-export function executedMsOf({ executedMs, legStartedAt }: RunRecord, now: number): number {
+export function executedMsOf({ executedMs, legStartedAt }: RunProgress, now: number): number {
   return executedMs + (legStartedAt === null ? 0 : Math.max(now - legStartedAt, 0));
 }
 
 /** From the second loss in a row: it may be the run that ends its servers (D-90). */
-export function isSuspect({ losses }: Pick<RunRecord, 'losses'>): boolean {
+export function isSuspect({ losses }: Pick<RunRecovery, 'losses'>): boolean {
   return losses >= 2;
 }
 
@@ -294,24 +235,27 @@ export function attemptOf(run: Run): number {
 
 /** The leg ended `waiting`: the lease is released and nothing executes. */
 export function parkRun(run: StartedRun, now: number): ParkedRun {
-  const record = { ...recordOf(run), ...legStopped(run, now) };
-  return { ...record, status: 'waiting', lease: null, readyAt: null, startedAt: run.startedAt };
+  return {
+    ...run,
+    ...legStopped(run, now),
+    status: 'waiting',
+    lease: null,
+    readyAt: null,
+    continueAt: null,
+    cancelRequestedAt: null,
+  };
 }
 
 /** Every interaction is answered: a worker may start the next leg. A run that was interrupted is continued (D-93). */
 export function unparkRun(run: ParkedRun, now: number): ParkedRun | InterruptedRun {
   if (run.interruptedBy === null) return { ...run, pendingInteractions: 0, readyAt: now };
-  const { startedAt } = run;
-  const record = { ...recordOf(run), pendingInteractions: 0 };
-  return { ...record, status: 'running', lease: null, continueAt: now, startedAt };
+  return { ...run, pendingInteractions: 0, status: 'running', readyAt: null, continueAt: now };
 }
 
 /** The agent's process keeps running while a person answers: the run waits under its lease. */
 export function waitLive(run: LeasedRun, pendingInteractions: number, now: number): Run {
   if (run.status === 'cancelling') return { ...run, pendingInteractions };
-  const { lease, startedAt } = run;
-  const record = { ...recordOf(run), ...legStopped(run, now) };
-  return { ...record, status: 'waiting', lease, startedAt, pendingInteractions };
+  return { ...run, ...legStopped(run, now), status: 'waiting', pendingInteractions };
 }
 
 /** The agent's process took every answer: the run executes again. */
@@ -336,12 +280,14 @@ export function endRun(
   { now, recovered = false }: { readonly now: number; readonly recovered?: boolean },
 ): EndedRun {
   const end = {
-    ...recordOf(run),
+    ...run,
     executedMs: executedMsOf(run, now),
     legStartedAt: null,
     interruptedAt: null,
     pendingInteractions: 0,
-    startedAt: run.status === 'queued' ? null : run.startedAt,
+    lease: null,
+    readyAt: null,
+    continueAt: null,
     cancelRequestedAt: cancelTimeOf(run, outcome, now),
     endedAt: now,
     recovered,
@@ -359,41 +305,4 @@ function cancelTimeOf(run: OpenRun, outcome: RunOutcome, now: number): number | 
 
 export function outcomeOf(run: EndedRun): RunOutcome {
   return run.status === 'failed' ? { status: run.status, ...run.error } : { status: run.status };
-}
-
-/** The fields that every state has, without those of the state that the run leaves. */
-export function recordOf(run: Run): RunRecord {
-  return {
-    id: run.id,
-    organizationId: run.organizationId,
-    tenantId: run.tenantId,
-    sessionId: run.sessionId,
-    agentName: run.agentName,
-    clientId: run.clientId,
-    createdBy: run.createdBy,
-    cancelledBy: run.cancelledBy,
-    preview: run.preview,
-    labels: run.labels,
-    number: run.number,
-    input: run.input,
-    outputText: run.outputText,
-    usage: run.usage,
-    isUsagePartial: run.isUsagePartial,
-    ceiling: run.ceiling,
-    pendingInteractions: run.pendingInteractions,
-    lastSeq: run.lastSeq,
-    lastEventAt: run.lastEventAt,
-    leaseEpoch: run.leaseEpoch,
-    createdAt: run.createdAt,
-    losses: run.losses,
-    lossesTotal: run.lossesTotal,
-    interruptedBy: run.interruptedBy,
-    interruptedAt: run.interruptedAt,
-    executedMs: run.executedMs,
-    lastMachine: run.lastMachine,
-    savedEpoch: run.savedEpoch,
-    holdUntil: run.holdUntil,
-    isBehind: run.isBehind,
-    legStartedAt: run.legStartedAt,
-  };
 }

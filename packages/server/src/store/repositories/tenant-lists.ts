@@ -29,7 +29,7 @@ import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import { type InteractionRow, interactionOf } from './interactions.ts';
 import { labelsIn } from './labels.ts';
-import { type UsageColumns, usageIn } from './run-rows.ts';
+import { type UsageColumns, usageIn } from './run-columns.ts';
 
 export function tenantListRepository(db: Transaction): TenantListRepository {
   return {

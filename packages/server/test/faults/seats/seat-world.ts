@@ -20,7 +20,7 @@ import { type Convoke, compose } from '../../../src/compose/compose.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import type { Interaction } from '../../../src/domain/interaction.ts';
 import { canonicalJson } from '../../../src/domain/json.ts';
-import { type Run, continueAtOf } from '../../../src/domain/run/run.ts';
+import type { Run } from '../../../src/domain/run/run.ts';
 import type { TenantScope } from '../../../src/domain/scope.ts';
 import type { ExecutionServices } from '../../../src/execution/services.ts';
 import { MovingClock } from '../../support/clocks.ts';
@@ -328,7 +328,7 @@ export class SeatWorld {
       const run = await this.runOf(each, through);
       if (isTerminalRunStatus(run.status)) continue;
       open.push(`"${each.prompt}" is ${run.status} after event ${run.lastSeq}`);
-      const pauseMs = (continueAtOf(run) ?? 0) - this.clock.now();
+      const pauseMs = (run.continueAt ?? 0) - this.clock.now();
       if (pauseMs > 0) this.clock.advance(pauseMs);
       if (run.status !== 'waiting') continue;
       for (const { key, kind } of await this.#pending(each, through)) {
