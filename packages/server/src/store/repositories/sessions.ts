@@ -1,17 +1,11 @@
-import {
-  type SessionStatus,
-  type StopMode,
-  organizationId,
-  runId,
-  sessionId,
-  tenantId,
-} from '@convoke/contract';
+import { type SessionStatus, runId, sessionId, tenantId } from '@convoke/contract';
 import type { Session } from '../../domain/session.ts';
 import {
   type SessionRepository,
   type SessionState,
   newSessionState,
 } from '../../ports/repositories/sessions.ts';
+import { type NounRow, flag, made, nounTable, number, text, writtenOnly } from '../columns.ts';
 import { pageOf } from '../page.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
@@ -20,55 +14,64 @@ import { labelsIn, labelsText } from './labels.ts';
 /** As in the migration that filled the column `changed_period`: short, since a search for unused sessions reads all of one. */
 const periodMs = 10 * 60_000;
 
+/** The columns of a session: a new field of a session is one line here. */
+const sessionTable = nounTable<Session>('sessions', {
+  // biome-ignore format: a table
+  fields: {
+    id: text('id', 'fixed'),
+    organizationId: text('organization_id', 'fixed'),
+    tenantId: text('tenant_id', 'fixed'),
+    agentName: text('agent_name', 'fixed'),
+    title: text('title'),
+    labels: made({ labels: { kind: 'text', write: ({ labels }) => labelsText(labels) } }, labelsIn),
+    createdBy: text('created_by', 'fixed'),
+    status: text('status'),
+    statusReason: text('status_reason'),
+    filesSupported: flag('files_supported', 'fixed'),
+    currentRunId: text('current_run_id'),
+    queuedRuns: number('queued_runs'),
+    runCount: number('run_count'),
+    pendingInteractions: number('pending_interactions'),
+    stopMode: text('stop_mode'),
+    createdAt: number('created_at', 'fixed'),
+    updatedAt: number('updated_at'),
+    stoppedAt: number('stopped_at'),
+    endedAt: number('ended_at'),
+  },
+  extra: writtenOnly<Session>({
+    changed_period: { kind: 'bigint', write: ({ updatedAt }) => periodOf(updatedAt) },
+  }),
+});
+
 export function sessionRepository(db: Transaction): SessionRepository {
   return {
     insert(session) {
-      db.later(sql`
-        insert into sessions (
-          id, organization_id, tenant_id, agent_name, title, labels, created_by, status, status_reason, files_supported,
-          current_run_id, queued_runs, run_count, pending_interactions, stop_mode,
-          created_at, updated_at, changed_period, stopped_at, ended_at
-        ) values (
-          ${session.id}, ${session.organizationId}, ${session.tenantId}, ${session.agentName},
-          ${session.title}, ${labelsText(session.labels)}, ${session.createdBy},
-          ${session.status}, ${session.statusReason}, ${session.filesSupported ? 1 : 0},
-          ${session.currentRunId}, ${session.queuedRuns}, ${session.runCount},
-          ${session.pendingInteractions}, ${session.stopMode},
-          ${session.createdAt}, ${session.updatedAt}, ${periodOf(session.updatedAt)},
-          ${session.stoppedAt}, ${session.endedAt}
-        )`);
+      db.later(sessionTable.insert(session));
     },
 
     async find(scope, id) {
-      const row = await db.get<SessionRow>(
+      const row = await db.get<NounRow>(
         sql`select * from sessions where id = ${id} and tenant_id = ${scope.tenantId}`,
       );
-      return row && sessionOf(row);
+      return row && sessionTable.read(row);
     },
 
     async lock(scope, id) {
-      const row = await db.get<SessionRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select * from sessions where id = ${id} and tenant_id = ${scope.tenantId} ${sql.forUpdate}`);
-      return row && sessionOf(row);
+      return row && sessionTable.read(row);
     },
 
     async tryLock(scope, id) {
-      const row = await db.get<SessionRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select * from sessions
         where id = ${id} and tenant_id = ${scope.tenantId} ${sql.forUpdateSkipLocked}`);
-      return row && sessionOf(row);
+      return row && sessionTable.read(row);
     },
 
     save(session) {
       db.later(sql`
-        update sessions set
-          title = ${session.title}, labels = ${labelsText(session.labels)},
-          status = ${session.status}, status_reason = ${session.statusReason},
-          current_run_id = ${session.currentRunId}, queued_runs = ${session.queuedRuns},
-          run_count = ${session.runCount}, pending_interactions = ${session.pendingInteractions},
-          stop_mode = ${session.stopMode}, updated_at = ${session.updatedAt},
-          changed_period = ${periodOf(session.updatedAt)},
-          stopped_at = ${session.stoppedAt}, ended_at = ${session.endedAt}
+        update sessions set ${sessionTable.assignments(session)}
         where id = ${session.id} and tenant_id = ${session.tenantId}`);
     },
 
@@ -82,19 +85,19 @@ export function sessionRepository(db: Transaction): SessionRepository {
       const where = [sql`tenant_id = ${scope.tenantId}`];
       if (filter.status !== undefined) where.push(hasStatus(filter.status, filter.expiredBefore));
       if (filter.agentName !== undefined) where.push(sql`agent_name = ${filter.agentName}`);
-      const rows = await db.all<SessionRow>(
+      const rows = await db.all<NounRow>(
         sql`select * from sessions where ${sql.join(where, ' and ')} ${pageOf(page, 'id')}`,
       );
-      return rows.map(sessionOf);
+      return rows.map(sessionTable.read);
     },
 
     async unusedSince(before, limit) {
-      const rows = await db.all<SessionRow>(sql`
+      const rows = await db.all<NounRow>(sql`
         select * from sessions
         where ended_at is null and changed_period <= ${periodOf(before)}
           and status in ('idle', 'stopped') and updated_at < ${before}
         order by changed_period limit ${limit}`);
-      return rows.map(sessionOf);
+      return rows.map(sessionTable.read);
     },
 
     async usable(ids) {
@@ -202,50 +205,4 @@ function makerIn({ checkpoint_format: format, checkpoint_agent: agent }: MakerCo
 interface StateRow extends Omit<SessionState, 'point' | 'made'>, MakerColumns {
   readonly checkpoint_run_id: string | null;
   readonly checkpoint_seq: number | null;
-}
-
-interface SessionRow {
-  id: string;
-  organization_id: string;
-  tenant_id: string;
-  agent_name: string;
-  title: string | null;
-  labels: string | null;
-  created_by: string | null;
-  status: SessionStatus;
-  status_reason: string | null;
-  files_supported: number;
-  current_run_id: string | null;
-  queued_runs: number;
-  run_count: number;
-  pending_interactions: number;
-  stop_mode: StopMode | null;
-  created_at: number;
-  updated_at: number;
-  stopped_at: number | null;
-  ended_at: number | null;
-}
-
-function sessionOf(row: SessionRow): Session {
-  return {
-    id: sessionId(row.id),
-    organizationId: organizationId(row.organization_id),
-    tenantId: tenantId(row.tenant_id),
-    agentName: row.agent_name,
-    title: row.title,
-    labels: labelsIn(row),
-    createdBy: row.created_by,
-    status: row.status,
-    statusReason: row.status_reason,
-    filesSupported: row.files_supported === 1,
-    currentRunId: row.current_run_id === null ? null : runId(row.current_run_id),
-    queuedRuns: row.queued_runs,
-    runCount: row.run_count,
-    pendingInteractions: row.pending_interactions,
-    stopMode: row.stop_mode,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    stoppedAt: row.stopped_at,
-    endedAt: row.ended_at,
-  };
 }
