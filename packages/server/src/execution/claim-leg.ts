@@ -90,7 +90,7 @@ export async function claimLeg(
 }
 
 /**
- * Looks whether a leg that was begun is stored, because the answer to its commit was lost with the connection. Returns it
+ * Checks whether a leg that was begun is stored, because the answer to its commit was lost with the connection. Returns it
  * with the run as it is now; undefined when it is not stored, or its run was taken away since. No other process signs
  * with this owner, and the run was begun under this epoch once (D-321).
  */

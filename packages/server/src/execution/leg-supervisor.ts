@@ -44,7 +44,7 @@ type Ending = RunOutcome | { readonly status: 'waiting' | 'yielded' } | 'cut' | 
  * - `cancelling`: the leg is asked to end. The run ends cancelled, whatever the leg does; no request to yield follows (D-94).
  * - `over`: a verdict ended the leg from outside, in any phase. Nothing more is asked of it: it is killed.
  *
- * A leg that ends by itself keeps its phase, which says how to read its last event.
+ * A leg that ends on its own keeps its phase, which says how to read its last event.
  */
 type Phase = 'preparing' | 'woken' | 'running' | 'yielding' | 'cancelling' | 'over';
 
@@ -253,7 +253,7 @@ export class LegSupervisor {
         }
         const pause = this.#output.write(event, agent, writer);
         if (pause !== undefined) await pause;
-        // The verdict is the outcome: the leg must not go on to its next call.
+        // The verdict is the outcome: the leg must not continue to its next call.
         if (this.#isOver) break;
       }
       return failed('agent_error', 'The agent ended without saying how.');

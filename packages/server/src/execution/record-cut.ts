@@ -15,7 +15,7 @@ interface CutLeg {
   readonly policy: RetryPolicy;
 }
 
-/** D-86: decides what becomes of the run of a leg that was cut, at once, while the lease is still held. */
+/** D-86: decides what happens to the run of a leg that was cut, at once, while the lease is still held. */
 export async function recordCut(
   services: ExecutionServices,
   { claimed, snapshot, policy }: CutLeg,

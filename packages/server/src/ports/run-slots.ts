@@ -18,10 +18,10 @@ export interface SeenByTransaction {
 }
 
 /**
- * A reserved slot, and what becomes of it:
+ * A reserved slot, and its states:
  *
- * - reserved: it counts as used. `begin` tells it the leg that the transaction stores under its lease; a transaction that
- *   is repeated tells it again.
+ * - reserved: it counts as used. `begin` passes the leg that the transaction stores under its lease, again when the
+ *   transaction is repeated.
  * - `start`, after the commit: it executes that leg, and is free when the leg is over.
  * - `release`, when the transaction stored no leg or failed: it is free.
  * - `recall`, when the answer to the commit was lost: it stays in use until a read shows whether the leg is stored, and

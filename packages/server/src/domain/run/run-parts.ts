@@ -53,7 +53,7 @@ export interface RunProgress {
   readonly legStartedAt: number | null;
 }
 
-/** What lets the run go on after a leg was lost or handed over. */
+/** What lets the run continue after a leg was lost or handed over. */
 export interface RunRecovery {
   readonly leaseEpoch: number;
   /** Workers lost since the last recovery point. */
@@ -68,11 +68,11 @@ export interface RunRecovery {
   readonly savedEpoch: number;
   /** While set, only the last machine may continue the run: it has files that no archive has. */
   readonly holdUntil: number | null;
-  /** The run goes on with the files as they were archived, although later ones are lost. */
+  /** The run continues with the files as they were archived, although later ones are lost. */
   readonly isBehind: boolean;
 }
 
-/** What depends on the status. Every run has each field: a run that enters a state has to say what becomes of them. */
+/** What depends on the status. Every run has each field: a run that enters a state has to set them all. */
 export interface RunState {
   readonly status: RunStatus;
   readonly lease: Lease | null;

@@ -47,7 +47,7 @@ export type LegOutcome = (
 };
 
 /**
- * Records how a leg ended: the run ends, waits for a person, or goes on elsewhere. Returns the run and its session after
+ * Records how a leg ended: the run ends, waits for a person, or continues elsewhere. Returns the run and its session after
  * it. The next queued run of the session is left to the caller.
  */
 export async function recordLegEnd(

@@ -233,7 +233,7 @@ export class AcpLeg implements Leg {
     if (!this.#is('yielding')) return;
     if (process?.canReopen !== true || !this.#turn.isSafe) return;
     this.#phase = 'handing over';
-    // Cancelled first, as in `cancel`. The agent may ask for its next call meanwhile: it must not begin.
+    // Cancelled first, as in `cancel`. The agent may ask for its next call in the meantime: it must not begin.
     this.#turn.stop(process.cancel());
   }
 
