@@ -269,7 +269,7 @@ test('commands are found in blocks, over several lines, and in sentences', () =>
 function concrete(text: string): string {
   const word = (name: string) => known.get(name) ?? `<no ${name} was shown>`;
   return text
-    .replaceAll(/\b(ten|wh|sch)_…/g, (_, kind: string) => word(kind))
+    .replaceAll(/\b(ten|whd?|sch)_…/g, (_, kind: string) => word(kind))
     .replaceAll(/<session>|\bSESSION\b/g, () => word('sess'))
     .replaceAll('<run>', () => word('run'))
     .replaceAll(/\brun_01m7fy30v\b/g, () => word('run').slice(0, 'run_01m7fy30v'.length))
@@ -287,7 +287,7 @@ async function run(command: string, cwd = checkout): Promise<string> {
   // Nothing is typed: a command that waits for input sees its end.
   running.child.stdin?.end();
   const { stdout } = await running;
-  for (const [id, kind = ''] of stdout.matchAll(/\b(wh|sch|sess|run)_[0-9a-z]{10,}/g))
+  for (const [id, kind = ''] of stdout.matchAll(/\b(whd?|sch|sess|run)_[0-9a-z]{10,}/g))
     known.set(kind, id);
   return stdout;
 }
