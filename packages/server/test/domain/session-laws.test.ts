@@ -87,7 +87,9 @@ describe('whatever happens in whatever order', () => {
       case 'suspend':
       case 'terminate': {
         const ruling = stopSession(emptied(), { mode: happening }, later);
-        return ruling.ok ? ruling.value : session;
+        if (!ruling.ok) return session;
+        // The app asks the current run to end, which cancels its interactions.
+        return isCurrent ? interactionsChanged(ruling.value, 0, later) : ruling.value;
       }
       case 'resume':
         return granted(resumeSession(session, later));
