@@ -22,6 +22,7 @@ export const inlined = {
     'croner',
     'fastify',
     'jose',
+    'marked',
     'pino',
     'yaml',
     'zod',

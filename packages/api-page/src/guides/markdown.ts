@@ -1,7 +1,7 @@
-import { type Html, html, joinHtml, rawHtml } from '@convoke/contract';
+import { type Html, html, joinHtml } from '@convoke/contract';
+import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import { anchorLink, nothing } from '../prose.ts';
 import { codeBlock } from '../samples/samples.ts';
-import { type ResolveLink, renderInline } from './inline.ts';
 
 export type Heading = { readonly level: number; readonly id: string; readonly text: string };
 
@@ -10,74 +10,69 @@ export type RenderedMarkdown = {
   readonly headings: readonly Heading[];
 };
 
-/**
- * Renders the part of Markdown that our guides use: headings, paragraphs, lists, tables, quotes and fenced code. It has no
- * raw HTML, so a guide cannot put a script into the page.
- */
+/** Returns the address of a link, or undefined where it leads to something that is not served. */
+export type ResolveLink = (target: string) => string | undefined;
+
+/** Renders a guide. HTML in it stays text, so that a guide cannot put a script into the page; comments are left out. */
 export function renderMarkdown(text: string, resolve: ResolveLink): RenderedMarkdown {
   const headings: Heading[] = [];
-  const context = { resolve, headings };
-  return { body: renderBlocks(text.split('\n'), context), headings };
+  return { body: renderAll(lexer(text), { resolve, headings }, '\n'), headings };
 }
 
 type Context = { readonly resolve: ResolveLink; readonly headings: Heading[] };
 
-type Block = { readonly markup: Html; readonly next: number };
+function renderAll(tokens: readonly Token[], context: Context, separator = ''): Html {
+  const parts = tokens.map((token) => render(token as MarkedToken, context));
+  return joinHtml(parts, separator);
+}
 
-const fence = /^(```|~~~)/;
-const heading = /^(#{1,6}) +(.+?) *#*$/;
-const item = /^(-|\d+\.) +/;
-
-function renderBlocks(lines: readonly string[], context: Context): Html {
-  const blocks: Html[] = [];
-  for (let at = 0; at < lines.length; ) {
-    const block = blockAt(lines, at, context);
-    blocks.push(block.markup);
-    at = block.next;
+function render(token: MarkedToken, context: Context): Html {
+  switch (token.type) {
+    case 'heading':
+      return renderHeading(token, context);
+    case 'paragraph':
+      return html`<p>${renderAll(token.tokens, context)}</p>`;
+    case 'text':
+      return token.tokens === undefined ? html`${token.text}` : renderAll(token.tokens, context);
+    case 'code':
+      return codeBlock(token.text);
+    case 'blockquote':
+      return html`<blockquote>${renderAll(token.tokens, context)}</blockquote>`;
+    case 'list':
+      return renderList(token, context);
+    case 'list_item':
+      return html`<li>${renderItem(token, context)}</li>`;
+    case 'table':
+      return renderTable(token, context);
+    case 'codespan':
+      return html`<code>${token.text}</code>`;
+    case 'strong':
+      return html`<strong>${renderAll(token.tokens, context)}</strong>`;
+    case 'em':
+      return html`<em>${renderAll(token.tokens, context)}</em>`;
+    case 'link':
+      return renderLink(token, context);
+    case 'escape':
+      return html`${token.text}`;
+    case 'space':
+      return nothing;
+    case 'html':
+      return token.raw.startsWith('<!--') ? nothing : html`${token.raw}`;
+    case 'br':
+    case 'checkbox':
+    case 'def':
+    case 'del':
+    case 'hr':
+    case 'image':
+      // No guide has an image, a rule, a struck text or a check box: a test finds what stays as it was written.
+      return html`${token.raw}`;
   }
-  return joinHtml(blocks, '\n');
 }
 
-function blockAt(lines: readonly string[], at: number, context: Context): Block {
-  const line = lines[at] ?? '';
-  if (line.trim() === '' || line.startsWith('<!--')) return { markup: nothing, next: at + 1 };
-  if (fence.test(line)) return fenced(lines, at);
-  if (heading.test(line)) return { markup: headingOf(line, context), next: at + 1 };
-  if (line.startsWith('|')) return table(lines, at, context);
-  if (item.test(line)) return list(lines, at, context);
-  if (line.startsWith('> ')) {
-    const next = endOf(lines, at, (one) => one.startsWith('>'));
-    const inner = lines.slice(at, next).map((one) => one.replace(/^> ?/, ''));
-    return { markup: html`<blockquote>${renderBlocks(inner, context)}</blockquote>`, next };
-  }
-  const next = endOf(lines, at, (one) => one.trim() !== '' && !startsBlock(one));
-  const text = lines.slice(at, next).join(' ');
-  return { markup: html`<p>${renderInline(text, context.resolve)}</p>`, next };
-}
-
-function startsBlock(line: string): boolean {
-  return fence.test(line) || heading.test(line) || line.startsWith('|') || item.test(line);
-}
-
-function endOf(lines: readonly string[], at: number, isPart: (line: string) => boolean): number {
-  let next = at + 1;
-  while (next < lines.length && isPart(lines[next] ?? '')) next += 1;
-  return next;
-}
-
-function fenced(lines: readonly string[], at: number): Block {
-  const mark = fence.exec(lines[at] ?? '')?.[1] ?? '```';
-  const end = endOf(lines, at, (one) => !one.startsWith(mark));
-  return { markup: codeBlock(lines.slice(at + 1, end).join('\n')), next: end + 1 };
-}
-
-function headingOf(line: string, { resolve, headings }: Context): Html {
-  const [, marks = '', text = ''] = heading.exec(line) ?? [];
+function renderHeading({ depth, text, tokens }: Tokens.Heading, context: Context): Html {
   const id = anchorOf(text);
-  headings.push({ level: marks.length, id, text: text.replaceAll('`', '') });
-  const tag = `h${marks.length}`;
-  const inner = html`${renderInline(text, resolve)}${anchorLink(id)}`;
-  return rawHtml(`<${tag} id="${id}">${inner.markup}</${tag}>`);
+  context.headings.push({ level: depth, id, text: text.replaceAll('`', '') });
+  return html`<h${depth} id="${id}">${renderAll(tokens, context)}${anchorLink(id)}</h${depth}>`;
 }
 
 /** Returns the anchor of a heading as code hosts make it. */
@@ -88,53 +83,32 @@ function anchorOf(text: string): string {
     .replace(/\s/g, '-');
 }
 
-function table(lines: readonly string[], at: number, { resolve }: Context): Block {
-  const next = endOf(lines, at, (one) => one.startsWith('|'));
-  const [head = [], , ...rows] = lines.slice(at, next).map(cellsOf);
-  const hasHead = head.some((cell) => cell !== '');
-  const top = html`<thead><tr>${head.map((cell) => (cell === '' ? html`<td></td>` : html`<th scope="col">${renderInline(cell, resolve)}</th>`))}</tr></thead>`;
-  const body = rows.map(
-    (cells) => html`<tr>${cells.map((cell) => html`<td>${renderInline(cell, resolve)}</td>`)}</tr>`,
-  );
-  return {
-    markup: html`<div class="scroll"><table class="guide">${hasHead ? top : nothing}<tbody>${body}</tbody></table></div>`,
-    next,
-  };
-}
-
-/** Splits a row at the bars that are neither escaped nor inside code. */
-function cellsOf(row: string): string[] {
-  const cells = row.match(/(?:\\\||`[^`]*`|[^|])+/g) ?? [];
-  return cells.map((cell) => cell.replaceAll('\\|', '|').trim());
-}
-
-function list(lines: readonly string[], at: number, context: Context): Block {
-  const isOrdered = /^\d/.test(lines[at] ?? '');
-  const items: Html[] = [];
-  let next = at;
-  while (next < lines.length) {
-    const line = lines[next] ?? '';
-    const mark = item.exec(line);
-    if (mark === null || /^\d/.test(line) !== isOrdered) break;
-    const width = mark[0].length;
-    const end = endOf(lines, next, (one) => one.trim() === '' || one.startsWith(' '));
-    const inner = [
-      line.slice(width),
-      ...lines.slice(next + 1, end).map((one) => dedent(one, width)),
-    ];
-    items.push(html`<li>${renderItem(inner, context)}</li>`);
-    next = end;
-  }
-  return { markup: isOrdered ? html`<ol>${items}</ol>` : html`<ul>${items}</ul>`, next };
-}
-
-function dedent(line: string, width: number): string {
-  return line.replace(new RegExp(`^ {1,${width}}`), '');
+function renderList({ ordered, items }: Tokens.List, context: Context): Html {
+  const inner = renderAll(items, context);
+  return ordered ? html`<ol>${inner}</ol>` : html`<ul>${inner}</ul>`;
 }
 
 /** The first paragraph of an item stays without its own element, so that short items are close together. */
-function renderItem(lines: readonly string[], context: Context): Html {
-  const end = endOf(lines, 0, (one) => one.trim() !== '' && !startsBlock(one));
-  const first = renderInline(lines.slice(0, end).join(' '), context.resolve);
-  return html`${first}${renderBlocks(lines.slice(end), context)}`;
+function renderItem({ tokens }: Tokens.ListItem, context: Context): Html {
+  const [first, ...rest] = tokens;
+  if (first?.type !== 'paragraph') return renderAll(tokens, context);
+  return html`${renderAll(first.tokens ?? [], context)}${renderAll(rest, context)}`;
+}
+
+function renderTable({ header, rows }: Tokens.Table, context: Context): Html {
+  const heads = header.map(({ text, tokens }) =>
+    text === '' ? html`<td></td>` : html`<th scope="col">${renderAll(tokens, context)}</th>`,
+  );
+  const hasHead = header.some(({ text }) => text !== '');
+  const body = rows.map((cells) => {
+    const inner = cells.map(({ tokens }) => html`<td>${renderAll(tokens, context)}</td>`);
+    return html`<tr>${inner}</tr>`;
+  });
+  return html`<div class="scroll"><table class="guide">${hasHead ? html`<thead><tr>${heads}</tr></thead>` : nothing}<tbody>${body}</tbody></table></div>`;
+}
+
+function renderLink({ href, tokens }: Tokens.Link, context: Context): Html {
+  const inner = renderAll(tokens, context);
+  const address = context.resolve(href);
+  return address === undefined ? inner : html`<a href="${address}">${inner}</a>`;
 }
