@@ -46,8 +46,17 @@ export type OperationResponse = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
+/** The method of the SDK that is generated for an operation, such as `schedules.pause`. */
+export type SdkMethod = {
+  readonly method: `${string}.${string}`;
+  /** Set for a POST that may be sent again when its response was lost: it has the same effect twice as once. */
+  readonly repeatable?: true;
+};
+
 export type Operation = {
   readonly id: string;
+  /** Absent where a method is written by hand, or where programs do not call the operation. */
+  readonly sdk?: SdkMethod;
   readonly method: Method;
   readonly path: `/${string}`;
   readonly tag: Tag;

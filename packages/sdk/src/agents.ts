@@ -1,30 +1,19 @@
 import { ServerError } from './errors.ts';
-import type { AgentDetails, AgentRecord } from './generated/records.ts';
-import type { AgentsQuery } from './generated/requests.ts';
+import { PlainAgents } from './generated/agents.ts';
 import { EventStream } from './runs/event-stream.ts';
 import { RunHandle } from './runs/run.ts';
 import { type RunInput, inputOf } from './runs/runs.ts';
 import { type LabelledOptions, newKey } from './transport/idempotency.ts';
-import { Listing } from './transport/listing.ts';
 import { at } from './transport/path.ts';
-import type { CallOptions, Transport } from './transport/transport.ts';
+import type { Transport } from './transport/transport.ts';
 
 /** The agents that are enabled for the workspace. */
-export class Agents {
+export class Agents extends PlainAgents {
   readonly #transport: Transport;
 
   constructor(transport: Transport) {
+    super(transport);
     this.#transport = transport;
-  }
-
-  /** Lists the agents, sorted by name. */
-  list(query: AgentsQuery & CallOptions = {}): Listing<AgentRecord> {
-    return new Listing(this.#transport, { path: '/v1/agents', key: 'agents' }, query);
-  }
-
-  /** Reads an agent with the schema of its input, its tools and skills. */
-  get(name: string, { signal }: CallOptions = {}): Promise<AgentDetails> {
-    return this.#transport.json({ method: 'GET', path: at`/v1/agents/${name}`, signal });
   }
 
   /**

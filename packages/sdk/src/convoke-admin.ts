@@ -1,11 +1,11 @@
 import type { OrganizationRecord, WorkspaceRecord } from './generated/records.ts';
 import type { OrganizationUsageQuery, PageQuery } from './generated/requests.ts';
-import { Audit } from './management/audit.ts';
-import { Budgets } from './management/budgets.ts';
-import { Clients } from './management/clients.ts';
-import { Credentials } from './management/credentials.ts';
-import { Members } from './management/members.ts';
-import { Tenants } from './management/tenants.ts';
+import { Audit } from './generated/audit.ts';
+import { Budgets } from './generated/budgets.ts';
+import { Clients } from './clients.ts';
+import { Credentials } from './generated/credentials.ts';
+import { Members } from './generated/members.ts';
+import { Tenants } from './generated/tenants.ts';
 import { type ConnectionOptions, type TokenOptions, transportOptions } from './options.ts';
 import type { Listing } from './transport/listing.ts';
 import { at } from './transport/path.ts';
@@ -39,12 +39,12 @@ export class ConvokeAdmin {
     const connection = transportOptions(options);
     this.#transport = new Transport(connection, new Bearer(options.token));
     this.#path = at`/v1/organizations/${options.organizationId}`;
-    this.audit = new Audit(this.#transport, `${this.#path}/audit`);
-    this.clients = new Clients(this.#transport, `${this.#path}/m2m`);
-    this.credentials = new Credentials(this.#transport, `${this.#path}/m2m`);
-    this.members = new Members(this.#transport, `${this.#path}/members`);
-    this.tenants = new Tenants(this.#transport, `${this.#path}/tenants`);
-    this.budgets = new Budgets(this.#transport, `${this.#path}/budgets`);
+    this.audit = new Audit(this.#transport, this.#path);
+    this.clients = new Clients(this.#transport, this.#path);
+    this.credentials = new Credentials(this.#transport, this.#path);
+    this.members = new Members(this.#transport, this.#path);
+    this.tenants = new Tenants(this.#transport, this.#path);
+    this.budgets = new Budgets(this.#transport, this.#path);
     this.usage = new Usage(this.#transport, `${this.#path}/usage`);
   }
 

@@ -5,11 +5,11 @@ export type {
   QuestionHandler,
 } from './runs/interaction-responder.ts';
 export type { Agents } from './agents.ts';
-export type { Budgets } from './management/budgets.ts';
-export type { Clients } from './management/clients.ts';
+export type { Budgets } from './generated/budgets.ts';
+export type { Clients } from './clients.ts';
 export { Convoke, type ConvokeOptions } from './convoke.ts';
 export { ConvokeAdmin, type ConvokeAdminOptions } from './convoke-admin.ts';
-export type { Credentials } from './management/credentials.ts';
+export type { Credentials } from './generated/credentials.ts';
 export {
   AuthenticationError,
   type ClientCode,
@@ -161,10 +161,10 @@ export {
 export type { RunInput, Runs, StartOptions } from './runs/runs.ts';
 export type { NewSchedule, Schedules } from './schedules.ts';
 export type { Session, SessionHandle } from './sessions/session.ts';
-export type { Audit } from './management/audit.ts';
-export type { Members } from './management/members.ts';
+export type { Audit } from './generated/audit.ts';
+export type { Members } from './generated/members.ts';
 export type { CreateSessionOptions, Sessions } from './sessions/sessions.ts';
-export type { Tenants } from './management/tenants.ts';
+export type { Tenants } from './generated/tenants.ts';
 export type { ClientCredentials, TokenProvider } from './transport/tokens.ts';
 export type { CallOptions, Fetch } from './transport/transport.ts';
 export type { Usage } from './usage.ts';

@@ -1,19 +1,10 @@
 import type { RunRecord } from './generated/records.ts';
-import type {
-  ScheduleFire,
-  ScheduleRecord,
-  ScheduleSummary,
-} from './generated/schedule-records.ts';
-import type {
-  CreateSchedule,
-  PageQuery,
-  SchedulesQuery,
-  UpdateSchedule,
-} from './generated/requests.ts';
+import type { CreateSchedule } from './generated/requests.ts';
+import type { ScheduleRecord } from './generated/schedule-records.ts';
+import { PlainSchedules } from './generated/schedules.ts';
 import { Run } from './runs/run.ts';
 import { type RunInput, inputOf } from './runs/runs.ts';
 import { type IdempotentOptions, newKey } from './transport/idempotency.ts';
-import { Listing } from './transport/listing.ts';
 import { at } from './transport/path.ts';
 import type { CallOptions, Transport } from './transport/transport.ts';
 
@@ -23,10 +14,11 @@ export type NewSchedule = Omit<CreateSchedule, 'idempotency_key' | 'input'> & {
 };
 
 /** The schedules of the workspace: each starts runs of an agent at the times of a cron pattern. */
-export class Schedules {
+export class Schedules extends PlainSchedules {
   readonly #transport: Transport;
 
   constructor(transport: Transport) {
+    super(transport);
     this.#transport = transport;
   }
 
@@ -54,38 +46,6 @@ export class Schedules {
     });
   }
 
-  /** Lists the schedules without their inputs, newest first. */
-  list(query: SchedulesQuery & CallOptions = {}): Listing<ScheduleSummary> {
-    return new Listing(this.#transport, { path: '/v1/schedules', key: 'schedules' }, query);
-  }
-
-  get(id: string, { signal }: CallOptions = {}): Promise<ScheduleRecord> {
-    return this.#transport.json({ method: 'GET', path: at`/v1/schedules/${id}`, signal });
-  }
-
-  /** Changes the given fields. `version` is the one that was read. */
-  update(id: string, { signal, ...change }: UpdateSchedule & CallOptions): Promise<ScheduleRecord> {
-    return this.#transport.json({
-      method: 'PATCH',
-      path: at`/v1/schedules/${id}`,
-      json: change,
-      signal,
-    });
-  }
-
-  /** Starts no further run. Runs that it started continue. */
-  async delete(id: string, { signal }: CallOptions = {}): Promise<void> {
-    await this.#transport.json({ method: 'DELETE', path: at`/v1/schedules/${id}`, signal });
-  }
-
-  pause(id: string, options: CallOptions = {}): Promise<ScheduleRecord> {
-    return this.#post(at`/v1/schedules/${id}/pause`, options);
-  }
-
-  resume(id: string, options: CallOptions = {}): Promise<ScheduleRecord> {
-    return this.#post(at`/v1/schedules/${id}/resume`, options);
-  }
-
   /** Starts a run now, outside the schedule. */
   async run(id: string, options: IdempotentOptions = {}): Promise<Run> {
     const { idempotencyKey = newKey(), signal } = options;
@@ -97,12 +57,6 @@ export class Schedules {
       signal,
     });
     return new Run(this.#transport, record);
-  }
-
-  /** Lists past slots with their outcome, newest first. */
-  fires(id: string, query: PageQuery & CallOptions = {}): Listing<ScheduleFire> {
-    const path = at`/v1/schedules/${id}/fires`;
-    return new Listing(this.#transport, { path, key: 'fires' }, query);
   }
 
   /** Returns the next times of the pattern. */
@@ -117,9 +71,5 @@ export class Schedules {
       signal,
     });
     return times;
-  }
-
-  #post(path: string, { signal }: CallOptions): Promise<ScheduleRecord> {
-    return this.#transport.json({ method: 'POST', path, repeatable: 'always', signal });
   }
 }

@@ -30,7 +30,7 @@ export function allSamples(document: OpenApiDocument): (Sample & { readonly id: 
 }
 
 function samplesOf(call: Call): Sample[] {
-  const sdk = sdkOf(call.operation.operationId);
+  const sdk = sdkOf(call);
   return [
     { language: 'curl', title: 'curl', code: curlOf(call) },
     ...(sdk === undefined ? [] : [{ language: 'sdk', title: 'SDK', code: sdk }]),

@@ -10,6 +10,7 @@ import { idempotencyKey, idempotencyKeyHeader } from './idempotency.ts';
 
 export const listAgents = defineOperation({
   id: 'list_agents',
+  sdk: { method: 'agents.list' },
   method: 'GET',
   path: '/v1/agents',
   tag: 'Agents',
@@ -31,6 +32,7 @@ export const listAgents = defineOperation({
 
 export const getAgent = defineOperation({
   id: 'get_agent',
+  sdk: { method: 'agents.get' },
   method: 'GET',
   path: '/v1/agents/{agent_name}',
   tag: 'Agents',

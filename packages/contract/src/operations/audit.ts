@@ -9,6 +9,7 @@ const ofOrganization = { organization_id: organizationIdSchema } as const;
 
 export const listAudit = defineOperation({
   id: 'list_audit',
+  sdk: { method: 'audit.list' },
   method: 'GET',
   path: '/v1/organizations/{organization_id}/audit',
   tag: 'Organizations',
@@ -25,6 +26,7 @@ export const listAudit = defineOperation({
 
 export const getAuditStatus = defineOperation({
   id: 'get_audit_status',
+  sdk: { method: 'audit.status' },
   method: 'GET',
   path: '/v1/organizations/{organization_id}/audit/status',
   tag: 'Organizations',

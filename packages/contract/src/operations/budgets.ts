@@ -26,6 +26,7 @@ const example = {
 
 export const listBudgets = defineOperation({
   id: 'list_budgets',
+  sdk: { method: 'budgets.list' },
   method: 'GET',
   path: '/v1/organizations/{organization_id}/budgets',
   tag: 'Usage',
@@ -41,6 +42,7 @@ export const listBudgets = defineOperation({
 
 export const setBudget = defineOperation({
   id: 'set_budget',
+  sdk: { method: 'budgets.set' },
   method: 'PUT',
   path: '/v1/organizations/{organization_id}/budgets',
   tag: 'Usage',
@@ -82,6 +84,7 @@ export const setBudget = defineOperation({
 
 export const getBudget = defineOperation({
   id: 'get_budget',
+  sdk: { method: 'budgets.get' },
   method: 'GET',
   path: '/v1/organizations/{organization_id}/budgets/{budget_id}',
   tag: 'Usage',
@@ -96,6 +99,7 @@ export const getBudget = defineOperation({
 
 export const deleteBudget = defineOperation({
   id: 'delete_budget',
+  sdk: { method: 'budgets.delete' },
   method: 'DELETE',
   path: '/v1/organizations/{organization_id}/budgets/{budget_id}',
   tag: 'Usage',

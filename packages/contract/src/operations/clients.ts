@@ -49,6 +49,7 @@ const tenantIds = z
 
 export const listClients = defineOperation({
   id: 'list_clients',
+  sdk: { method: 'clients.list' },
   method: 'GET',
   path: '/v1/organizations/{organization_id}/m2m',
   tag: 'Automation clients',
@@ -66,6 +67,7 @@ export const listClients = defineOperation({
 
 export const listProfiles = defineOperation({
   id: 'list_profiles',
+  sdk: { method: 'clients.profiles' },
   method: 'GET',
   path: '/v1/organizations/{organization_id}/m2m/profiles',
   tag: 'Automation clients',
@@ -81,6 +83,7 @@ export const listProfiles = defineOperation({
 
 export const createClient = defineOperation({
   id: 'create_client',
+  sdk: { method: 'clients.create' },
   method: 'POST',
   path: '/v1/organizations/{organization_id}/m2m',
   tag: 'Automation clients',
@@ -111,6 +114,7 @@ export const createClient = defineOperation({
 
 export const getClient = defineOperation({
   id: 'get_client',
+  sdk: { method: 'clients.get' },
   method: 'GET',
   path: '/v1/organizations/{organization_id}/m2m/{client_id}',
   tag: 'Automation clients',
@@ -158,6 +162,7 @@ export const updateClient = defineOperation({
 
 export const deleteClient = defineOperation({
   id: 'delete_client',
+  sdk: { method: 'clients.delete' },
   method: 'DELETE',
   path: '/v1/organizations/{organization_id}/m2m/{client_id}',
   tag: 'Automation clients',

@@ -18,6 +18,7 @@ export const credentialDays = z
 
 export const addCredential = defineOperation({
   id: 'add_credential',
+  sdk: { method: 'credentials.add' },
   method: 'POST',
   path: '/v1/organizations/{organization_id}/m2m/{client_id}/credentials',
   tag: 'Credentials',
@@ -41,6 +42,7 @@ export const addCredential = defineOperation({
 
 export const revokeCredential = defineOperation({
   id: 'revoke_credential',
+  sdk: { method: 'credentials.revoke' },
   method: 'DELETE',
   path: '/v1/organizations/{organization_id}/m2m/{client_id}/credentials/{credential_id}',
   tag: 'Credentials',

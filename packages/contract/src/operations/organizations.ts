@@ -25,6 +25,7 @@ export const getOrganization = defineOperation({
 
 export const listMembers = defineOperation({
   id: 'list_members',
+  sdk: { method: 'members.list' },
   method: 'GET',
   path: '/v1/organizations/{organization_id}/members',
   tag: 'Organizations',

@@ -106,6 +106,7 @@ export const createSchedule = defineOperation({
 
 export const listSchedules = defineOperation({
   id: 'list_schedules',
+  sdk: { method: 'schedules.list' },
   method: 'GET',
   path: '/v1/schedules',
   tag: 'Schedules',
@@ -129,6 +130,7 @@ export const listSchedules = defineOperation({
 
 export const getSchedule = defineOperation({
   id: 'get_schedule',
+  sdk: { method: 'schedules.get' },
   method: 'GET',
   path: '/v1/schedules/{schedule_id}',
   tag: 'Schedules',
@@ -143,6 +145,7 @@ export const getSchedule = defineOperation({
 
 export const updateSchedule = defineOperation({
   id: 'update_schedule',
+  sdk: { method: 'schedules.update' },
   method: 'PATCH',
   path: '/v1/schedules/{schedule_id}',
   tag: 'Schedules',
@@ -152,17 +155,19 @@ export const updateSchedule = defineOperation({
   caller: 'automation',
   scope: startsRuns,
   params: ofSchedule,
-  body: z.strictObject({
-    version: z.int().min(1).meta({ description: 'The version that you read.' }),
-    name: plan.name.optional(),
-    cron: plan.cron.optional(),
-    time_zone: plan.time_zone.optional(),
-    input: plan.input.optional(),
-    labels: labelChanges.optional(),
-    overlap: plan.overlap.optional(),
-    missed: plan.missed.optional(),
-    missed_within_seconds: plan.missed_within_seconds.optional(),
-  }),
+  body: z
+    .strictObject({
+      version: z.int().min(1).meta({ description: 'The version that you read.' }),
+      name: plan.name.optional(),
+      cron: plan.cron.optional(),
+      time_zone: plan.time_zone.optional(),
+      input: plan.input.optional(),
+      labels: labelChanges.optional(),
+      overlap: plan.overlap.optional(),
+      missed: plan.missed.optional(),
+      missed_within_seconds: plan.missed_within_seconds.optional(),
+    })
+    .meta({ examples: [{ version: 1, cron: '0 8 * * 1-5' }] }),
   bodyRequired: true,
   responses: { 200: { description: 'The changed schedule.', schema: scheduleRecord } },
   errors: [
@@ -177,6 +182,7 @@ export const updateSchedule = defineOperation({
 
 export const deleteSchedule = defineOperation({
   id: 'delete_schedule',
+  sdk: { method: 'schedules.delete' },
   method: 'DELETE',
   path: '/v1/schedules/{schedule_id}',
   tag: 'Schedules',
@@ -192,6 +198,7 @@ export const deleteSchedule = defineOperation({
 
 export const pauseSchedule = defineOperation({
   id: 'pause_schedule',
+  sdk: { method: 'schedules.pause', repeatable: true },
   method: 'POST',
   path: '/v1/schedules/{schedule_id}/pause',
   tag: 'Schedules',
@@ -208,6 +215,7 @@ export const pauseSchedule = defineOperation({
 
 export const resumeSchedule = defineOperation({
   id: 'resume_schedule',
+  sdk: { method: 'schedules.resume', repeatable: true },
   method: 'POST',
   path: '/v1/schedules/{schedule_id}/resume',
   tag: 'Schedules',
@@ -256,6 +264,7 @@ export const runSchedule = defineOperation({
 
 export const listFires = defineOperation({
   id: 'list_fires',
+  sdk: { method: 'schedules.fires' },
   method: 'GET',
   path: '/v1/schedules/{schedule_id}/fires',
   tag: 'Schedules',

@@ -15,6 +15,7 @@ const ofTenant = { organization_id: organizationIdSchema, tenant_id: tenantIdSch
 
 export const listTenants = defineOperation({
   id: 'list_tenants',
+  sdk: { method: 'tenants.list' },
   method: 'GET',
   path: '/v1/organizations/{organization_id}/tenants',
   tag: 'Tenants',
@@ -30,6 +31,7 @@ export const listTenants = defineOperation({
 
 export const createTenant = defineOperation({
   id: 'create_tenant',
+  sdk: { method: 'tenants.create' },
   method: 'POST',
   path: '/v1/organizations/{organization_id}/tenants',
   tag: 'Tenants',
@@ -59,6 +61,7 @@ export const createTenant = defineOperation({
 
 export const getTenant = defineOperation({
   id: 'get_tenant',
+  sdk: { method: 'tenants.get' },
   method: 'GET',
   path: '/v1/organizations/{organization_id}/tenants/{tenant_id}',
   tag: 'Tenants',
@@ -74,6 +77,7 @@ export const getTenant = defineOperation({
 
 export const retryTenant = defineOperation({
   id: 'retry_tenant',
+  sdk: { method: 'tenants.retry' },
   method: 'POST',
   path: '/v1/organizations/{organization_id}/tenants/{tenant_id}:retry',
   tag: 'Tenants',
@@ -90,6 +94,7 @@ export const retryTenant = defineOperation({
 
 export const offboardTenant = defineOperation({
   id: 'offboard_tenant',
+  sdk: { method: 'tenants.offboard', repeatable: true },
   method: 'POST',
   path: '/v1/organizations/{organization_id}/tenants/{tenant_id}:offboard',
   tag: 'Tenants',

@@ -45,6 +45,7 @@ const fields = {
 
 export const createWebhook = defineOperation({
   id: 'create_webhook',
+  sdk: { method: 'webhooks.create' },
   method: 'POST',
   path: '/v1/webhooks',
   tag: 'Webhooks',
@@ -83,6 +84,7 @@ export const createWebhook = defineOperation({
 
 export const listWebhooks = defineOperation({
   id: 'list_webhooks',
+  sdk: { method: 'webhooks.list' },
   method: 'GET',
   path: '/v1/webhooks',
   tag: 'Webhooks',
@@ -97,6 +99,7 @@ export const listWebhooks = defineOperation({
 
 export const getWebhook = defineOperation({
   id: 'get_webhook',
+  sdk: { method: 'webhooks.get' },
   method: 'GET',
   path: '/v1/webhooks/{webhook_id}',
   tag: 'Webhooks',
@@ -112,6 +115,7 @@ export const getWebhook = defineOperation({
 
 export const updateWebhook = defineOperation({
   id: 'update_webhook',
+  sdk: { method: 'webhooks.update' },
   method: 'PATCH',
   path: '/v1/webhooks/{webhook_id}',
   tag: 'Webhooks',
@@ -121,15 +125,17 @@ export const updateWebhook = defineOperation({
   caller: 'automation',
   scope: decidesWhatIsSent,
   params: ofWebhook,
-  body: z.strictObject({
-    version: z.int().min(1).meta({ description: 'The version that you read.' }),
-    url: fields.url.optional(),
-    description: fields.description.optional(),
-    types: fields.types.optional(),
-    agent_names: fields.agent_names.optional(),
-    labels: fields.labels.optional(),
-    status: z.enum(webhookStatuses).optional(),
-  }),
+  body: z
+    .strictObject({
+      version: z.int().min(1).meta({ description: 'The version that you read.' }),
+      url: fields.url.optional(),
+      description: fields.description.optional(),
+      types: fields.types.optional(),
+      agent_names: fields.agent_names.optional(),
+      labels: fields.labels.optional(),
+      status: z.enum(webhookStatuses).optional(),
+    })
+    .meta({ examples: [{ version: 1, status: 'active' }] }),
   bodyRequired: true,
   responses: { 200: { description: 'The changed webhook.', schema: webhookRecord } },
   errors: ['invalid_webhook_url', 'invalid_label', 'label_limit_reached', 'version_conflict'],
@@ -137,6 +143,7 @@ export const updateWebhook = defineOperation({
 
 export const deleteWebhook = defineOperation({
   id: 'delete_webhook',
+  sdk: { method: 'webhooks.delete' },
   method: 'DELETE',
   path: '/v1/webhooks/{webhook_id}',
   tag: 'Webhooks',
@@ -151,6 +158,7 @@ export const deleteWebhook = defineOperation({
 
 export const rotateWebhook = defineOperation({
   id: 'rotate_webhook',
+  sdk: { method: 'webhooks.rotate' },
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/rotate',
   tag: 'Webhooks',
@@ -168,6 +176,7 @@ export const rotateWebhook = defineOperation({
 
 export const testWebhook = defineOperation({
   id: 'test_webhook',
+  sdk: { method: 'webhooks.test' },
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/test',
   tag: 'Webhooks',
@@ -185,6 +194,7 @@ export const testWebhook = defineOperation({
 
 export const listDeliveries = defineOperation({
   id: 'list_deliveries',
+  sdk: { method: 'webhooks.deliveries' },
   method: 'GET',
   path: '/v1/webhooks/{webhook_id}/deliveries',
   tag: 'Webhooks',
@@ -206,6 +216,7 @@ export const listDeliveries = defineOperation({
 
 export const getDelivery = defineOperation({
   id: 'get_delivery',
+  sdk: { method: 'webhooks.delivery' },
   method: 'GET',
   path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}',
   tag: 'Webhooks',
@@ -222,6 +233,7 @@ export const getDelivery = defineOperation({
 
 export const redeliver = defineOperation({
   id: 'redeliver',
+  sdk: { method: 'webhooks.redeliver', repeatable: true },
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver',
   tag: 'Webhooks',

@@ -92,6 +92,17 @@ export interface CreateSchedule {
   idempotency_key?: string | undefined;
 }
 
+export interface UpdateClient {
+  /** The version that you read before. */
+  version: number;
+  name?: string | undefined;
+  description?: string | undefined;
+  profile?: Profile | undefined;
+  /** Required with `profile: custom`; not allowed otherwise. */
+  scopes?: ReadonlyArray<Scope> | undefined;
+  status?: ClientStatus | undefined;
+}
+
 export interface UpdateSchedule {
   /** The version that you read. */
   version: number;
@@ -110,6 +121,22 @@ export interface UpdateSchedule {
   missed?: MissedPolicy | undefined;
   /** Older missed slots start no run. */
   missed_within_seconds?: number | undefined;
+}
+
+export interface SetBudget {
+  scope: {
+    kind: 'tenant' | 'client' | 'agent' | 'session';
+    /** Id of the tenant, client or session, or name of the agent. */
+    id: string;
+  };
+  /** Days and months are those of UTC; `total` never resets. */
+  period: 'day' | 'month' | 'total';
+  /** Input and output tokens together. */
+  max_tokens?: number | undefined;
+  /** In millionths of the currency. */
+  max_cost?: number | undefined;
+  /** The version that you read before; absent for a new budget. */
+  version?: number | undefined;
 }
 
 export interface CreateWebhook {
@@ -152,17 +179,6 @@ export interface CreateClient {
   expires_in_days?: number | undefined;
 }
 
-export interface UpdateClient {
-  /** The version that you read before. */
-  version: number;
-  name?: string | undefined;
-  description?: string | undefined;
-  profile?: Profile | undefined;
-  /** Required with `profile: custom`; not allowed otherwise. */
-  scopes?: ReadonlyArray<Scope> | undefined;
-  status?: ClientStatus | undefined;
-}
-
 export interface AddCredential {
   label: string;
   expires_in_days?: number | undefined;
@@ -176,22 +192,6 @@ export interface CreateTenant {
 export interface OffboardTenant {
   /** The exact id of the tenant. */
   confirm: string;
-}
-
-export interface SetBudget {
-  scope: {
-    kind: 'tenant' | 'client' | 'agent' | 'session';
-    /** Id of the tenant, client or session, or name of the agent. */
-    id: string;
-  };
-  /** Days and months are those of UTC; `total` never resets. */
-  period: 'day' | 'month' | 'total';
-  /** Input and output tokens together. */
-  max_tokens?: number | undefined;
-  /** In millionths of the currency. */
-  max_cost?: number | undefined;
-  /** The version that you read before; absent for a new budget. */
-  version?: number | undefined;
 }
 
 export interface AuditQuery {
