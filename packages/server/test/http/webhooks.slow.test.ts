@@ -48,7 +48,7 @@ describe.each(databaseKinds)('webhooks over HTTP on %s', (database) => {
         status: 'active',
         secret_hint: issued.secret?.slice(-4),
         version: 1,
-        created_by_name: 'Quickstart',
+        created_by_name: 'Client',
         created_by: expect.stringMatching(/^cli_/),
         created_at: expect.stringMatching(/\.\d{3}Z$/),
         updated_at: issued.webhook.created_at,
