@@ -28,7 +28,7 @@ export interface Manifest {
 /** One after the other: each is compiled against the declarations of those before it. The SDK has a build of its own. */
 const order = publishedPackages.filter((name) => name !== 'sdk');
 
-/** Builds contract, api-page, server and cli below a folder that holds the built SDK as `sdk`. */
+/** Builds contract, api-page, agent, server and cli below a folder that holds the built SDK as `sdk`. */
 export async function buildPackages(folder: string): Promise<void> {
   // Declarations that are compiled against name packages of their own.
   const link = join(folder, 'node_modules');

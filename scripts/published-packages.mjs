@@ -2,6 +2,7 @@
 export const publishedPackages = /** @type {const} */ ([
   'contract',
   'api-page',
+  'agent',
   'sdk',
   'server',
   'cli',

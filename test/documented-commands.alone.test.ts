@@ -51,6 +51,8 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
   'it records a terminal for a minute': [/^npm run picture$/],
   'the copy of the checkout stands for the clone': [/^git clone /, /^cd convoke$/],
   'test/readme.alone.test.ts runs it, at a terminal': [/^npx convoke invoke (demo|payer) /],
+  'packages/server/test/harness/code/guide.alone.test.ts runs the agent that the reader has written':
+    [/^npx convoke invoke refunds /],
   'test/cluster-guide.alone.test.ts runs it': [/^npx convoke export \| /],
   'it needs an empty PostgreSQL': [/ pg_(dump|restore) /, /^npx convoke serve --role api$/],
   'packages/sdk/test/generated-client.alone.test.ts runs it': [/^npx openapi-typescript /],

@@ -11,6 +11,7 @@ const consoleFloors = ['data', 'page', 'session', 'parts', 'screens', 'frame', '
 
 const mayImport: Record<string, readonly string[]> = {
   contract: [],
+  agent: [],
   'api-page': ['contract'],
   sdk: ['contract'],
   'console/data': ['sdk'],
@@ -20,7 +21,7 @@ const mayImport: Record<string, readonly string[]> = {
   'console/screens': consoleBelow('screens'),
   'console/frame': consoleBelow('frame'),
   'console/main': consoleBelow('main'),
-  cli: ['contract', 'sdk', 'server/index', 'server/config'],
+  cli: ['agent', 'contract', 'sdk', 'server/index', 'server/config'],
   'server/domain': ['contract'],
   'server/ports': rules,
   'server/app': runtime,

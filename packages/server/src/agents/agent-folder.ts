@@ -37,7 +37,10 @@ export interface ReadAgentFolder {
 
 export type AgentHarnesses = ReadonlyMap<
   string,
-  Pick<Harness, 'read' | 'hasFixedToolInput' | 'onLoss' | 'keepsCutText' | 'reportsCost'>
+  Pick<
+    Harness,
+    'read' | 'prepare' | 'hasFixedToolInput' | 'onLoss' | 'keepsCutText' | 'reportsCost'
+  >
 >;
 
 /** Reads one agent folder. The reason for a refusal names the place in `agent.yaml` and what to do. */
@@ -75,6 +78,11 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
   const { declared, ...agent } = toDeclaredAgent({ ...yaml, mcp_servers: servers }, around);
   const read = harness.read({ ...agent, declared });
   if (!read.ok) return faulty(source, read.problems);
+  const { name, folder } = agent;
+  const prepared = await harness.prepare?.({ name, folder, settings: read.settings });
+  if (prepared?.ok === false) {
+    return { ok: false, reason: prepared.problem, ...readableParts(source) };
+  }
   return {
     ok: true,
     agent: {
@@ -86,7 +94,7 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
         loadedAt: request.now ?? Date.now(),
       },
       hasFixedToolInput: harness.hasFixedToolInput ?? false,
-      digest: digestOf({ ...agent, folder: '', declared }),
+      digest: digestOf({ ...agent, folder: '', declared, code: prepared?.digest }),
       reportsCost: harness.reportsCost ?? false,
     },
     literalSecrets: literalSecrets(declared.env),
@@ -131,6 +139,9 @@ function findProblems(
   }
   if (yaml.script !== undefined && yaml.framework !== 'scripted') {
     problems.push({ path: ['script'], message: 'belongs to the framework "scripted" only' });
+  }
+  if (yaml.entry !== undefined && yaml.framework !== 'code') {
+    problems.push({ path: ['entry'], message: 'belongs to the framework "code" only' });
   }
   const { framework, model, limits, recovery } = yaml;
   if (recovery.cut_message !== undefined && harnesses.get(framework)?.keepsCutText !== true) {

@@ -43,6 +43,7 @@ export const agentSchema = z.strictObject({
   model: z.string().min(1).max(200).optional(),
   instructions: path.optional(),
   command: z.array(z.string().min(1).max(4096)).min(1, 'must name a program').max(100).default([]),
+  entry: path.optional(),
   url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   env: z
     .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/), z.string().max(8192))
@@ -155,6 +156,7 @@ function frameworkKeys(yaml: AgentYaml, instructions: string | undefined): Frame
   return {
     instructions,
     command: yaml.command,
+    entry: yaml.entry,
     url: yaml.url,
     env: yaml.env,
     tools: yaml.tools,

@@ -6,8 +6,8 @@ import { isWithin } from '../confined-fs/path.ts';
 
 const entriesMax = 10_000;
 const depthMax = 32;
-/** The folders whose content is copied into sessions. Other subfolders are not scanned. */
-const mirrored = new Set(['workspace', 'skills']);
+/** The folders whose content is copied into sessions, and the sources of agents as code. Others are not scanned. */
+const scanned = new Set(['workspace', 'skills', 'src']);
 
 export interface FolderScan {
   /** The real path, where `agents/<name>` is a link. */
@@ -47,7 +47,7 @@ export async function scanFolder(path: string): Promise<FolderScan> {
       if (below === 'agent.yaml') hasDefinition = true;
       if (entry.isDirectory()) {
         hash.update(`${below}/\0`);
-        if (depth > 0 || mirrored.has(entry.name)) waiting.push({ path: below, depth: depth + 1 });
+        if (depth > 0 || scanned.has(entry.name)) waiting.push({ path: below, depth: depth + 1 });
         continue;
       }
       hash.update(`${below}\0${mark(await lstat(join(folder, below)))}\0`);

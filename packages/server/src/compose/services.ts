@@ -13,6 +13,7 @@ import { acpHarness } from '../harness/acp/harness.ts';
 import { aiSdkHarness } from '../harness/ai-sdk/harness.ts';
 import { claudeHarness } from '../harness/claude/harness.ts';
 import { scriptedHarness } from '../harness/scripted/harness.ts';
+import { codeHarness } from '../harness/stdio/code.ts';
 import { stdioHarness } from '../harness/stdio/harness.ts';
 import type { AnswerCaps } from '../http/answers/answers-under-way.ts';
 import type { StreamCaps } from '../http/streams/admitted-streams.ts';
@@ -151,6 +152,7 @@ export function builtHarnesses(parts: HarnessParts): readonly Harness[] {
     scriptedHarness(parts),
     aiSdkHarness(parts),
     stdioHarness(parts),
+    codeHarness(parts),
     acpHarness(parts),
     claudeHarness(parts),
     a2aHarness({ ...parts, allow: parts.a2aAllow }),

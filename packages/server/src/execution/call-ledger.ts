@@ -1,12 +1,14 @@
 import type { Services } from '../app/services.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
+import type { Json } from '../domain/json.ts';
 import type { CallResult } from '../domain/run/tool-call.ts';
 import type { Effects, NewCall } from '../ports/harness.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
 import type { LegWriter } from './recording/leg-writer.ts';
 import type { SaveFolder } from './folders/save-before-call.ts';
 
-const outputMaxCharacters = 64 * 1024;
+/** Agents as code refuse a larger result themselves, and store with it what its step said (D-176). */
+const outputMaxCharacters = 1024 * 1024;
 
 export interface LedgerParts {
   readonly claimed: ClaimedLeg;
@@ -50,11 +52,11 @@ export class CallLedger implements Effects {
     return false;
   }
 
-  async end(ref: string, { ok, output }: CallResult): Promise<void> {
+  async end(ref: string, { ok, output }: CallResult, point?: Json): Promise<void> {
     const { claimed, writer } = this.#parts;
     const { epoch } = claimed.holder;
     const result = { ok, output: output.slice(0, outputMaxCharacters) };
-    await writer.endCall({ ref, epoch, result, endedAt: this.#clock.now() });
+    await writer.endCall({ ref, epoch, result, endedAt: this.#clock.now() }, point);
     this.#forget(ref);
   }
 
@@ -72,8 +74,10 @@ export class CallLedger implements Effects {
       this.#changing.add(call.ref);
       return write();
     }
-    // An archive of a folder that is being changed would have half of a change.
-    return this.#changing.size > 0 ? write() : this.#beginSaved(write);
+    // An archive of a folder that is being changed would have half of a change, and one that may be repeated needs none.
+    return this.#changing.size > 0 || call.isRepeatable === true
+      ? write()
+      : this.#beginSaved(write);
   }
 
   async #beginSaved(write: (snapshot?: FolderState) => Promise<boolean>): Promise<boolean> {

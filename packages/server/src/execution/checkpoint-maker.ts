@@ -3,7 +3,7 @@ import type { Harness } from '../ports/harness.ts';
 import type { CheckpointMaker, SessionState } from '../ports/repositories/sessions.ts';
 
 export interface Frameworks {
-  readonly harnesses: ReadonlyMap<string, Pick<Harness, 'checkpointFormat'>>;
+  readonly harnesses: ReadonlyMap<string, Pick<Harness, 'checkpointFormat' | 'replays'>>;
 }
 
 const oldestFormat = 1;
@@ -15,6 +15,11 @@ export function checkpointMaker(
 ): CheckpointMaker {
   const harness = harnesses.get(agent?.framework ?? '');
   return { format: harness?.checkpointFormat ?? oldestFormat, agent: agent?.digest ?? '' };
+}
+
+/** Whether the agent's framework starts every leg from the beginning of the run (D-176). */
+export function replaysRuns({ harnesses }: Frameworks, agent: Agent | undefined): boolean {
+  return harnesses.get(agent?.framework ?? '')?.replays === true;
 }
 
 /** Whether a leg of this server can read the last checkpoint of the session. */

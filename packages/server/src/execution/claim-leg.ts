@@ -18,7 +18,13 @@ import type { Answer, LegInput } from '../ports/harness.ts';
 import { type SessionState, newSessionState } from '../ports/repositories/sessions.ts';
 import type { BegunLeg, Slot } from '../ports/run-slots.ts';
 import type { StoreTransaction } from '../ports/store.ts';
-import { type Frameworks, canRead, checkpointMaker, isOtherAgent } from './checkpoint-maker.ts';
+import {
+  type Frameworks,
+  canRead,
+  checkpointMaker,
+  isOtherAgent,
+  replaysRuns,
+} from './checkpoint-maker.ts';
 
 /** A leg that this server executes, and the right to write under its lease. */
 export interface ClaimedLeg extends Omit<BegunLeg, 'run'> {
@@ -66,10 +72,13 @@ export async function claimLeg(
     if (!isClaimable(ready, { now, machine })) return 'gone';
     if (await isToBeReleased(tx, ready)) return 'gone';
     const state = await stateFor(tx, ready);
-    const maker = checkpointMaker(services, services.agents.find(ready.agentName));
+    const agent = services.agents.find(ready.agentName);
+    const maker = checkpointMaker(services, agent);
     // Written by a newer release: its servers can continue the run, this one cannot.
     if (!canRead(maker, state)) return 'gone';
-    const input = await inputOf(tx, ready, now);
+    const isEdited = isOtherAgent(maker, state);
+    const replay = { replays: replaysRuns(services, agent), isOtherAgent: isEdited, now };
+    const input = await inputOf(tx, ready, replay);
     const leg = await beginRun(
       tx,
       { session, run: ready },
@@ -77,7 +86,7 @@ export async function claimLeg(
         slot,
         origin: { input, state, isElsewhere: isLostElsewhere(ready, machine) },
         now,
-        isOtherAgent: isOtherAgent(maker, state),
+        isOtherAgent: isEdited,
         record: (move) => recordMove(services, tx, { seen, move }),
       },
     );
@@ -131,24 +140,34 @@ async function stateFor(tx: StoreTransaction, run: WaitingForWorker): Promise<Se
 async function inputOf(
   tx: StoreTransaction,
   run: WaitingForWorker,
-  now: number,
+  replay: Replay,
 ): Promise<LegInput> {
   if (run.status === 'queued') return { kind: 'prompt' };
   const answered = await tx.interactions.unapplied(run.id);
-  await tx.interactions.markApplied(run.id, now);
-  if (run.status === 'waiting') return { kind: 'resume', answers: answersOf(answered) };
+  await tx.interactions.markApplied(run.id, replay.now);
+  if (run.status === 'waiting') {
+    if (replay.replays) return continueInput(tx, run, { ...replay, reason: 'answered' });
+    return { kind: 'resume', answers: answersOf(answered) };
+  }
   await settleDoubts(tx, run, answered);
-  return continueInput(tx, run, run.interruptedBy ?? 'worker_lost');
+  return continueInput(tx, run, { ...replay, reason: run.interruptedBy ?? 'worker_lost' });
+}
+
+interface Replay {
+  /** Whether the framework starts every leg from the beginning of the run. */
+  readonly replays: boolean;
+  readonly isOtherAgent: boolean;
+  readonly now: number;
 }
 
 async function continueInput(
   tx: StoreTransaction,
   run: Run,
-  reason: InterruptionReason,
+  { reason, isOtherAgent }: Omit<Replay, 'now'> & { reason: InterruptionReason | 'answered' },
 ): Promise<LegInput> {
   const answers = answersOf(await tx.interactions.answered(run.id));
   const calls = knownCalls(await tx.toolCalls.ofRun(run.id));
-  return { kind: 'continue', reason, answers, calls };
+  return { kind: 'continue', reason, answers, calls, ...(isOtherAgent && { isOtherAgent }) };
 }
 
 /** D-84: writes what people answered about calls in doubt. */

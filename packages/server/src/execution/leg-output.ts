@@ -60,11 +60,11 @@ export class LegOutput {
         return this.#checkpoint(event, agent, writer);
       case 'usage':
         return this.#charge(event, agent, writer);
-      case 'custom':
-        return writer.push({
-          type: harnessEventType(agent.framework, event.name),
-          data: event.data,
-        });
+      case 'custom': {
+        const type = harnessEventType(agent.framework, event.name);
+        const pause = writer.push({ type, data: event.data });
+        return event.point === undefined ? pause : (writer.checkpoint(event.point, true) ?? pause);
+      }
       default:
         return event satisfies never;
     }

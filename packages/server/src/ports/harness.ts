@@ -35,6 +35,11 @@ export interface Harness<Settings = unknown> {
   readonly checkpointFormat?: number;
   /** Whether its legs report what a model used: then a leg that is lost has used more than it reported (D-97). */
   readonly countsTokens?: boolean;
+  /**
+   * Whether every leg starts the agent from its beginning, with all answers and results that the run has: a leg behind an
+   * answer is then a `continue`, too (D-176).
+   */
+  readonly replays?: boolean;
   /** Whether legs need `context.texts`; they are dropped otherwise, so that long legs do not hold them in memory. */
   readonly usesContextTexts?: boolean;
   /** Whether its agents are programs, which run in the sandbox. */
@@ -50,12 +55,25 @@ export interface Harness<Settings = unknown> {
    * gets the result as `context.settings`.
    */
   read(agent: DeclaredAgent): ReadSettings<Settings>;
+  /**
+   * Looks whether the agent can run at all, where that is worth more than reading its settings. Called each time the
+   * folder is read.
+   */
+  prepare?(agent: PreparingAgent<Settings>): Promise<PreparedAgent>;
   start(input: LegInput, context: LegContext<Settings>): Leg;
   /** Sessions for which a process or connection is kept warm for the next leg. */
   kept?(): readonly SessionId[];
   /** Closes what is kept warm for a session. Does not affect a leg that executes. */
   release?(sessionId: SessionId): Promise<void>;
 }
+
+export interface PreparingAgent<Settings> extends Pick<Agent, 'name' | 'folder'> {
+  readonly settings: Settings;
+}
+
+export type PreparedAgent =
+  /** `digest`: equal for equal files beside `agent.yaml`. */
+  { readonly ok: true; readonly digest: string } | { readonly ok: false; readonly problem: string };
 
 export type ReadSettings<Settings> =
   | { readonly ok: true; readonly settings: Settings }
@@ -72,6 +90,7 @@ export interface FrameworkKeys {
   /** The text of the file that `instructions` names, else of `instructions.md`. */
   readonly instructions: string | undefined;
   readonly command: readonly string[];
+  readonly entry: string | undefined;
   readonly url: string | undefined;
   /** References to secrets are not resolved. */
   readonly env: Readonly<Record<string, string>>;
@@ -106,10 +125,15 @@ export type LegInput =
    */
   | {
       readonly kind: 'continue';
-      /** `drained`: the leg before was asked to yield or was cut; `worker_lost`: its process is gone. */
-      readonly reason: InterruptionReason;
+      /**
+       * `drained`: the leg before was asked to yield or was cut; `worker_lost`: its process is gone; `answered`: it waited
+       * for a person, and its framework replays.
+       */
+      readonly reason: InterruptionReason | 'answered';
       readonly answers: ReadonlyMap<string, Answer>;
       readonly calls: ReadonlyMap<string, KnownCall>;
+      /** Whether the agent was edited since the last checkpoint. */
+      readonly isOtherAgent?: boolean;
     };
 
 export type Answer =
@@ -165,8 +189,11 @@ export type Allowance =
 export interface Effects {
   /** Resolves when the intent is durable. False: do not carry it out, the run is in other hands or knows the call. */
   begin(call: NewCall): Promise<boolean>;
-  /** Resolves when the result is durable. Only then may the model get it. */
-  end(ref: string, result: CallResult): Promise<void>;
+  /**
+   * Resolves when the result is durable. Only then may the model get it. A recovery point that covers what the call said
+   * is stored in the same transaction (D-175).
+   */
+  end(ref: string, result: CallResult, point?: Json): Promise<void>;
   /** The key of a call, the same in every attempt, by which a tool can recognize a repetition (D-82). */
   key(ref: string): string;
 }
@@ -221,8 +248,13 @@ export type HarnessEvent =
       readonly usage?: UsageReport;
     }
   | UsageReport
-  /** Becomes `<framework>.<name>`, a non-terminal event. */
-  | { readonly type: 'custom'; readonly name: string; readonly data: JsonObject }
+  /** Becomes `<framework>.<name>`, a non-terminal event. `point`: a recovery point behind it, in the same transaction. */
+  | {
+      readonly type: 'custom';
+      readonly name: string;
+      readonly data: JsonObject;
+      readonly point?: Json;
+    }
   | LegEnd;
 
 /**

@@ -10,7 +10,7 @@ import type { Account } from '../../src/ports/sandbox.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 import { readBy, recordingLog, temporaryFolder } from '../support/agent-folders.ts';
 import { eventually } from '../support/eventually.ts';
-import { openEffects } from '../support/effects.ts';
+import { recordingEffects } from '../support/effects.ts';
 import { stateIn } from './sittings.ts';
 
 /** One step of an agent of the suite. */
@@ -39,6 +39,8 @@ export interface AdapterUnderTest {
   planFor(steps: readonly Step[], gatedTools: readonly string[]): Promise<Plan> | Plan;
   /** Two runs of one session, and the text that the second emits only if the session remembers the first. */
   readonly memory: Promise<Memory> | Memory;
+  /** Whether a leg behind an answer gets all answers and results of its run (`Harness.replays`). */
+  readonly replays?: true;
   /** Whether anything the last leg started still runs. */
   isWorking?(): boolean;
   /** Resolves when the session can be opened again. */
@@ -249,6 +251,7 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
   let runNumber = 0;
   let folders = { sessionFolder: '', stateDir: '' };
   let holdsLease = true;
+  let ledger = recordingEffects();
 
   async function leg(plan: Plan, input: LegInput, take: Watch): Promise<HarnessEvent[]> {
     const { harness, account, close } = await adapter.open();
@@ -256,7 +259,7 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
       tenantId: tenantId('ten_1'),
       sessionId: id,
       agent: plan.agent,
-      expected: runNumber > 1 || input.kind === 'resume',
+      expected: runNumber > 1 || input.kind !== 'prompt',
       files: [],
     });
     if (!prepared.found) throw new Error('the workspace is lost');
@@ -266,7 +269,7 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
       const agent = readBy(harness, plan.agent);
       const running = harness.start(input, {
         ...folders,
-        effects: openEffects,
+        effects: ledger.effects,
         texts: prepared.texts,
         runId: runId(`run_${runNumber}`),
         sessionId: id,
@@ -294,8 +297,10 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
 
   async function run(plan: Plan, answers: Answers = allow, watch?: Watch): Promise<RunResult> {
     runNumber += 1;
+    ledger = recordingEffects();
     const events: HarnessEvent[] = [];
     const asked: Asked[] = [];
+    const answered = new Map<string, Answer>();
     let input: LegInput = { kind: 'prompt' };
     for (;;) {
       const open = new Map<string, Answer>();
@@ -311,7 +316,11 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
       const end = said.at(-1);
       if (end?.type !== 'end' || end.outcome !== 'waiting') return { events, asked, end };
       expect(open.size, 'who waits has asked').toBeGreaterThan(0);
-      input = { kind: 'resume', answers: open };
+      for (const [ref, answer] of open) answered.set(ref, answer);
+      const calls = new Map(ledger.calls);
+      input = adapter.replays
+        ? { kind: 'continue', reason: 'answered', answers: new Map(answered), calls }
+        : { kind: 'resume', answers: open };
     }
   }
 
@@ -322,6 +331,7 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
     run,
     async abandonWhenAsked(plan) {
       runNumber += 1;
+      ledger = recordingEffects();
       await leg(plan, { kind: 'prompt' }, async (running, event) => {
         // A runtime that waits in its process is cancelled; a parked run has no process.
         if (event.type === 'user_question') await running.cancel();

@@ -88,6 +88,7 @@ const eventTexts: EventTexts = {
   custom: {
     name: (name) => ({ type: 'custom', name, data: {} }),
     data: (text) => ({ type: 'custom', name: 'n', data: { [text]: [text] } }),
+    point: (text) => ({ type: 'custom', name: 'n', data: {}, point: { [text]: text } }),
   },
   end: {
     message: (message) => ({ type: 'end', outcome: 'error', code: 'agent_error', message }),

@@ -18,7 +18,13 @@ export type LegNote =
       readonly snapshot?: FolderState | undefined;
       readonly settle: Settle;
     }
-  | { readonly kind: 'end'; readonly call: EndedCall; readonly settle: Settle };
+  | {
+      readonly kind: 'end';
+      readonly call: EndedCall;
+      /** A recovery point that covers what the call said (D-175). */
+      readonly point?: Json | undefined;
+      readonly settle: Settle;
+    };
 
 /** Called once it is known whether the entry is durable and, for an intent, whether the call may start. */
 type Settle = (isDurable: boolean) => void;
@@ -51,14 +57,23 @@ export async function recordNotes(
     if (note.kind === 'begin' && !(await tx.toolCalls.begin(owner, note.intent))) refused.add(note);
     if (note.kind === 'end') await tx.toolCalls.end(owner, note.call);
   }
-  const last = notes.findLast(({ note }) => note.kind === 'checkpoint');
-  if (last?.note.kind !== 'checkpoint') return refused;
-  const { state, isRecoveryPoint } = last.note;
+  const last = notes.findLast(({ note }) => checkpointIn(note) !== undefined);
+  const checkpoint = last && checkpointIn(last.note);
+  if (last === undefined || checkpoint === undefined) return refused;
+  const { state, isRecoveryPoint } = checkpoint;
   const point = isRecoveryPoint ? { runId, seq: before + last.after } : undefined;
   tx.sessions.saveCheckpoint(sessionId, { text: JSON.stringify(state), point, ...maker });
   if (isRecoveryPoint && hasLosses) await tx.runs.forgetLosses(runId);
   return refused;
 }
+
+function checkpointIn(note: LegNote): Pick<Checkpoint, 'state' | 'isRecoveryPoint'> | undefined {
+  if (note.kind === 'checkpoint') return note;
+  if (note.kind !== 'end' || note.point === undefined) return undefined;
+  return { state: note.point, isRecoveryPoint: true };
+}
+
+type Checkpoint = Extract<LegNote, { kind: 'checkpoint' }>;
 
 /** The intents that a committed batch did not get, when only the answer of its commit was lost. */
 export async function refusedIntents(

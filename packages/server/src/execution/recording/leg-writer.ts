@@ -118,16 +118,21 @@ export class LegWriter {
     return this.#settled((settle) => ({ kind: 'begin', intent, snapshot, settle }));
   }
 
-  /** Resolves once the result is durable. False: the lease is lost. */
-  async endCall(call: EndedCall): Promise<boolean> {
+  /** Resolves once the result is durable, and the recovery point with it. False: the lease is lost. */
+  async endCall(call: EndedCall, point?: Json): Promise<boolean> {
     if (this.#accept(inspectCallRef(call.ref)) === undefined) return false;
-    return this.#settled((settle) => ({ kind: 'end', call, settle }));
+    const characters = point === undefined ? 0 : this.#accept(inspectState(point));
+    if (characters === undefined) return false;
+    return this.#settled((settle) => ({ kind: 'end', call, point, settle }), characters);
   }
 
-  #settled(noteOf: (settle: (isDurable: boolean) => void) => LegNote): Promise<boolean> {
+  #settled(
+    noteOf: (settle: (isDurable: boolean) => void) => LegNote,
+    characters = 0,
+  ): Promise<boolean> {
     if (!this.#isOpen) return Promise.resolve(false);
     return new Promise((resolve) => {
-      this.#pending.note(noteOf(resolve), 0);
+      this.#pending.note(noteOf(resolve), characters);
       this.#draining ??= this.#drain();
     });
   }

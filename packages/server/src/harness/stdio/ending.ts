@@ -25,19 +25,20 @@ export function endOfProgram(
   const [program = ''] = command;
   if (exit.code === 127) {
     const where = program.startsWith('./') ? "in the agent's folder" : 'in the sandbox';
-    return agentError(`The program ${program} was not found ${where}.${shown(errors)}`);
+    return agentError(`The program ${program} was not found ${where}.${shownErrors(errors)}`);
   }
   if (exit.code === 126) {
-    return agentError(`The program ${program} is not executable.${shown(errors)}`);
+    return agentError(`The program ${program} is not executable.${shownErrors(errors)}`);
   }
-  return agentError(`The program ended with code ${exit.code}.${shown(errors)}`);
+  return agentError(`The program ended with code ${exit.code}.${shownErrors(errors)}`);
 }
 
 export function agentError(message: string): LegEnd {
   return { type: 'end', outcome: 'error', code: 'agent_error', message };
 }
 
-function shown(errors: string): string {
+/** The end of what a program wrote to standard error. */
+export function shownErrors(errors: string): string {
   const lines = errors.trim().split('\n').slice(-linesShown).join('\n').slice(-charactersShown);
   return lines === '' ? '' : ` Its error output:\n${lines.toWellFormed()}`;
 }

@@ -1,7 +1,9 @@
-import type { Harness } from '../../ports/harness.ts';
+import type { Harness, LegEnd } from '../../ports/harness.ts';
 import { LazyLeg } from '../lazy-leg.ts';
 import type { StdioParts } from './leg.ts';
 import { type StdioSettings, readStdio } from './settings.ts';
+
+const lineBytesMax = 1024 * 1024;
 
 /** Agents that are programs in any language and exchange JSON lines: one sandboxed process per leg. */
 export function stdioHarness(parts: StdioParts): Harness<StdioSettings> {
@@ -13,7 +15,18 @@ export function stdioHarness(parts: StdioParts): Harness<StdioSettings> {
     // Only the author knows whether every effect of the program passes the ledger.
     onLoss: 'fail',
     read: readStdio,
-    start: (input, context) =>
-      new LazyLeg(import('./leg.ts').then(({ StdioLeg }) => new StdioLeg(parts, input, context))),
+    start: (input, context) => {
+      const program = {
+        command: context.settings.command,
+        readOnly: [],
+        lineBytesMax,
+        eventOf: () => undefined,
+        endWith: (end: LegEnd) => end,
+      };
+      const started = { input, context };
+      return new LazyLeg(
+        import('./leg.ts').then(({ StdioLeg }) => new StdioLeg(parts, started, program)),
+      );
+    },
   };
 }

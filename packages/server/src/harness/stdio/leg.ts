@@ -7,8 +7,9 @@ import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../p
 import { inBackground } from '../../runtime/in-background.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
 import { agentError, endOfProgram } from './ending.ts';
-import { LineTooLong, lineBytesMax, linesOf } from './lines.ts';
+import { LineTooLong, linesOf } from './lines.ts';
 import {
+  type CallMessage,
   type ProgramMessage,
   callBegunMessage,
   cancelMessage,
@@ -24,10 +25,28 @@ const interactionsMax = 100;
 /** Yields to other work after this many events, however fast the lines come. */
 const eventsPerTurn = 512;
 
+/** How the program of a leg is started and heard. */
+export interface StartedProgram {
+  readonly command: readonly string[];
+  /** Files beside the agent's own that it needs. */
+  readonly readOnly: readonly string[];
+  readonly lineBytesMax: number;
+  /** The events that readers see of a call: none where only the program can say what it did. */
+  eventOf(message: CallMessage): HarnessEvent | undefined;
+  /** The end as the author of the program is told, with what the program wrote to standard error. */
+  endWith(end: LegEnd, errors: string): LegEnd;
+}
+
 export interface StdioParts {
   readonly sandbox: Sandbox;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+/** What a harness starts a leg with. */
+export interface StartedLeg {
+  readonly input: LegInput;
+  readonly context: LegContext<StdioSettings>;
 }
 
 /** One leg: one process, from its start message to its exit. */
@@ -35,6 +54,7 @@ export class StdioLeg {
   readonly #parts: StdioParts;
   readonly #input: LegInput;
   readonly #context: LegContext<StdioSettings>;
+  readonly #program: StartedProgram;
   #child: SandboxedProcess | undefined;
   #isCancelled = false;
   /** Whether the program got its start message, which is its first line. */
@@ -46,10 +66,11 @@ export class StdioLeg {
   #state: Json | undefined;
   #redact = (text: string) => text;
 
-  constructor(parts: StdioParts, input: LegInput, context: LegContext<StdioSettings>) {
+  constructor(parts: StdioParts, started: StartedLeg, program: StartedProgram) {
     this.#parts = parts;
-    this.#input = input;
-    this.#context = context;
+    this.#input = started.input;
+    this.#context = started.context;
+    this.#program = program;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
@@ -99,10 +120,11 @@ export class StdioLeg {
     this.#redact = resolved.redact;
     const { sessionFolder, stateDir, agent } = this.#context;
     try {
-      this.#child = await this.#parts.sandbox.spawn(settings.command, {
+      this.#child = await this.#parts.sandbox.spawn(this.#program.command, {
         sessionFolder,
         home: stateDir,
         folder: agent.folder,
+        readOnly: this.#program.readOnly,
         ...settings.sandbox,
         limits: settings.limits,
         env: resolved.values,
@@ -124,7 +146,9 @@ export class StdioLeg {
       await child.exited;
       return { type: 'end', outcome: 'cancelled' };
     }
-    if (end !== undefined) return end;
+    if (end !== undefined) {
+      return this.#program.endWith(end, resolved.redact(child.errorOutput()));
+    }
     const exit = await child.exited;
     const errors = resolved.redact(child.errorOutput());
     if (!exit.started) this.#parts.log.warn('a sandbox could not be set up', { reason: errors });
@@ -136,9 +160,10 @@ export class StdioLeg {
     child: SandboxedProcess,
     redact: (text: string) => string,
   ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+    const { lineBytesMax } = this.#program;
     let number = 0;
     try {
-      for await (const line of linesOf(child.stdout)) {
+      for await (const line of linesOf(child.stdout, lineBytesMax)) {
         number += 1;
         const read = readLine(redact(line.text), line);
         if (!read.ok) return agentError(`Line ${number} of the program's output: ${read.problem}.`);
@@ -165,6 +190,8 @@ export class StdioLeg {
     switch (message.type) {
       case 'call_begin': {
         const { ref } = message.call;
+        const shown = this.#program.eventOf(message);
+        if (shown !== undefined) yield shown;
         if (await effects.begin(message.call)) this.#send(callBegunMessage(ref, runId));
         // After the end of the leg the program is killed; it must not start the call.
         else if (!this.#context.signal.aborted && this.#context.holdsLease()) {
@@ -172,9 +199,13 @@ export class StdioLeg {
         }
         return undefined;
       }
-      case 'call_end':
-        await effects.end(message.ref, message.result);
+      case 'call_end': {
+        const shown = this.#program.eventOf(message);
+        if (shown !== undefined) yield shown;
+        this.#state = message.point ?? this.#state;
+        await effects.end(message.ref, message.result, message.point);
         return undefined;
+      }
       case 'permission_request':
       case 'user_question':
         this.#asked += 1;
@@ -185,9 +216,11 @@ export class StdioLeg {
       case 'checkpoint':
         this.#state = message.state;
         break;
+      case 'custom':
+        this.#state = message.point ?? this.#state;
+        break;
       case 'message_delta':
       case 'usage':
-      case 'custom':
         break;
       default:
         return message satisfies never;

@@ -1,8 +1,6 @@
 import type { Readable } from 'node:stream';
 
-export const lineBytesMax = 1024 * 1024;
-
-/** Thrown for a line longer than `lineBytesMax`. */
+/** Thrown for a line that is too long. */
 export class LineTooLong extends Error {
   override readonly name = 'LineTooLong';
 }
@@ -14,7 +12,7 @@ export interface Line {
 }
 
 /** Yields the lines of a stream, read no faster than they are taken. Invalid UTF-8 is replaced, not refused. */
-export async function* linesOf(stream: Readable): AsyncGenerator<Line, void> {
+export async function* linesOf(stream: Readable, lineBytesMax: number): AsyncGenerator<Line, void> {
   let parts: Buffer[] = [];
   let size = 0;
   const take = (last: Buffer) => {

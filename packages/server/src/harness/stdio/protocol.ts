@@ -11,6 +11,8 @@ import type { StdioSettings } from './settings.ts';
 const textMaxCharacters = 100_000;
 const optionsMax = 100;
 const ref = z.string().min(1).max(200);
+/** A checkpoint that is stored in the same transaction as what the message says (D-175). */
+const point = z.json().exactOptional();
 const option = z.union([
   z
     .string()
@@ -63,36 +65,44 @@ const eventSchemas = {
         .string()
         .regex(/^[A-Z]{3}$/)
         .exactOptional(),
+      point,
     })
-    .transform(({ type, ...usage }) => ({
-      type,
-      inputTokens: usage.input_tokens,
-      outputTokens: usage.output_tokens,
-      cachedInputTokens: usage.cached_input_tokens ?? 0,
-      reasoningTokens: usage.reasoning_tokens ?? 0,
-      ...(usage.model !== undefined && { model: usage.model }),
-      ...(usage.cost !== undefined && {
-        cost: { micros: usage.cost, currency: usage.currency ?? 'USD' },
-      }),
-    })),
+    .transform(({ type, point, ...usage }): HarnessEvent => {
+      const report = {
+        type,
+        inputTokens: usage.input_tokens,
+        outputTokens: usage.output_tokens,
+        cachedInputTokens: usage.cached_input_tokens ?? 0,
+        reasoningTokens: usage.reasoning_tokens ?? 0,
+        ...(usage.model !== undefined && { model: usage.model }),
+        ...(usage.cost !== undefined && {
+          cost: { micros: usage.cost, currency: usage.currency ?? 'USD' },
+        }),
+      };
+      if (point === undefined) return report;
+      return { type: 'checkpoint', state: point, recovery: true, usage: report };
+    }),
   custom: z.strictObject({
     type: z.literal('custom'),
     name: z
       .string()
       .regex(/^[a-z][a-z0-9_.-]{0,63}$/, 'must be 1 to 64 characters of a-z, 0-9, _, . and -'),
     data: z.record(z.string(), z.json()).default({}),
+    point,
   }),
   end: z.union(
     [
       z.strictObject({
         type: z.literal('end'),
         outcome: z.enum(['completed', 'cancelled', 'waiting', 'yielded']).default('completed'),
+        state: point,
       }),
       z.strictObject({
         type: z.literal('end'),
         outcome: z.literal('error'),
         code: z.enum(['agent_error', 'model_error', 'tool_error']).default('agent_error'),
         message: z.string().min(1).max(textMaxCharacters),
+        state: point,
       }),
     ],
     {
@@ -107,10 +117,17 @@ const eventSchemas = {
       tool_name: z.string().min(1).max(200),
       tool_input: z.json().default({}),
       touches: z.enum(['workspace', 'outside', 'both']).default('both'),
+      repeatable: z.boolean().default(false),
     })
-    .transform(({ type, call_id, tool_name, tool_input, touches }) => ({
+    .transform(({ type, call_id, tool_name, tool_input, touches, repeatable }) => ({
       type,
-      call: { ref: call_id, toolName: tool_name, input: tool_input, touches },
+      call: {
+        ref: call_id,
+        toolName: tool_name,
+        input: tool_input,
+        touches,
+        ...(repeatable && { isRepeatable: true }),
+      },
     })),
   call_end: z
     .strictObject({
@@ -118,15 +135,28 @@ const eventSchemas = {
       call_id: ref,
       ok: z.boolean().default(true),
       output: z.string().default(''),
+      point,
     })
-    .transform(({ type, call_id, ok, output }) => ({ type, ref: call_id, result: { ok, output } })),
+    .transform(({ type, call_id, ok, output, point: behind }) => ({
+      type,
+      ref: call_id,
+      result: { ok, output },
+      ...(behind !== undefined && { point: behind }),
+    })),
 } satisfies Record<ProgramMessage['type'], z.ZodType<ProgramMessage>>;
 
 /** What a program says: an event, or an entry of the ledger of its tool calls (D-80). */
 export type ProgramMessage =
   | HarnessEvent
   | { readonly type: 'call_begin'; readonly call: NewCall }
-  | { readonly type: 'call_end'; readonly ref: string; readonly result: CallResult };
+  | {
+      readonly type: 'call_end';
+      readonly ref: string;
+      readonly result: CallResult;
+      readonly point?: Json;
+    };
+
+export type CallMessage = Extract<ProgramMessage, { type: 'call_begin' | 'call_end' }>;
 
 export type ReadLine =
   | { readonly ok: true; readonly event: ProgramMessage }
@@ -147,7 +177,8 @@ export function readLine(line: string, { isEnded }: { readonly isEnded: boolean 
     const known = Object.keys(eventSchemas).join(', ');
     return { ok: false, problem: `"${type.slice(0, 64)}" is not a type of event (${known})` };
   }
-  const parsed = eventSchemas[type].safeParse(message);
+  const schema: z.ZodType<ProgramMessage> = eventSchemas[type];
+  const parsed = schema.safeParse(message);
   if (parsed.success) return { ok: true, event: parsed.data };
   const [issue] = parsed.error.issues;
   const where = [type, ...(issue?.path ?? [])].map(String).join('.');
@@ -176,12 +207,14 @@ export function startMessage(
   const { memoryMb, pids } = settings.limits;
   return {
     type: 'start',
+    protocol: 2,
     run_id: context.runId,
     session_id: context.sessionId,
     run_number: context.runNumber,
     input: inputMessage(input, context.prompt),
     run_input: context.input,
     state: context.state ?? null,
+    agent_changed: input.kind === 'continue' && input.isOtherAgent === true,
     workspace: places.sessionFolder,
     home: places.home,
     agent_folder: places.folder,

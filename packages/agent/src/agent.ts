@@ -1,0 +1,176 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Json, JsonObject } from './json.ts';
+import type { Leg } from './leg.ts';
+import { type StepCall, type StepOptions, Steps } from './steps.ts';
+import type { Option } from './lines.ts';
+
+/** Known to every copy of this package: the server brings its own. */
+const mark = Symbol.for('convoke.agent');
+
+type Body = (ctx: Context<object>) => unknown;
+
+/** A program that the server can run. */
+export interface Agent {
+  readonly [mark]: Body;
+}
+
+/** Makes an agent of a function. A text that it returns is the end of the answer. */
+export function agent<State extends object = Record<string, Json>>(
+  body: (ctx: Context<State>) => Promise<string | void> | string | void,
+): Agent {
+  return { [mark]: body };
+}
+
+export interface AskOptions {
+  readonly options?: readonly Option[];
+}
+
+export interface Usage {
+  readonly model?: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Part of the input. */
+  readonly cachedInputTokens?: number;
+  /** Part of the output. */
+  readonly reasoningTokens?: number;
+  /** In millionths of `currency`, for a program that knows what it costs. */
+  readonly cost?: number;
+  readonly currency?: string;
+}
+
+export type Approval<T> =
+  | { readonly allowed: true; readonly value: T }
+  | { readonly allowed: false; readonly reason?: string };
+
+/** What the function has to work with. Everything that has an effect, or takes long, belongs in a step. */
+export interface Context<State extends object = Record<string, Json>> {
+  readonly prompt: string;
+  /** The input of the run as it was sent. */
+  readonly input: JsonObject;
+  /** The session folder: `files/` has the session's files, and what is left in `outputs/` is added to them. */
+  readonly folder: string;
+  /** Aborts when the run is cancelled. */
+  readonly signal: AbortSignal;
+  /** Names in `files/`. */
+  readonly files: readonly string[];
+  readonly runId: string;
+  readonly sessionId: string;
+  /** Counts the runs of the session from 1. */
+  readonly runNumber: number;
+  /** JSON that the session keeps from one run to the next, stored when a run completes. */
+  readonly state: Partial<State>;
+  /** What the last `save` of this run stored. */
+  readonly saved: Json | undefined;
+  /** Says something to the reader of the run. */
+  say(text: string): void;
+  /** Runs the function, at most once; later legs of the run get the stored result. */
+  step<T>(
+    name: string,
+    work: (call: StepCall) => T | Promise<T>,
+    options?: StepOptions,
+  ): Promise<T>;
+  /** A repeatable step that says what the source yields, and returns the whole. */
+  stream(name: string, source: TextSource): Promise<string>;
+  /** Asks a person; undefined if the person declines. */
+  ask(question: string, options?: AskOptions): Promise<string | undefined>;
+  /** As `ask`, for several of the options. */
+  askMany(question: string, options: Required<AskOptions>): Promise<readonly string[] | undefined>;
+  /** Runs the function once, with the input that a person has allowed. */
+  approve<T, Input extends Json>(
+    tool: string,
+    input: Input,
+    work: (call: StepCall & { readonly input: Input }) => T | Promise<T>,
+  ): Promise<Approval<T>>;
+  /** Counts the names of steps inside of it apart from those outside. */
+  scope<T>(name: string, body: () => T | Promise<T>): Promise<T>;
+  /** Adds to what the run has used. */
+  usage(used: Usage): void;
+  /** Emits the event `code.<name>`. */
+  event(name: string, data?: JsonObject): void;
+  /** Stores progress: the next leg finds it as `saved`, and replays no step before it. */
+  save(progress: Json): void;
+}
+
+export type TextSource =
+  | AsyncIterable<string>
+  | ((call: StepCall) => AsyncIterable<string> | Promise<AsyncIterable<string>>);
+
+/** The function of an agent; undefined for anything else. */
+export function bodyOf(value: unknown): Body | undefined {
+  const body: unknown = (value as Partial<Agent> | undefined)?.[mark];
+  return typeof body === 'function' ? (body as Body) : undefined;
+}
+
+/** What the function of an agent gets in one leg. */
+export function contextOf(leg: Leg): Context<object> {
+  const { start } = leg;
+  const steps = new Steps(leg);
+  return {
+    prompt: start.input.prompt,
+    input: start.run_input,
+    folder: start.workspace,
+    get files() {
+      return filesOf(start.workspace);
+    },
+    signal: leg.signal,
+    runId: start.run_id,
+    sessionId: start.session_id,
+    runNumber: start.run_number,
+    state: leg.progress.state,
+    get saved() {
+      return leg.progress.saved;
+    },
+    say: (text) => steps.emit({ type: 'message_delta', text: String(text) }),
+    step: (name, work, options) => steps.step(name, work, options) as Promise<never>,
+    stream: (name, source) =>
+      steps.step(name, (call) => sayAll(steps, source, call), {
+        repeatable: true,
+      }) as Promise<string>,
+    ask: async (question, { options } = {}) => {
+      const answer = await steps.ask({ question, ...(options !== undefined && { options }) });
+      return 'values' in answer ? answer.values.join(', ') : undefined;
+    },
+    askMany: async (question, { options }) => {
+      const answer = await steps.ask({ question, options, multiple: true });
+      return 'values' in answer ? answer.values : undefined;
+    },
+    approve: (tool, input, work) =>
+      steps.approve({ tool, input }, work as (call: StepCall) => unknown) as Promise<never>,
+    scope: (name, body) => steps.scope(name, body),
+    usage: (used) => steps.emit(usageOf(used)),
+    event: (name, data = {}) => steps.emit({ type: 'custom', name, data }),
+    save: (progress) => steps.save(progress),
+  };
+}
+
+function filesOf(workspace: string): readonly string[] {
+  try {
+    return readdirSync(join(workspace, 'files')).sort();
+  } catch {
+    return [];
+  }
+}
+
+async function sayAll(steps: Steps, source: TextSource, call: StepCall): Promise<string> {
+  const texts = typeof source === 'function' ? await source(call) : source;
+  let whole = '';
+  for await (const text of texts) {
+    steps.emit({ type: 'message_delta', text });
+    whole += text;
+  }
+  return whole;
+}
+
+function usageOf(used: Usage) {
+  return {
+    type: 'usage',
+    ...(used.model !== undefined && { model: used.model }),
+    input_tokens: used.inputTokens,
+    output_tokens: used.outputTokens,
+    cached_input_tokens: used.cachedInputTokens ?? 0,
+    reasoning_tokens: used.reasoningTokens ?? 0,
+    ...(used.cost !== undefined && { cost: used.cost }),
+    ...(used.currency !== undefined && { currency: used.currency }),
+  } as const;
+}

@@ -1,0 +1,43 @@
+/** The step failed: its error is its result, in this leg and in every later one. */
+export class StepFailed extends Error {
+  override readonly name = 'StepFailed';
+  readonly step: string;
+  /** The name of the error that the step threw. */
+  readonly reason: string;
+
+  constructor(
+    step: string,
+    { name, message }: { readonly name: string; readonly message: string },
+  ) {
+    super(message);
+    this.step = step;
+    this.reason = name;
+  }
+}
+
+/** It is not known whether the step was carried out, and it is not repeated. The message is what a person said, if one was asked. */
+export class InDoubt extends Error {
+  override readonly name = 'InDoubt';
+  readonly step: string;
+
+  constructor(step: string, note: string) {
+    super(note);
+    this.step = step;
+  }
+}
+
+/** A person did not allow the step, which `approval_required_tools` of agent.yaml lists. */
+export class Denied extends Error {
+  override readonly name = 'Denied';
+  readonly step: string;
+
+  constructor(step: string, reason: string | null) {
+    super(reason ?? 'not allowed');
+    this.step = step;
+  }
+}
+
+/** The program uses the kit in a way that cannot work. The message says what to do. */
+export class Misuse extends Error {
+  override readonly name = 'Misuse';
+}

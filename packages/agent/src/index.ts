@@ -1,0 +1,12 @@
+export {
+  type Agent,
+  type Approval,
+  type AskOptions,
+  type Context,
+  type TextSource,
+  type Usage,
+  agent,
+} from './agent.ts';
+export { Denied, InDoubt, Misuse, StepFailed } from './failures.ts';
+export type { Json, JsonObject } from './json.ts';
+export type { StepCall, StepOptions } from './steps.ts';

@@ -1,0 +1,87 @@
+/** Values that survive a restart: what is stored and read again is equal to what the program had. */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+
+export interface JsonObject {
+  readonly [member: string]: Json | undefined;
+}
+
+/** Many parsers take no more levels than 128, and the value is inside of other objects. */
+const depthMax = 100;
+
+/** Thrown for a value that JSON cannot carry. The message names the place and what to do. */
+export class NotJson extends Error {
+  override readonly name = 'NotJson';
+}
+
+/**
+ * The JSON text of a value; undefined for undefined. It refuses what `JSON.stringify` would silently change, such as a
+ * Date: the program would get another value after a restart than before (D-163).
+ */
+export function jsonText(value: unknown, place: string): string | undefined {
+  if (value === undefined) return undefined;
+  check(value, { place, above: [] });
+  return JSON.stringify(value);
+}
+
+/** A copy that shares nothing with the value, as it is after it was stored. */
+export function jsonCopy(value: unknown, place: string): unknown {
+  const text = jsonText(value, place);
+  return text === undefined ? undefined : (JSON.parse(text) as unknown);
+}
+
+interface Where {
+  readonly place: string;
+  /** The objects that contain the value. */
+  readonly above: readonly object[];
+}
+
+function check(value: unknown, { place, above }: Where): void {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return;
+  if (typeof value === 'number') {
+    if (Number.isFinite(value)) return;
+    throw new NotJson(`${value} at ${place}: return null or a text`);
+  }
+  if (typeof value !== 'object') {
+    throw new NotJson(`a ${typeof value} at ${place}: ${remedies[typeof value] ?? 'leave it out'}`);
+  }
+  if (above.includes(value)) throw new NotJson(`an object that contains itself at ${place}`);
+  if (above.length >= depthMax)
+    throw new NotJson(`more than ${depthMax} levels at ${place.slice(0, 80)}`);
+  const inside = [...above, value];
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      check(value[index], { place: `${place}[${index}]`, above: inside });
+    }
+    return;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype) {
+    const kind = nameOf(value);
+    throw new NotJson(
+      `a ${kind} at ${place}: return ${remedies[kind] ?? 'a plain object of its members'}`,
+    );
+  }
+  for (const [name, member] of Object.entries(value)) {
+    // As JSON has it: a member without a value is no member.
+    if (member !== undefined) check(member, { place: `${place}.${name}`, above: inside });
+  }
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  bigint: 'return a text',
+  function: 'leave it out',
+  undefined: 'return null',
+  Date: 'a string',
+  Map: 'an object',
+  Set: 'an array',
+  URL: 'a string',
+  Uint8Array: 'a string, or write a file and return its name',
+  Buffer: 'a string, or write a file and return its name',
+};
+
+function nameOf(value: object): string {
+  const { constructor } = value as { constructor?: unknown };
+  return typeof constructor === 'function' && constructor.name !== ''
+    ? constructor.name
+    : 'class instance';
+}

@@ -1,0 +1,245 @@
+import { Deliveries } from './deliveries.ts';
+import { Denied, InDoubt, Misuse, StepFailed } from './failures.ts';
+import { NotJson } from './json.ts';
+import type { EndMessage, KitMessage, ServerMessage, StartMessage } from './lines.ts';
+import { Progress } from './progress.ts';
+import { Replay, isForeign } from './replay.ts';
+import type { StoredResult } from './results.ts';
+
+export interface LegParts {
+  readonly start: StartMessage;
+  readonly send: (message: KitMessage) => void;
+  /** Called with true while the program waits for the server, and with false when it no longer does. */
+  readonly onHold?: (isHeld: boolean) => void;
+  /** Says where in the program an error came from. */
+  readonly locate?: (error: Error) => string;
+}
+
+/**
+ * One leg of a run: calls the program's function from its first line, with all answers and results that the run has.
+ * A step that has ended returns its stored result; one that has not, runs (D-161).
+ */
+export class Leg {
+  readonly #parts: LegParts;
+  readonly replay: Replay;
+  readonly #deliveries = new Deliveries();
+  readonly #abort = new AbortController();
+  readonly #over = Promise.withResolvers<void>();
+  readonly #begins = new Map<string, PromiseWithResolvers<string>>();
+  readonly #questions: PromiseWithResolvers<never>[] = [];
+  readonly progress: Progress;
+  #running = 0;
+  #onIdle: (() => void)[] = [];
+  #isOver = false;
+  #isYielding = false;
+  /** The function has returned or thrown: no step begins any more. */
+  #isEnding = false;
+
+  constructor(parts: LegParts) {
+    this.#parts = parts;
+    this.replay = new Replay(parts.start);
+    this.progress = new Progress(parts.start, this.replay, (message) => this.send(message));
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get start(): StartMessage {
+    return this.#parts.start;
+  }
+
+  /** Whether a step runs, or is about to. */
+  get isWorking(): boolean {
+    return this.#running > 0;
+  }
+
+  get mayBegin(): boolean {
+    return !this.#isYielding && !this.#isEnding && !this.#isOver;
+  }
+
+  /** Resolves when the leg has ended. */
+  async run(body: () => unknown): Promise<void> {
+    const { start } = this.#parts;
+    if (isForeign(start) && start.input.kind === 'prompt') {
+      this.send({ type: 'custom', name: 'state_ignored', data: {} });
+    }
+    await Promise.race([this.#over.promise, this.#perform(body)]);
+  }
+
+  receive(message: ServerMessage): void {
+    switch (message.type) {
+      case 'call_begun': {
+        const begin = this.#begins.get(message.call_id);
+        this.#begins.delete(message.call_id);
+        begin?.resolve(message.idempotency_key);
+        this.#parts.onHold?.(this.#begins.size > 0);
+        break;
+      }
+      case 'yield':
+        this.#isYielding = true;
+        this.#look();
+        break;
+      case 'cancel':
+        this.#cancel();
+        break;
+      default:
+        // A newer server may say more.
+        message satisfies never;
+    }
+  }
+
+  /** Ends the leg from outside of the function: it has thrown where nothing could catch it, or its process ends. */
+  fail(error: unknown): void {
+    this.#end(this.#failure(error));
+  }
+
+  /** Called by everything that the program wants of the leg. */
+  guard(): void {
+    this.#abort.signal.throwIfAborted();
+  }
+
+  working(): void {
+    this.#running += 1;
+  }
+
+  ran(): void {
+    this.#running -= 1;
+    if (this.#running > 0) return;
+    for (const resolve of this.#onIdle.splice(0)) resolve();
+    this.#look();
+  }
+
+  /** Resolves with the key of the call when the server has written it down. */
+  begin(call: Extract<KitMessage, { type: 'call_begin' }>): Promise<string> {
+    const begin = Promise.withResolvers<string>();
+    this.#begins.set(call.call_id, begin);
+    this.#parts.onHold?.(true);
+    this.send(call);
+    return begin.promise;
+  }
+
+  /** Asks a person. The promise never resolves in this leg: the run waits as a row, and the next leg has the answer (D-167). */
+  raise(request: Extract<KitMessage, { type: 'user_question' | 'permission_request' }>) {
+    const question = Promise.withResolvers<never>();
+    this.#questions.push(question);
+    this.send(request);
+    this.#look();
+    return question.promise;
+  }
+
+  /** Resolves when it is the turn of this result. */
+  delivered({ order, said = [] }: StoredResult): Promise<void> {
+    return this.#inTurn(order, () => {
+      for (const emission of said) this.progress.say(emission);
+    });
+  }
+
+  /** As `#delivered`, for what has no place in the order until it is delivered for the first time: it comes last. */
+  deliveredLate(ref: string): Promise<void> {
+    const order = this.progress.orderOf(ref);
+    return this.#inTurn(order ?? Number.POSITIVE_INFINITY, () => {
+      if (order === undefined) this.progress.place(ref);
+    });
+  }
+
+  /** Resolves when everything that is known has reached the program. */
+  quiet(): Promise<void> {
+    return new Promise((resolve) => this.#deliveries.whenQuiet(resolve));
+  }
+
+  #inTurn(order: number, before: () => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#deliveries.add(order, () => {
+        if (this.#isOver) return;
+        before();
+        if (this.signal.aborted) reject(this.signal.reason as Error);
+        else resolve();
+        this.#look();
+      });
+    });
+  }
+
+  /** Ends the leg where nothing moves any more: it waits for a person, or is handed over (D-169). */
+  #look(): void {
+    if (this.#isOver || (!this.#isYielding && this.#questions.length === 0)) return;
+    this.#deliveries.whenQuiet(() => {
+      if (this.#running > 0 || this.#isEnding || this.#isOver || this.signal.aborted) return;
+      this.send({ type: 'checkpoint', state: this.progress.point(), recovery: true });
+      this.#end({ type: 'end', outcome: this.#questions.length > 0 ? 'waiting' : 'yielded' });
+    });
+  }
+
+  #cancel(): void {
+    const reason = new DOMException('The run was cancelled.', 'AbortError');
+    this.#abort.abort(reason);
+    for (const begin of this.#begins.values()) begin.reject(reason);
+    this.#begins.clear();
+    this.#parts.onHold?.(false);
+    for (const question of this.#questions.splice(0)) question.reject(reason);
+  }
+
+  async #perform(body: () => unknown): Promise<void> {
+    try {
+      const returned = await body();
+      if (typeof returned === 'string')
+        this.progress.say({ type: 'message_delta', text: returned });
+      else if (returned !== undefined) {
+        throw new Misuse(`the function returned ${aKindOf(returned)}: return a text, or nothing`);
+      }
+      await this.#idle();
+      this.#end({
+        type: 'end',
+        outcome: 'completed',
+        state: { convoke: 1, state: this.progress.stateNow() },
+      });
+    } catch (error) {
+      await this.#idle();
+      this.#end(this.#failure(error));
+    }
+  }
+
+  /** Steps that the function did not wait for end before the run does. */
+  async #idle(): Promise<void> {
+    this.#isEnding = true;
+    if (this.#running > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
+  #failure(error: unknown): EndMessage {
+    const state = this.progress.stateBefore;
+    if (this.signal.aborted) return { type: 'end', outcome: 'cancelled', state };
+    const isOfStep =
+      error instanceof StepFailed || error instanceof InDoubt || error instanceof Denied;
+    const code = isOfStep ? 'tool_error' : 'agent_error';
+    const message = isOfStep
+      ? `step "${error.step}": ${error.message}`
+      : described(error, this.#parts.locate);
+    return { type: 'end', outcome: 'error', code, message, state };
+  }
+
+  #end(end: EndMessage): void {
+    if (this.#isOver) return;
+    this.send(end);
+    this.#isOver = true;
+    this.#over.resolve();
+  }
+
+  send(message: KitMessage): void {
+    if (!this.#isOver) this.#parts.send(message);
+  }
+}
+
+function described(error: unknown, locate: LegParts['locate'] = () => ''): string {
+  if (!(error instanceof Error)) return `The function threw ${aKindOf(error)}.`;
+  const isOurs = error instanceof Misuse || error instanceof NotJson;
+  return `${isOurs ? '' : `${error.name}: `}${error.message}${locate(error)}`;
+}
+
+function aKindOf(value: unknown): string {
+  if (value === null || typeof value === 'string') return JSON.stringify(value);
+  return Array.isArray(value)
+    ? 'an array'
+    : typeof value === 'object'
+      ? 'an object'
+      : `a ${typeof value}`;
+}

@@ -1,0 +1,124 @@
+import type { Json, JsonObject } from './json.ts';
+
+/** The messages between the server and the kit: protocol 2 of `docs/guides/stdio-agents.md`. */
+export interface StartMessage {
+  readonly type: 'start';
+  readonly protocol?: number;
+  readonly run_id: string;
+  readonly session_id: string;
+  readonly run_number: number;
+  readonly input: {
+    readonly kind: 'prompt' | 'resume' | 'continue';
+    readonly prompt: string;
+    readonly answers?: Readonly<Record<string, Answer>>;
+    readonly calls?: Readonly<Record<string, KnownCall>>;
+  };
+  readonly run_input: JsonObject;
+  readonly state: Json;
+  /** Whether the agent's files changed since the leg before. */
+  readonly agent_changed?: boolean;
+  readonly workspace: string;
+  readonly agent_folder: string;
+  readonly agent: { readonly approval_required_tools: readonly string[] };
+}
+
+export type Answer =
+  | { readonly kind: 'permission'; readonly allow: true; readonly input: Json }
+  | { readonly kind: 'permission'; readonly allow: false; readonly reason: string | null }
+  | { readonly kind: 'question'; readonly values: readonly string[] }
+  | { readonly kind: 'question'; readonly declined: true; readonly reason: string | null };
+
+export type KnownCall =
+  | { readonly state: 'ended'; readonly ok: boolean; readonly output: string }
+  | { readonly state: 'left'; readonly note: string }
+  | { readonly state: 'again'; readonly input: Json };
+
+export type ServerMessage =
+  | { readonly type: 'call_begun'; readonly call_id: string; readonly idempotency_key: string }
+  | { readonly type: 'yield' }
+  | { readonly type: 'cancel' };
+
+export type Option = string | { readonly label: string; readonly description?: string };
+export type Touches = 'workspace' | 'outside' | 'both';
+
+/** Something that reaches the run's readers, or its account. */
+export type Emission =
+  | { readonly type: 'message_delta'; readonly text: string }
+  | UsageEmission
+  | { readonly type: 'custom'; readonly name: string; readonly data: JsonObject };
+
+/** What was used since the report before; the leg's sum is made when it is sent. */
+export interface UsageEmission {
+  readonly type: 'usage';
+  readonly model?: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cached_input_tokens: number;
+  readonly reasoning_tokens: number;
+  readonly cost?: number;
+  readonly currency?: string;
+}
+
+export type KitMessage =
+  | (Emission & { readonly point?: Point })
+  | {
+      readonly type: 'user_question';
+      readonly ref: string;
+      readonly question: string;
+      readonly options?: readonly Option[];
+      readonly multiple?: boolean;
+    }
+  | {
+      readonly type: 'permission_request';
+      readonly ref: string;
+      readonly tool_name: string;
+      readonly tool_input: Json;
+    }
+  | {
+      readonly type: 'call_begin';
+      readonly call_id: string;
+      readonly tool_name: string;
+      readonly tool_input: Json;
+      readonly touches: Touches;
+      readonly repeatable?: true;
+    }
+  | {
+      readonly type: 'call_end';
+      readonly call_id: string;
+      readonly ok: boolean;
+      readonly output: string;
+      readonly point?: Point;
+    }
+  | { readonly type: 'checkpoint'; readonly state: Point; readonly recovery: true }
+  | EndMessage;
+
+export type EndMessage = { readonly type: 'end'; readonly state?: SessionState } & (
+  | { readonly outcome: 'completed' | 'cancelled' | 'waiting' | 'yielded' }
+  | {
+      readonly outcome: 'error';
+      readonly code: 'agent_error' | 'tool_error';
+      readonly message: string;
+    }
+);
+
+/** The checkpoint of a session between two runs. */
+export interface SessionState {
+  readonly convoke: 1;
+  readonly state: JsonObject;
+}
+
+/** A recovery point: with it and the results of its steps, the run can go on anywhere. */
+export interface Point {
+  readonly convoke: 1;
+  readonly run: string;
+  /** The state of the session where the replay begins. */
+  readonly base: JsonObject;
+  /** The state before the run, if a `save` has moved `base` on. */
+  readonly before?: JsonObject;
+  /** The last progress that was saved, and how many there were. */
+  readonly saved?: { readonly number: number; readonly value: Json };
+  /** How many emissions outside of steps it covers, since the last `save`. */
+  readonly said: number;
+  /** In which order answers, and calls that were left, reached the program: by ref. */
+  readonly order: Readonly<Record<string, number>>;
+}

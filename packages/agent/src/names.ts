@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { Misuse } from './failures.ts';
+
+const nameMax = 200;
+const refMax = 200;
+const between = ' > ';
+
+/** A part of the program in which names of steps are counted. */
+export interface Scope {
+  readonly path: string;
+  readonly counts: Map<string, number>;
+  readonly running: Set<string>;
+}
+
+export function newScope(path: string): Scope {
+  return { path, counts: new Map(), running: new Set() };
+}
+
+export interface Taken {
+  readonly ref: string;
+  release(): void;
+}
+
+/**
+ * The ref of a step or scope: its name in its scope, the second one of that name with `#2` (D-161). Two of one name at the
+ * same time are refused, the one case in which a name would be ambiguous (D-162).
+ */
+export function takeName(scope: Scope, name: string, what: string): Taken {
+  checkName(name, what);
+  if (scope.running.has(name)) {
+    throw new Misuse(
+      `two ${what}s "${name}" run at the same time: give them different names, such as "${name} <id>"`,
+    );
+  }
+  scope.running.add(name);
+  const ref = countName(scope, name);
+  return { ref, release: () => scope.running.delete(name) };
+}
+
+/** As `takeName`, for what may be asked several times at once. */
+export function countName(scope: Scope, name: string): string {
+  const count = (scope.counts.get(name) ?? 0) + 1;
+  scope.counts.set(name, count);
+  return fitted(`${scope.path}${count === 1 ? name : `${name}#${count}`}`);
+}
+
+export function pathBelow(ref: string): string {
+  return `${ref}${between}`;
+}
+
+/** Identifies what a person was shown (D-166). */
+export function digestOf(...shown: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(shown)).digest('base64url').slice(0, 16);
+}
+
+function checkName(name: unknown, what: string): asserts name is string {
+  if (typeof name !== 'string' || name === '' || name.length > nameMax) {
+    throw new Misuse(`the name of a ${what} must be a text of 1 to ${nameMax} characters`);
+  }
+  if (/\p{Cc}|\p{Cs}/u.test(name)) {
+    throw new Misuse(`the ${what} ${JSON.stringify(name)} has a control character in its name`);
+  }
+  if (name.includes(between) || /#\d+$/.test(name)) {
+    throw new Misuse(
+      `the ${what} "${name}": a name has no "${between}" and does not end with "#" and a number`,
+    );
+  }
+}
+
+/** A ref that is too long keeps its beginning, for people, and gets a digest. */
+function fitted(ref: string): string {
+  return ref.length <= refMax ? ref : `${ref.slice(0, 160).toWellFormed()}~${digestOf(ref)}`;
+}

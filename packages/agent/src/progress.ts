@@ -1,0 +1,99 @@
+import { Floor, type Speaker } from './floor.ts';
+import { type Json, type JsonObject, NotJson, jsonCopy } from './json.ts';
+import type { Emission, KitMessage, Point, SessionState, StartMessage } from './lines.ts';
+import { rootPath, stateBefore } from './replay.ts';
+import { UsageSums } from './usage-sums.ts';
+
+const stateBytesMax = 4 * 1024 * 1024;
+
+/** What a leg has said and stored so far, and the recovery point that covers it; it is the session's checkpoint (D-177). */
+export class Progress {
+  readonly #send: (message: KitMessage) => void;
+  readonly #usage = new UsageSums();
+  #point: Omit<Point, 'said' | 'order'>;
+  #order: Record<string, number>;
+  #lastOrder: number;
+  floor: Floor;
+  /** The state of the session, which the program changes. */
+  readonly state: Record<string, unknown>;
+
+  constructor(
+    start: StartMessage,
+    known: { readonly point: Point | undefined; readonly lastOrder: number },
+    send: (message: KitMessage) => void,
+  ) {
+    this.#send = send;
+    const base = known.point?.base ?? (stateBefore(start) as JsonObject | undefined) ?? {};
+    const fresh: Point = { convoke: 1, run: start.run_id, base, said: 0, order: {} };
+    const { said, order, ...point } = known.point ?? fresh;
+    this.#point = point;
+    this.#order = { ...order };
+    this.#lastOrder = known.lastOrder;
+    this.floor = this.#newFloor(said);
+    this.state = structuredClone(base);
+  }
+
+  get saved(): Json | undefined {
+    return this.#point.saved?.value;
+  }
+
+  /** What the refs of steps begin with. */
+  get path(): string {
+    return rootPath(this.#point.saved?.number ?? 0);
+  }
+
+  say(emission: Emission, speaker?: Speaker): void {
+    this.floor.say(emission, speaker);
+  }
+
+  /** The next place in the order of results. */
+  nextOrder(): number {
+    this.#lastOrder += 1;
+    return this.#lastOrder;
+  }
+
+  /** The place of an answer, or of a call that was left; undefined if it has none yet. */
+  orderOf(ref: string): number | undefined {
+    return this.#order[ref];
+  }
+
+  place(ref: string): void {
+    this.#order[ref] = this.nextOrder();
+  }
+
+  save(progress: Json): void {
+    const value = jsonCopy(progress, 'progress') as Json;
+    const number = (this.#point.saved?.number ?? 0) + 1;
+    const before = this.#point.before ?? this.#point.base;
+    this.#point = { ...this.#point, base: this.stateNow(), before, saved: { number, value } };
+    this.#order = {};
+    this.floor = this.#newFloor(0);
+    this.#send({ type: 'checkpoint', state: this.point(), recovery: true });
+  }
+
+  point(): Point {
+    return { ...this.#point, said: this.floor.said, order: { ...this.#order } };
+  }
+
+  /** The state with which a run leaves its session that did not complete: as it was (D-170). */
+  get stateBefore(): SessionState {
+    return { convoke: 1, state: this.#point.before ?? this.#point.base };
+  }
+
+  stateNow(): JsonObject {
+    const copy = jsonCopy(this.state, 'ctx.state') as JsonObject;
+    const bytes = Buffer.byteLength(JSON.stringify(copy));
+    if (bytes <= stateBytesMax) return copy;
+    const size = `${Math.ceil(bytes / 1024)} KiB, at most ${stateBytesMax / 1024}`;
+    throw new NotJson(`ctx.state has ${size}: write a file and keep its name`);
+  }
+
+  #newFloor(covered: number): Floor {
+    return new Floor(covered, (emission, isBetweenSteps) => {
+      const message = emission.type === 'usage' ? this.#usage.add(emission) : emission;
+      // Text is taken back after a loss. An account is not, so its point comes with it: nothing is charged twice.
+      const hasPoint = isBetweenSteps && emission.type !== 'message_delta';
+      this.#send(hasPoint ? { ...message, point: this.point() } : message);
+    });
+  }
+}

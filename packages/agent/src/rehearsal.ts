@@ -1,0 +1,266 @@
+import type { Json, JsonObject } from './json.ts';
+import type { Answer, KitMessage, KnownCall, Point, StartMessage } from './lines.ts';
+
+/** A question or a request for approval, as a person sees it. */
+export type Asked =
+  | { readonly kind: 'question'; readonly question: string; readonly options: readonly string[] }
+  | { readonly kind: 'permission'; readonly tool: string; readonly input: Json };
+
+/** A text or several for a question, undefined to decline; for a permission whether it is given, or with which input. */
+export type Reply =
+  | string
+  | readonly string[]
+  | boolean
+  | undefined
+  | { readonly allow: true; readonly input: Json }
+  | { readonly allow: false; readonly reason?: string };
+
+export interface RehearsalOptions {
+  readonly prompt?: string;
+  readonly input?: JsonObject;
+  /** What the session remembers from the run before. */
+  readonly state?: JsonObject;
+  /** Replies to what is asked; by default the first option, "yes", and every permission. */
+  readonly answer?: (asked: Asked) => Reply;
+  /** `approval_required_tools` of agent.yaml. */
+  readonly approvalRequiredTools?: readonly string[];
+  readonly folder?: string;
+}
+
+export interface CalledStep {
+  readonly name: string;
+  readonly input: Json;
+  readonly isRepeatable: boolean;
+}
+
+interface LedgerEntry extends CalledStep {
+  status: 'begun' | 'ended' | 'left' | 'again';
+  /** Whether the program was told to carry it out: from then on it counts as done. */
+  isDone: boolean;
+  ok: boolean;
+  output: string;
+}
+
+type End = Extract<KitMessage, { type: 'end' }>;
+
+/** What a server keeps of one run: the ledger, answers, the last recovery point and the log. */
+export class RehearsedRun {
+  readonly #options: RehearsalOptions;
+  readonly #calls = new Map<string, LedgerEntry>();
+  readonly #answers = new Map<string, Answer>();
+  readonly #open = new Map<string, Asked>();
+  #checkpoint: Json;
+  #texts: string[] = [];
+  #coveredTexts = 0;
+  #usage: { readonly model: string | undefined; readonly tokens: number }[] = [];
+  /** Legs so far. */
+  legs = 0;
+  hasDoubt = false;
+  isChanged = false;
+  readonly asked: Asked[] = [];
+  readonly called: CalledStep[] = [];
+  readonly events: { readonly name: string; readonly data: JsonObject }[] = [];
+  end: End | undefined;
+
+  constructor(options: RehearsalOptions) {
+    this.#options = options;
+    this.#checkpoint = options.state === undefined ? null : { convoke: 1, state: options.state };
+  }
+
+  get text(): string {
+    return this.#texts.join('');
+  }
+
+  /** Tokens of all legs together. */
+  get tokens(): number {
+    return this.#usage.reduce((sum, { tokens }) => sum + tokens, 0);
+  }
+
+  get state(): JsonObject {
+    const { state, before, base } = (this.#checkpoint ?? {}) as Record<
+      string,
+      JsonObject | undefined
+    >;
+    return state ?? before ?? base ?? {};
+  }
+
+  start(): StartMessage {
+    const {
+      prompt = '',
+      input = { prompt },
+      approvalRequiredTools = [],
+      folder = '.',
+    } = this.#options;
+    this.legs += 1;
+    const isFirst = this.legs === 1;
+    const calls = Object.fromEntries(
+      [...this.#calls].map(([ref, call]): [string, KnownCall] => [ref, knownCall(call)]),
+    );
+    return {
+      type: 'start',
+      protocol: 2,
+      run_id: 'run_1',
+      session_id: 'sess_1',
+      run_number: 1,
+      input: isFirst
+        ? { kind: 'prompt', prompt }
+        : { kind: 'continue', prompt, answers: Object.fromEntries(this.#answers), calls },
+      run_input: input,
+      state: copied(this.#checkpoint),
+      agent_changed: this.isChanged,
+      workspace: folder,
+      agent_folder: folder,
+      agent: { approval_required_tools: approvalRequiredTools },
+    };
+  }
+
+  /** Makes a message of the program durable. */
+  record(message: KitMessage): void {
+    switch (message.type) {
+      case 'message_delta':
+        this.#texts.push(message.text);
+        break;
+      case 'usage':
+        this.#charge(message.model, message.input_tokens + message.output_tokens);
+        break;
+      case 'custom':
+        this.events.push({ name: message.name, data: message.data });
+        break;
+      case 'user_question':
+      case 'permission_request':
+        this.#ask(message);
+        break;
+      case 'call_begin':
+        this.#begin(message);
+        break;
+      case 'call_end': {
+        const call = this.#calls.get(message.call_id);
+        if (call?.status !== 'begun') throw new Error(`${message.call_id} ended and had not begun`);
+        Object.assign(call, { status: 'ended', ok: message.ok, output: message.output });
+        break;
+      }
+      case 'checkpoint':
+        this.#keep(message.state);
+        break;
+      case 'end':
+        if (message.outcome !== 'waiting' && message.outcome !== 'yielded') this.end = message;
+        if (message.state !== undefined)
+          this.#checkpoint = copied(message.state as unknown as Json);
+        break;
+      default:
+        message satisfies never;
+    }
+    if ('point' in message && message.point !== undefined) this.#keep(message.point);
+  }
+
+  /** The program is told that it may carry the call out. */
+  markBegun(ref: string): void {
+    const call = this.#calls.get(ref);
+    if (call === undefined) return;
+    call.isDone = true;
+    const { name, input, isRepeatable } = call;
+    this.called.push({ name, input, isRepeatable });
+  }
+
+  /** The process is gone: what its recovery point does not cover is taken back, and calls that had begun are in doubt. */
+  lose(): void {
+    this.#texts.splice(this.#coveredTexts);
+    this.#usage.push({ model: 'another leg', tokens: 0 });
+    for (const [ref, call] of this.#calls) {
+      if (call.status !== 'begun') continue;
+      const mayRepeat = call.isRepeatable && this.#answers.get(ref)?.kind !== 'permission';
+      if (call.isDone && !mayRepeat) {
+        this.hasDoubt = true;
+        Object.assign(call, { status: 'left', output: 'A person says that it was carried out.' });
+      } else call.status = 'again';
+    }
+  }
+
+  /** Replies to everything that is open. */
+  reply(): void {
+    const { answer = defaultReply } = this.#options;
+    for (const [ref, asked] of this.#open) this.#answers.set(ref, answerOf(asked, answer(asked)));
+    this.#open.clear();
+  }
+
+  #ask(message: Extract<KitMessage, { type: 'user_question' | 'permission_request' }>): void {
+    if (this.#answers.has(message.ref) || this.#open.has(message.ref)) return;
+    const asked: Asked =
+      message.type === 'permission_request'
+        ? { kind: 'permission', tool: message.tool_name, input: message.tool_input }
+        : { kind: 'question', question: message.question, options: labels(message.options) };
+    this.asked.push(asked);
+    this.#open.set(message.ref, asked);
+  }
+
+  #begin(message: Extract<KitMessage, { type: 'call_begin' }>): void {
+    const known = this.#calls.get(message.call_id);
+    if (known !== undefined && known.status !== 'again') {
+      throw new Error(`${message.call_id} was begun before`);
+    }
+    this.#calls.set(message.call_id, {
+      name: message.tool_name,
+      input: message.tool_input,
+      isRepeatable: message.repeatable === true,
+      status: 'begun',
+      isDone: false,
+      ok: true,
+      output: '',
+    });
+  }
+
+  /** A report is the sum of its leg: it replaces the one before. */
+  #charge(model: string | undefined, tokens: number): void {
+    const last = this.#usage.findLastIndex((each) => each.model === model);
+    const boundary = this.#usage.findLastIndex((each) => each.model === 'another leg');
+    if (last > boundary) this.#usage.splice(last, 1);
+    this.#usage.push({ model, tokens });
+  }
+
+  /** A leg has ended: sums of usage begin again. */
+  endLeg(): void {
+    this.#usage.push({ model: 'another leg', tokens: 0 });
+  }
+
+  #keep(point: Point): void {
+    this.#checkpoint = copied(point as unknown as Json);
+    this.#coveredTexts = this.#texts.length;
+  }
+}
+
+function knownCall({ status, input, ok, output }: LedgerEntry): KnownCall {
+  if (status === 'ended') return { state: 'ended', ok, output };
+  return status === 'left' ? { state: 'left', note: output } : { state: 'again', input };
+}
+
+function defaultReply(asked: Asked): Reply {
+  return asked.kind === 'permission' ? true : (asked.options[0] ?? 'yes');
+}
+
+function answerOf(asked: Asked, reply: Reply): Answer {
+  if (asked.kind === 'question') {
+    if (reply === undefined) return { kind: 'question', declined: true, reason: null };
+    const values = typeof reply === 'object' && !('allow' in reply) ? reply : [textOf(reply)];
+    return { kind: 'question', values };
+  }
+  if (typeof reply === 'object' && 'allow' in reply) {
+    return reply.allow
+      ? { kind: 'permission', allow: true, input: reply.input }
+      : { kind: 'permission', allow: false, reason: reply.reason ?? null };
+  }
+  return reply === true
+    ? { kind: 'permission', allow: true, input: asked.input }
+    : { kind: 'permission', allow: false, reason: null };
+}
+
+function textOf(reply: Reply): string {
+  return typeof reply === 'string' ? reply : JSON.stringify(reply);
+}
+
+function labels(options: Extract<KitMessage, { type: 'user_question' }>['options']): string[] {
+  return (options ?? []).map((option) => (typeof option === 'string' ? option : option.label));
+}
+
+function copied<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}

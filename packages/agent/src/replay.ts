@@ -1,0 +1,78 @@
+import type { Answer, KnownCall, Point, StartMessage } from './lines.ts';
+import { readResult } from './results.ts';
+
+/** What the legs before have left: results, answers, and the last recovery point. */
+export class Replay {
+  readonly point: Point | undefined;
+  readonly answers: ReadonlyMap<string, Answer>;
+  readonly #calls: ReadonlyMap<string, KnownCall>;
+  readonly #leftOver: Set<string>;
+  /** The last place in the order of results. */
+  readonly lastOrder: number;
+
+  constructor(start: StartMessage) {
+    this.point = pointOf(start);
+    const { answers = {}, calls = {} } = start.input;
+    this.answers = new Map(Object.entries(answers));
+    this.#calls = new Map(Object.entries(calls));
+    const path = rootPath(this.point?.saved?.number ?? 0);
+    const ended = [...this.#calls].flatMap(([ref, call]) =>
+      call.state === 'ended' && ref.startsWith(path) ? [[ref, readResult(call)] as const] : [],
+    );
+    this.#leftOver = new Set(ended.map(([ref]) => ref));
+    const orders = ended.map(([, { order }]) => order).filter(Number.isFinite);
+    this.lastOrder = [...orders, ...Object.values(this.point?.order ?? {})].reduce(
+      (last, order) => Math.max(last, order),
+      0,
+    );
+  }
+
+  /** What is known of a call that the program asks for. */
+  take(ref: string): KnownCall | undefined {
+    this.#leftOver.delete(ref);
+    return this.#calls.get(ref);
+  }
+
+  /** Results that the program has not asked for yet. */
+  get leftOver(): readonly string[] {
+    return [...this.#leftOver];
+  }
+
+  /** Whether one of them is the result of something that must not be done twice. */
+  get hasEffectLeft(): boolean {
+    return this.leftOver.some((ref) => {
+      const call = this.#calls.get(ref);
+      return call?.state === 'ended' && readResult(call).isRepeatable !== true;
+    });
+  }
+
+  forgetLeftOver(): void {
+    this.#leftOver.clear();
+  }
+}
+
+/** What the refs of steps begin with, after this many saves: no step's name begins so. */
+export function rootPath(saves: number): string {
+  return saves === 0 ? '' : `>${saves} `;
+}
+
+/** The recovery point of this run, if the session's checkpoint is one. */
+function pointOf({ state, run_id: run }: StartMessage): Point | undefined {
+  if (!isObject(state) || state['convoke'] !== 1 || state['run'] !== run) return undefined;
+  return state as unknown as Point;
+}
+
+/** The session's state before the run: of the run before it, which may have left a recovery point only. */
+export function stateBefore({ state }: StartMessage): unknown {
+  if (!isObject(state) || state['convoke'] !== 1) return undefined;
+  return state['state'] ?? state['before'] ?? state['base'];
+}
+
+/** Whether the session has a checkpoint that another framework made. */
+export function isForeign({ state }: StartMessage): boolean {
+  return state !== null && (!isObject(state) || state['convoke'] !== 1);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,164 @@
+import { type Agent, bodyOf, contextOf } from './agent.ts';
+import type { JsonObject } from './json.ts';
+import { Leg } from './leg.ts';
+import type { KitMessage } from './lines.ts';
+import { type Asked, type CalledStep, type RehearsalOptions, RehearsedRun } from './rehearsal.ts';
+
+export type { Asked, CalledStep, RehearsalOptions, Reply } from './rehearsal.ts';
+
+/** How a run went. */
+export interface Rehearsal {
+  readonly text: string;
+  readonly asked: readonly Asked[];
+  /** The steps that were carried out, in order. */
+  readonly calls: readonly CalledStep[];
+  readonly events: readonly { readonly name: string; readonly data: JsonObject }[];
+  readonly outcome: 'completed' | 'cancelled' | 'error';
+  /** Why it failed. */
+  readonly message?: string;
+  /** What the next run of the session finds in `ctx.state`. */
+  readonly state: JsonObject;
+  readonly tokens: number;
+}
+
+export interface KillOptions extends RehearsalOptions {
+  /** What of the text has to be the same, for a program whose branches speak in any order. */
+  readonly comparable?: (text: string) => string;
+}
+
+/** A moment between two messages at which something happens to the program's process. */
+interface Seat {
+  readonly message: number;
+  /** It is killed before or after the message is durable, or asked to hand its run over after it. */
+  readonly kind: 'lost before' | 'lost after' | 'yield after';
+}
+
+const legsMax = 1000;
+
+/** Runs an agent in this process, as a server would. */
+export async function rehearse(agent: Agent, options: RehearsalOptions = {}): Promise<Rehearsal> {
+  const { run } = await play(agent, options);
+  return resultOf(run);
+}
+
+/**
+ * D-188: runs an agent once undisturbed, and then again with a loss before and after each message and a hand-over at each.
+ * Rejects if a step with an effect was carried out twice, if text, state or outcome differ, or if the program took another
+ * way when it was replayed. A run in which a call was in doubt may end otherwise.
+ */
+export async function everyKill(
+  makeAgent: () => Agent,
+  options: KillOptions = {},
+): Promise<Rehearsal> {
+  const { comparable = (text) => text } = options;
+  const { run: undisturbed, messages } = await play(makeAgent(), options);
+  const expected = resultOf(undisturbed);
+  for (let message = 0; message < messages; message += 1) {
+    for (const kind of ['lost before', 'lost after', 'yield after'] as const) {
+      const { run } = await play(makeAgent(), options, { message, kind });
+      const problem = differenceOf(expected, run, comparable);
+      if (problem !== undefined) throw new Error(`${kind} message ${message + 1}: ${problem}`);
+    }
+  }
+  return expected;
+}
+
+function differenceOf(
+  expected: Rehearsal,
+  run: RehearsedRun,
+  comparable: (text: string) => string,
+): string | undefined {
+  const result = resultOf(run);
+  for (const name of new Set(result.calls.map((call) => call.name))) {
+    const once = effectsOf(expected.calls, name);
+    const now = effectsOf(result.calls, name);
+    if (now > once) return `the step "${name}" was carried out ${now} times instead of ${once}`;
+  }
+  const other = result.events.find((event) => event.name === 'replay_differs');
+  if (other !== undefined) {
+    return `the replay took another way, without ${JSON.stringify(other.data['left_over'])}: what is read outside of steps must be the same in every leg`;
+  }
+  if (run.hasDoubt) return undefined;
+  if (result.outcome !== expected.outcome) {
+    return `it ended ${result.outcome} (${result.message ?? ''}) instead of ${expected.outcome}`;
+  }
+  if (comparable(result.text) !== comparable(expected.text)) {
+    return `it said ${JSON.stringify(result.text)} instead of ${JSON.stringify(expected.text)}`;
+  }
+  const [state, wanted] = [JSON.stringify(result.state), JSON.stringify(expected.state)];
+  return state === wanted ? undefined : `it left the state ${state} instead of ${wanted}`;
+}
+
+function effectsOf(calls: readonly CalledStep[], name: string): number {
+  return calls.filter((call) => call.name === name && !call.isRepeatable).length;
+}
+
+interface Played {
+  readonly run: RehearsedRun;
+  readonly messages: number;
+}
+
+async function play(agent: Agent, options: RehearsalOptions, seat?: Seat): Promise<Played> {
+  const body = bodyOf(agent);
+  if (body === undefined) throw new Error('this is no agent: pass what agent(…) returned');
+  const run = new RehearsedRun(options);
+  let messages = 0;
+  while (run.end === undefined) {
+    if (run.legs > legsMax) throw new Error(`the run does not end: ${legsMax} legs`);
+    const isLost = await playLeg(run, body, (): Seat['kind'] | undefined => {
+      messages += 1;
+      return seat?.message === messages - 1 ? seat.kind : undefined;
+    });
+    // A process that is lost after its last message has ended its run.
+    if (isLost && run.end === undefined) run.lose();
+    else run.endLeg();
+    run.reply();
+  }
+  return { run, messages };
+}
+
+/** Resolves with whether the leg was lost. */
+async function playLeg(
+  run: RehearsedRun,
+  body: NonNullable<ReturnType<typeof bodyOf>>,
+  happening: () => Seat['kind'] | undefined,
+): Promise<boolean> {
+  const lost = Promise.withResolvers<true>();
+  let isDead = false;
+  const die = () => {
+    isDead = true;
+    lost.resolve(true);
+  };
+  const send = (message: KitMessage) => {
+    if (isDead) return;
+    const kind = happening();
+    if (kind === 'lost before') return die();
+    run.record(JSON.parse(JSON.stringify(message)) as KitMessage);
+    if (kind === 'lost after') return die();
+    if (kind === 'yield after') setImmediate(() => leg.receive({ type: 'yield' }));
+    if (message.type === 'call_begin') setImmediate(() => begun(message.call_id));
+  };
+  const begun = (ref: string) => {
+    if (isDead) return;
+    run.markBegun(ref);
+    leg.receive({ type: 'call_begun', call_id: ref, idempotency_key: `run_1.${ref}` });
+  };
+  const leg = new Leg({ start: run.start(), send });
+  const ended = leg.run(() => body(contextOf(leg))).then(() => false);
+  return Promise.race([ended, lost.promise]);
+}
+
+function resultOf(run: RehearsedRun): Rehearsal {
+  const { end } = run;
+  const isError = end?.outcome === 'error';
+  return {
+    text: run.text,
+    asked: run.asked,
+    calls: run.called,
+    events: run.events,
+    outcome: isError ? 'error' : end?.outcome === 'cancelled' ? 'cancelled' : 'completed',
+    ...(isError && { message: end.message }),
+    state: run.state,
+    tokens: run.tokens,
+  };
+}

@@ -1,0 +1,111 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import type { Json } from '../../domain/json.ts';
+import type { Harness, HarnessEvent, LegEnd } from '../../ports/harness.ts';
+import { LazyLeg } from '../lazy-leg.ts';
+import { shownErrors } from './ending.ts';
+import type { StartedProgram, StdioParts } from './leg.ts';
+import type { CallMessage } from './protocol.ts';
+import { type CodeSettings, readCode } from './settings.ts';
+
+/** A recovery point has the state of the session and the progress of the run, 4 MiB each, and maybe a result. */
+const lineBytesMax = 10 * 1024 * 1024;
+const shownCharactersMax = 8 * 1024;
+
+/** The kit's launcher, as the server has it: the agent's own copy is for its author's editor only. */
+const launcher = createRequire(import.meta.url).resolve('@convoke/agent/launch');
+const kitFolder = dirname(dirname(launcher));
+
+/**
+ * Agents that are one function, which the kit (`packages/agent`) calls in a sandboxed process (D-160). Every effect passes the
+ * ledger and every leg begins with the first line of the function, so a run survives the loss of its worker without
+ * further ado.
+ */
+export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
+  return {
+    framework: 'code',
+    reportsCost: true,
+    runsPrograms: true,
+    afterLoss: 'repeat',
+    replays: true,
+    read: readCode,
+    prepare: async (agent) => {
+      const { prepareCode } = await import('./prepare.ts');
+      return prepareCode(parts.sandbox, agent);
+    },
+    start: (input, context) => {
+      const { settings } = context;
+      const started = { input, context };
+      const program: StartedProgram = {
+        ...launchOf(settings),
+        lineBytesMax,
+        eventOf: callEvents(),
+        endWith,
+      };
+      return new LazyLeg(
+        import('./leg.ts').then(({ StdioLeg }) => new StdioLeg(parts, started, program)),
+      );
+    },
+  };
+}
+
+/**
+ * The command that starts the launcher. Descriptor 3 becomes the way to the server, and standard output leads to standard
+ * error: what the program and its children print is never part of the answer.
+ */
+export function launchOf(
+  { entry }: Pick<CodeSettings, 'entry'>,
+  more: readonly string[] = [],
+): Pick<StartedProgram, 'command' | 'readOnly'> {
+  const node = [process.execPath, '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', launcher];
+  const redirect = ['/bin/sh', '-c', 'exec 3>&1 1>&2; exec "$@"', 'sh'];
+  return { command: [...redirect, ...node, `./${entry}`, './', ...more], readOnly: [kitFolder] };
+}
+
+/** The events `code.tool_call` and `code.tool_result` of a leg's calls, as other frameworks have them. */
+function callEvents(): (message: CallMessage) => HarnessEvent {
+  const names = new Map<string, string>();
+  return (message) => {
+    if (message.type === 'call_begin') {
+      const { ref, toolName, input } = message.call;
+      names.set(ref, toolName);
+      const data = { tool_call_id: ref, name: toolName, input };
+      return { type: 'custom', name: 'tool_call', data };
+    }
+    const { ref, result } = message;
+    const data = { tool_call_id: ref, name: names.get(ref) ?? ref, ok: result.ok };
+    names.delete(ref);
+    const output = shownOutput(result.output);
+    return { type: 'custom', name: 'tool_result', data: { ...data, output } };
+  };
+}
+
+/** The kit stores more with a result than people want to see. */
+const storedResult = z.object({
+  value: z.json().optional(),
+  error: z.object({ message: z.string() }).optional(),
+});
+
+function shownOutput(text: string): Json {
+  const { value = null, error } = storedResult.safeParse(jsonOf(text)).data ?? {};
+  const shown = error?.message ?? value;
+  const written = JSON.stringify(shown);
+  return written.length <= shownCharactersMax
+    ? shown
+    : `${written.slice(0, shownCharactersMax).toWellFormed()}…`;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An error of the function comes with what the program printed last. */
+function endWith(end: LegEnd, errors: string): LegEnd {
+  if (end.outcome !== 'error' || end.code !== 'agent_error') return end;
+  return { ...end, message: `${end.message}${shownErrors(errors)}` };
+}

@@ -1,0 +1,57 @@
+// The agent of docs/guides/agents-as-code.md, as a reader writes it, and the test that the guide has for it.
+import { execFileSync } from 'node:child_process';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { openProgramFolder } from '../../../../../test/program-folder.ts';
+import { root } from '../../../../../test/repository.ts';
+import { requireSandbox } from '../../../../../test/services.ts';
+import { answer, begin, ended, pendingIn } from '../../support/api-steps.ts';
+import { startServer } from '../../support/server.ts';
+
+beforeAll(() => requireSandbox());
+
+test('the agent of the guide goes on after a restart, and refunds once with what was approved', async () => {
+  const files = [...(await filesOfGuide())].filter(([path]) => !path.endsWith('.test.ts'));
+  const agentFiles = Object.fromEntries(
+    files.map(([path, text]) => [path.replace('agents/', ''), text]),
+  );
+  let server = await startServer({ agents: {}, agentFiles });
+  const { session, run } = await begin(server, 'refunds', 'order 7');
+  await answer(server, await pendingIn(server, session.id), { answer: 'late' });
+  const asked = await pendingIn(server, session.id);
+  await server.stop(60_000);
+  server = await server.restart();
+  await answer(server, asked, { decision: 'allow', updated_input: { order: 7, amount: 15 } });
+  const { status, output_text } = await ended(server, run);
+  expect([status, output_text]).toEqual([
+    'completed',
+    'Looking for order 7.\nRefunded (R-7), number 1 of this session.\n',
+  ]);
+  const folder = join(server.config.dataDir, 'workspaces');
+  const paths = await readdir(folder, { recursive: true });
+  const ledger = paths.find((path) => path.endsWith('ledger.txt')) ?? '';
+  expect(await readFile(join(folder, ledger), 'utf8')).toMatch(
+    /^15 for order 7 \(run_\S+ \S+\)\n$/,
+  );
+}, 120_000);
+
+test('the test of the guide passes', async () => {
+  await using folder = await openProgramFolder(root);
+  for (const [path, text] of await filesOfGuide()) {
+    await mkdir(dirname(join(folder.path, path)), { recursive: true });
+    await writeFile(join(folder.path, path), text);
+  }
+  const said = execFileSync(process.execPath, ['--test'], {
+    cwd: join(folder.path, 'agents/refunds'),
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] },
+  });
+  expect(said).toMatch(/pass 2\b/);
+}, 60_000);
+
+async function filesOfGuide(): Promise<Map<string, string>> {
+  const guide = await readFile(join(root, 'docs/guides/agents-as-code.md'), 'utf8');
+  const fence = /^```\w+ (agents\/\S+)\n([\s\S]*?)^```/gm;
+  return new Map([...guide.matchAll(fence)].map(([, path = '', text = '']) => [path, text]));
+}

@@ -1,0 +1,187 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { requireSandbox } from '../../../../../test/services.ts';
+import { type ReadAgent, readAgentFolder } from '../../../src/agents/agent-folder.ts';
+import { temporaryFolder } from '../../support/agent-folders.ts';
+import { type OpenStdio, playProgram } from '../stdio/leg.ts';
+import { openCode } from './open-code.ts';
+
+let code: OpenStdio;
+beforeAll(async () => {
+  requireSandbox();
+  code = await openCode();
+});
+afterAll(() => code.close());
+
+/** Reads an agent as the server does, with these files beside its agent.yaml. */
+async function read(files: Readonly<Record<string, string>>): Promise<ReadAgent> {
+  const folder = join(await temporaryFolder(), 'refunds');
+  const all = { 'agent.yaml': 'framework: code\n', ...files };
+  for (const [path, text] of Object.entries(all)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true, mode: 0o755 });
+    await writeFile(join(folder, path), text);
+  }
+  await chmod(folder, 0o755);
+  const harnesses = new Map([['code', code.harness]]);
+  return readAgentFolder({ folder, name: 'refunds', harnesses });
+}
+
+async function problemOf(files: Readonly<Record<string, string>>): Promise<string> {
+  const result = await read(files);
+  return result.ok ? 'none' : result.reason;
+}
+
+const agentOf = (body: string) =>
+  `import { agent } from '@convoke/agent';\nexport default agent(async (ctx) => {\n${body}\n});\n`;
+
+describe('before a client invokes the agent, its author is told (D-184)', () => {
+  test.each<[string, Readonly<Record<string, string>>, RegExp]>([
+    ['of a missing file', {}, /has no file to run: write agent\.ts/],
+    [
+      'of an entry that does not exist',
+      { 'agent.yaml': 'framework: code\nentry: x.ts\n' },
+      /entry/,
+    ],
+    [
+      'of a package that is not installed',
+      { 'agent.ts': `import 'ai';\n` },
+      /^agent\.ts: the package "ai" is not installed: run npm install in agents\/refunds$/,
+    ],
+    [
+      'of a file that is not there',
+      { 'agent.ts': `import './src/clients.ts';\n` },
+      /^agent\.ts imports src\/clients\.ts, which does not exist$/,
+    ],
+    [
+      'of syntax that needs a build',
+      { 'agent.ts': '\n\nenum Colour { Red }\n' },
+      /^agent\.ts:3: "enum" needs a build step, .*: use a union, or bundle$/,
+    ],
+    [
+      'of decorators',
+      { 'agent.ts': 'export {};\nfunction d(_: unknown) {}\n@d\nclass A {}\n' },
+      /^agent\.ts:3: decorators need a build step/,
+    ],
+    ['of other syntax', { 'agent.ts': 'const x = ;\n' }, /^agent\.ts:1: SyntaxError: /],
+    [
+      'of a missing default export',
+      { 'agent.mjs': 'export default () => {};\n' },
+      /^agent\.mjs must export agent\(…\) as its default$/,
+    ],
+    [
+      'of an error where the file is loaded',
+      { 'agent.js': 'let a;\nexport default a.b;\n' },
+      /^agent\.js:2:\d+: TypeError: /,
+    ],
+    [
+      'of a Node that is too old',
+      { 'agent.ts': agentOf(''), 'package.json': '{"engines":{"node":">=99"}}' },
+      /^package\.json asks for Node >=99, the server has \d/,
+    ],
+    [
+      'of a kit that is too old',
+      { 'agent.ts': agentOf(''), 'package.json': '{"devDependencies":{"@convoke/agent":"^7.1"}}' },
+      /^agents\/refunds asks for @convoke\/agent \^7\.1, this server brings \d\S*: update the server$/,
+    ],
+    [
+      'of a program that ends while it is loaded',
+      { 'agent.ts': 'process.exit(3);\n' },
+      /^The program ended with code 3\./,
+    ],
+  ])('%s', async (_what, files, expected) => {
+    expect(await problemOf(files)).toMatch(expected);
+  });
+
+  test('of nothing, if all is well: the digest is that of its sources', async () => {
+    const files = {
+      'agent.ts': `import { name } from './src/name.ts';\n${agentOf('return name;')}`,
+      'src/name.ts': `export const name = 'one';\n`,
+    };
+    const [one, same, other] = await Promise.all([
+      read(files),
+      read(files),
+      read({ ...files, 'src/name.ts': `export const name = 'two';\n` }),
+    ]);
+    const digestOf = (result: ReadAgent) => (result.ok ? result.agent.digest : result.reason);
+    expect(digestOf(one)).toBe(digestOf(same));
+    expect(digestOf(one)).not.toBe(digestOf(other));
+  });
+});
+
+describe('a run ends with what its author needs', () => {
+  test.each<[string, string, object]>([
+    [
+      'when the function throws',
+      "console.error('on the way');\nconst order: any = undefined;\norder.id;",
+      {
+        code: 'agent_error',
+        message: expect.stringMatching(/^TypeError: .* \(agent\.ts:5:\d+\)[^]*on the way/),
+      },
+    ],
+    [
+      'when a step throws and nothing catches it',
+      "await ctx.step('mail', () => { throw new Error('SMTP 550'); });",
+      { code: 'tool_error', message: 'step "mail": SMTP 550' },
+    ],
+    [
+      'when a result is not JSON',
+      "await ctx.step('find', () => ({ at: new Date() }));",
+      {
+        code: 'agent_error',
+        message: expect.stringMatching(
+          /^step "find" returned a Date at result\.at: return a string/,
+        ),
+      },
+    ],
+    [
+      'when a result is too large',
+      "await ctx.step('find', () => 'x'.repeat(300 * 1024));",
+      { code: 'agent_error', message: expect.stringContaining('KiB, at most 256: write a file') },
+    ],
+    [
+      'when two steps of one name run at the same time',
+      "await Promise.all([ctx.step('fetch', () => 1), ctx.step('fetch', () => 2)]);",
+      { code: 'agent_error', message: expect.stringContaining('give them different names') },
+    ],
+    [
+      'when it asks inside of a step',
+      "await ctx.step('a', () => ctx.ask('Why?'));",
+      { code: 'tool_error', message: expect.stringContaining('ask first, then begin the step') },
+    ],
+    [
+      'when the process ends before the function',
+      'process.exit();',
+      {
+        code: 'agent_error',
+        message: expect.stringContaining('The program ended before its function did.'),
+      },
+    ],
+    [
+      'when the function waits for nothing',
+      'await new Promise(() => {});',
+      {
+        code: 'agent_error',
+        message: expect.stringContaining('The program ended before its function did.'),
+      },
+    ],
+    [
+      'when an error is thrown where nothing can catch it',
+      "setTimeout(() => { throw new Error('late'); });\nawait new Promise(() => setInterval(() => {}, 1000));",
+      { code: 'agent_error', message: expect.stringMatching(/^Error: late \(agent\.ts:3:\d+\)/) },
+    ],
+  ])('%s', async (_what, body, expected) => {
+    const result = await read({ 'agent.ts': agentOf(body) });
+    if (!result.ok) throw new Error(result.reason);
+    const { end } = await playProgram(code, result.agent);
+    expect(end).toMatchObject({ type: 'end', outcome: 'error', ...expected });
+  });
+
+  test('and what it prints, itself or by a child, is no part of the answer', async () => {
+    const body = `console.log('{"type":"end"}');\n(await import('node:child_process')).execSync('echo child', { stdio: 'inherit' });\nreturn 'said';`;
+    const result = await read({ 'agent.ts': agentOf(body) });
+    if (!result.ok) throw new Error(result.reason);
+    const { text, end } = await playProgram(code, result.agent);
+    expect([text, end]).toMatchObject(['said', { outcome: 'completed' }]);
+  });
+});
