@@ -8,12 +8,14 @@ import { loadServer } from '../../server.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { printJson } from '../../terminal/output.ts';
 import { printFacts, printTable } from '../../terminal/table.ts';
+import { newAgent } from './create-agent.ts';
 
 export function agentsCommand(): Command {
   return new Command('agents')
-    .description('List the agents you can invoke, and show one')
+    .description('List the agents you can invoke, show one, and write a new one')
     .addCommand(listAgents(), { isDefault: true })
     .addCommand(showAgent())
+    .addCommand(newAgent())
     .addHelpText('after', example('agents --json'));
 }
 

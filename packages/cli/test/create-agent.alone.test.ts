@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openProgramFolder } from '../../../test/program-folder.ts';
+import { root } from '../../../test/repository.ts';
+import { type CommandLine, createCommandLine } from './command-line.ts';
+
+let convoke: CommandLine;
+beforeAll(async () => {
+  convoke = await createCommandLine(root);
+});
+afterAll(() => convoke.remove());
+
+test('a new agent is whole: its own test passes, and says that nothing is done twice', async () => {
+  await using folder = await openProgramFolder(root);
+  const { stdout, code } = await convoke.run(['agents', 'new', 'notes'], { cwd: folder.path });
+  expect([code, stdout]).toEqual([0, expect.stringContaining('npx convoke invoke notes')]);
+  const place = join(folder.path, 'agents/notes');
+  expect((await readdir(place)).sort()).toEqual([
+    'agent.test.ts',
+    'agent.ts',
+    'agent.yaml',
+    'package.json',
+  ]);
+  const env = { PATH: process.env['PATH'] };
+  const said = execFileSync(process.execPath, ['--test'], { cwd: place, encoding: 'utf8', env });
+  expect(said).toMatch(/pass 2\b/);
+}, 120_000);
+
+test('an agent that exists is not replaced, and a bad name is refused', async () => {
+  await using folder = await openProgramFolder(root);
+  const more = { cwd: folder.path };
+  await convoke.run(['agents', 'new', 'notes'], more);
+  await rm(join(folder.path, 'agents/notes/agent.ts'));
+  const again = await convoke.run(['agents', 'new', 'notes'], more);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('exists already')]);
+  expect(await readdir(join(folder.path, 'agents/notes'))).not.toContain('agent.ts');
+  const bad = await convoke.run(['agents', 'new', '../x'], more);
+  expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('cannot be an agent')]);
+}, 120_000);
