@@ -44,8 +44,8 @@ test('the guide says of every framework what happens after a loss, as the framew
   );
   for (const { framework, afterLoss = 'none' } of harnesses) {
     const { lost = '' } = rows.get(framework) ?? {};
-    const goesOn = /\b(goes on|follows)\b/.test(lost);
-    expect([framework, goesOn]).toEqual([framework, afterLoss !== 'none']);
+    const continues = /\b(continues|follows)\b/.test(lost);
+    expect([framework, continues]).toEqual([framework, afterLoss !== 'none']);
     // Those whose calls do not all pass the ledger go on only where the agent's author says so.
     const isChosen = ['point', 'continue', 'session'].includes(afterLoss);
     if (isChosen) expect([framework, lost]).toEqual([framework, expect.stringContaining('resume')]);
