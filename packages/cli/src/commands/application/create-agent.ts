@@ -16,7 +16,7 @@ interface Options {
 /** `convoke agents new`: writes the folder of an agent to start from. */
 export function newAgent(): Command {
   return new Command('new')
-    .description('Write the folder of a new agent that is a function of yours')
+    .description('Write the folder of a new agent')
     .argument('<name>', 'name of the agent, which becomes its folder')
     .addOption(
       new Option('--template <name>', 'what to start from')
