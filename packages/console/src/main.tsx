@@ -1,8 +1,9 @@
 import { render } from 'preact';
 import { inBackground } from './data/in-background.ts';
-import { startSession } from './session/session.ts';
+import { startSession } from './session/session-flow.ts';
 import { App } from './frame/app.tsx';
 import { startRouter } from './page/router.ts';
+import { keepTextVisible } from './page/safe-text.ts';
 import { keepSettings } from './page/settings.ts';
 import { startShortcuts } from './page/shortcuts.ts';
 
@@ -10,6 +11,7 @@ import { startShortcuts } from './page/shortcuts.ts';
 if (window === window.top) start();
 
 function start(): void {
+  keepTextVisible();
   keepSettings();
   startRouter();
   startShortcuts();

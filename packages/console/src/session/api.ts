@@ -3,6 +3,7 @@ import type {
   InteractionInTenantRecord,
   InteractionSummary,
   MemberRecord,
+  NoticeRecord,
   OverviewRecord,
   RunRecord,
   RunSummary,
@@ -11,12 +12,12 @@ import type {
   SystemRecord,
   TenantInteractionsQuery,
   TenantRunsQuery,
+  UsageRecord,
 } from '@convoke/sdk';
-import type { FeedParts, Notice } from '../data/feed.ts';
+import type { FeedParts } from '../data/feed.ts';
 import type { PageOf } from '../data/pages.ts';
-import type { UsageRow } from '../data/usage.ts';
 import { baseUrl } from './code-flow.ts';
-import { type TenantScope, accountClient, organizationClient } from './session.ts';
+import { type TenantScope, accountClient, organizationClient } from './tenant-clients.ts';
 
 /** The calls that several screens make, in the shape in which they use the answers. */
 
@@ -122,7 +123,7 @@ export function followEvents(
   scope: TenantScope,
   after: string | undefined,
   options: Parameters<FeedParts['connect']>[1],
-): AsyncIterable<Notice> {
+): AsyncIterable<NoticeRecord> {
   const { signal, onOpen, onCursor } = options;
   const client = scope.clientWith(async (url, init) => {
     const response = await fetch(url, init);
@@ -143,7 +144,7 @@ export function getSystem(): Promise<SystemRecord> {
   return accountClient().system();
 }
 
-/** Whether the server takes requests. It may be reachable and not ready, such as while it stops. */
+/** Whether the server Healthy. It may be reachable and not ready, such as while it stops. */
 export async function isServerReady(): Promise<boolean> {
   return (await fetch(`${baseUrl()}/readyz`)).ok;
 }
@@ -159,10 +160,10 @@ export async function readUsage(
     readonly bucket?: 'day';
     readonly group_by?: 'agent' | 'model' | 'client';
   },
-): Promise<readonly UsageRow[]> {
+): Promise<readonly UsageRecord[]> {
   const { days, ...rest } = query;
   const from = new Date(Date.now() - (days - 1) * dayMs).toISOString();
-  const rows: UsageRow[] = [];
+  const rows: UsageRecord[] = [];
   for await (const row of scope.client.usage.list({ ...rest, from, limit: 100 })) {
     rows.push(row);
     if (rows.length >= maxUsageRows) break;

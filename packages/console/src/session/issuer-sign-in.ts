@@ -1,26 +1,21 @@
 import {
-  type GivenToken,
   type PersonToken,
-  type Proof,
   type SignIn,
   SignInFailed,
   SignInRequired,
-  authorizationQuery,
-  codeFields,
-  codeIn,
-  newProof,
-  requestToken,
   signedOutUri,
-  tokenWithoutPage,
 } from './code-flow.ts';
-
-/** What the page needs of the issuer's discovery document. */
-interface Endpoints {
-  readonly issuer: string;
-  readonly authorization_endpoint: string;
-  readonly token_endpoint: string;
-  readonly end_session_endpoint?: string;
-}
+import {
+  type AuthorizationServer,
+  type GivenToken,
+  type Proof,
+  authorizationAddress,
+  discovered,
+  newProof,
+  redeemed,
+  refreshed,
+  tokenWithoutPage,
+} from './oauth.ts';
 
 const proofKey = 'convoke.sign-in';
 
@@ -33,7 +28,7 @@ const proofKey = 'convoke.sign-in';
 export class IssuerSignIn implements SignIn {
   readonly #issuer: string;
   readonly #clientId: string;
-  #endpoints: Promise<Endpoints> | undefined;
+  #server: Promise<AuthorizationServer> | undefined;
   #answer: URLSearchParams | undefined;
   #held: GivenToken | undefined;
   #timesForgotten = 0;
@@ -87,20 +82,21 @@ export class IssuerSignIn implements SignIn {
     const { end_session_endpoint: endpoint } = await this.#discovered();
     if (endpoint === undefined) return undefined;
     const back = { client_id: this.#clientId, post_logout_redirect_uri: signedOutUri() };
-    return withQuery(endpoint, new URLSearchParams(back).toString());
+    const address = new URL(endpoint);
+    for (const [name, value] of Object.entries(back)) address.searchParams.set(name, value);
+    return address.href;
   }
 
-  #discovered(): Promise<Endpoints> {
-    this.#endpoints ??= discover(this.#issuer).catch((error: unknown) => {
-      this.#endpoints = undefined;
+  #discovered(): Promise<AuthorizationServer> {
+    this.#server ??= discovered(this.#issuer).catch((error: unknown) => {
+      this.#server = undefined;
       throw error;
     });
-    return this.#endpoints;
+    return this.#server;
   }
 
   async #pageAddress(proof: Proof): Promise<string> {
-    const { authorization_endpoint: page } = await this.#discovered();
-    return withQuery(page, await authorizationQuery(this.#clientId, proof));
+    return authorizationAddress(await this.#discovered(), this.#clientId, proof);
   }
 
   async #redeem(answer: URLSearchParams): Promise<GivenToken> {
@@ -108,9 +104,7 @@ export class IssuerSignIn implements SignIn {
     const proof = isElsewhere ? this.#proofElsewhere : takeProof();
     // A return that this tab did not ask for: another page may have prepared it.
     if (proof === undefined) throw new SignInRequired('The tab did not ask for this sign-in.');
-    const code = codeIn(answer, { state: proof.state, issuer: this.#issuer });
-    const { token_endpoint: endpoint } = await this.#discovered();
-    return requestToken(endpoint, codeFields(this.#clientId, code, proof.verifier));
+    return redeemed(await this.#discovered(), this.#clientId, { answer, proof });
   }
 
   async #renewWithoutPage(held: GivenToken): Promise<GivenToken> {
@@ -120,16 +114,9 @@ export class IssuerSignIn implements SignIn {
 
   /** A refresh token that the issuer no longer accepts is dropped. */
   async #renewByRefresh(held: GivenToken): Promise<GivenToken> {
-    const { token_endpoint: endpoint } = await this.#discovered();
     const { refreshToken = '' } = held;
     try {
-      const given = await requestToken(endpoint, {
-        grant_type: 'refresh_token',
-        client_id: this.#clientId,
-        refresh_token: refreshToken,
-      });
-      // An issuer that does not rotate refresh tokens leaves the field out.
-      return { ...given, refreshToken: given.refreshToken ?? refreshToken };
+      return await refreshed(await this.#discovered(), this.#clientId, refreshToken);
     } catch (error) {
       if (error instanceof SignInFailed && error.code === 'invalid_grant') {
         return { ...held, refreshToken: undefined };
@@ -142,13 +129,8 @@ export class IssuerSignIn implements SignIn {
     if (this.#isRefused) return held;
     try {
       // Read again: a frame would not say that the issuer cannot be reached.
-      const endpoints = await discover(this.#issuer);
-      return await tokenWithoutPage({
-        clientId: this.#clientId,
-        issuer: this.#issuer,
-        tokenEndpoint: endpoints.token_endpoint,
-        visit: (query) => visitInFrame(withQuery(endpoints.authorization_endpoint, query)),
-      });
+      const server = await discovered(this.#issuer);
+      return await tokenWithoutPage(server, this.#clientId, visitInFrame);
     } catch (error) {
       if (!(error instanceof SignInRequired)) throw error;
       this.#isRefused = true;
@@ -201,19 +183,4 @@ function takeProof(): Proof | undefined {
   const kept = sessionStorage.getItem(proofKey);
   sessionStorage.removeItem(proofKey);
   return kept === null ? undefined : (JSON.parse(kept) as Proof);
-}
-
-/** OpenID Connect Discovery: the document must name the issuer itself. */
-async function discover(issuer: string): Promise<Endpoints> {
-  const response = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
-  const document = (await response.json()) as Endpoints;
-  if (document.issuer !== issuer) {
-    throw new SignInFailed('issuer_mismatch', 'The identity provider answers as another one.');
-  }
-  return document;
-}
-
-/** The address of an endpoint may have a query of its own. */
-function withQuery(endpoint: string, query: string): string {
-  return `${endpoint}${endpoint.includes('?') ? '&' : '?'}${query}`;
 }

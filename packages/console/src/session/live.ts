@@ -1,15 +1,9 @@
-import { ConvokeError } from '@convoke/sdk';
+import { ConvokeError, type NoticeRecord } from '@convoke/sdk';
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import {
-  type FeedChannel,
-  type FeedMessage,
-  type FeedState,
-  type Notice,
-  followFeed,
-} from '../data/feed.ts';
+import { type FeedChannel, type FeedMessage, type FeedState, followFeed } from '../data/feed.ts';
 import { followEvents } from './api.ts';
-import type { TenantScope } from './session.ts';
+import type { TenantScope } from './tenant-clients.ts';
 import { inBackground } from '../data/in-background.ts';
 
 const feedState = signal<FeedState>('connecting');
@@ -17,7 +11,7 @@ const feedState = signal<FeedState>('connecting');
 export const liveState: ReadonlySignal<FeedState> = feedState;
 
 /** `undefined`: notices may have been missed, read everything again. */
-type Listener = (notice: Notice | undefined) => void;
+type Listener = (notice: NoticeRecord | undefined) => void;
 const listeners = new Set<Listener>();
 
 const maxPauseMs = 15_000;
@@ -26,7 +20,7 @@ const maxPauseMs = 15_000;
 export function goLive(scope: TenantScope): () => void {
   const stop = new AbortController();
   const name = `convoke.feed.${scope.tenantId}`;
-  const tell = (notice: Notice | undefined) => {
+  const tell = (notice: NoticeRecord | undefined) => {
     for (const listener of listeners) listener(notice);
   };
   feedState.value = 'connecting';
@@ -105,7 +99,7 @@ const refreshMs = 1000;
 
 /** Calls `refresh` soon after a notice that concerns it, at most once a second. */
 export function useRefreshOnNotice(
-  concerns: (notice: Notice) => boolean,
+  concerns: (notice: NoticeRecord) => boolean,
   refresh: () => unknown,
 ): void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

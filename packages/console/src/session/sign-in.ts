@@ -1,5 +1,4 @@
 import type { SignIn } from './code-flow.ts';
-import { silentSignIn } from './silent-sign-in.ts';
 
 /** The other issuer, which the server writes into the page. */
 const other = document.querySelector<HTMLMetaElement>('meta[name="convoke-issuer"]');
@@ -9,6 +8,7 @@ export const hasAccountPage: boolean = other === null;
 
 let chosen: Promise<SignIn> | undefined;
 
+/** The way to sign in. Its script is a chunk of its own, so that the page draws before it is there (D-301). */
 export function signIn(): Promise<SignIn> {
   chosen ??= choose().catch((error: unknown) => {
     // The next attempt loads the script again.
@@ -19,7 +19,7 @@ export function signIn(): Promise<SignIn> {
 }
 
 async function choose(): Promise<SignIn> {
-  if (other === null) return silentSignIn;
+  if (other === null) return (await import('./silent-sign-in.ts')).silentSignIn;
   const { IssuerSignIn } = await import('./issuer-sign-in.ts');
   return new IssuerSignIn(other.content, other.dataset['clientId'] ?? '');
 }

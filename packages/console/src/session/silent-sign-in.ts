@@ -1,15 +1,22 @@
 import { inBackground } from '../data/in-background.ts';
+import { type PersonToken, type SignIn, baseUrl, signedOutUri } from './code-flow.ts';
 import {
-  type PersonToken,
-  type SignIn,
-  authorizationQuery,
-  baseUrl,
+  type AuthorizationServer,
+  authorizationAddress,
   newProof,
-  signedOutUri,
   tokenWithoutPage,
-} from './code-flow.ts';
+} from './oauth.ts';
 
 const clientId = 'convoke-console';
+
+/** The server itself. What its discovery document says is known here, so nothing is asked. */
+const server: AuthorizationServer = {
+  issuer: baseUrl(),
+  authorization_endpoint: `${baseUrl()}/oidc/auth`,
+  token_endpoint: `${baseUrl()}/oidc/token`,
+  authorization_response_iss_parameter_supported: true,
+  id_token_signing_alg_values_supported: ['EdDSA'],
+};
 
 /** Sign-in at the server itself. */
 export const silentSignIn: SignIn = {
@@ -17,14 +24,12 @@ export const silentSignIn: SignIn = {
   returned: () => {},
   obtain: askSilently,
   leave: async () => {
-    location.assign(pageAddress(await authorizationQuery(clientId, newProof())));
+    location.assign(await authorizationAddress(server, clientId, newProof()));
   },
   elsewhere: async () => {
     const proof = newProof();
-    return {
-      address: pageAddress(await authorizationQuery(clientId, proof)),
-      state: proof.state,
-    };
+    const address = await authorizationAddress(server, clientId, proof);
+    return { address, state: proof.state };
   },
   forget: () => {},
   signOutAddress: () => {
@@ -41,19 +46,10 @@ export const silentSignIn: SignIn = {
  * session cookie of the identity provider is the only thing that lasts (D-150).
  */
 function askSilently(): Promise<PersonToken> {
-  return tokenWithoutPage({
-    clientId,
-    issuer: baseUrl(),
-    tokenEndpoint: `${baseUrl()}/oidc/token`,
-    visit: async (query) => {
-      const response = await fetch(pageAddress(query), { cache: 'no-store' });
-      // The body is the page of the console itself, or an error page; neither is needed.
-      inBackground(response.body?.cancel());
-      return new URL(response.url).searchParams;
-    },
+  return tokenWithoutPage(server, clientId, async (address) => {
+    const response = await fetch(address, { cache: 'no-store' });
+    // The body is the page of the console itself, or an error page; neither is needed.
+    inBackground(response.body?.cancel());
+    return new URL(response.url).searchParams;
   });
-}
-
-function pageAddress(query: string): string {
-  return `${baseUrl()}/oidc/auth?${query}`;
 }

@@ -1,4 +1,4 @@
-import { type PersonToken, baseUrl } from './code-flow.ts';
+import { type PersonToken, SignInFailed, baseUrl } from './code-flow.ts';
 import { signIn } from './sign-in.ts';
 
 /** A token for one tenant, with the scopes that the person's role gives there (D-151). */
@@ -65,13 +65,13 @@ class ExchangeRefused extends Error {
   override readonly name = 'ExchangeRefused';
   readonly code: string;
 
-  constructor(code: string, message: string) {
+  constructor({ code, message }: SignInFailed) {
     super(message);
     this.code = code;
   }
 }
 
-/** Exchanges the person's token for one of a tenant (RFC 8693). */
+/** Exchanges the person's token for one of a tenant (D-151). */
 export function tenantTokens(
   person: RenewedToken<PersonToken>,
   { organizationId, tenantId }: TenantOf,
@@ -79,40 +79,27 @@ export function tenantTokens(
   const resource = `${baseUrl()}/v1/organizations/${organizationId}/tenants/${tenantId}`;
   return new RenewedToken(async () => {
     const subject = await person.get();
-    let response = await exchange(subject.token, resource);
-    if (response.status === 400) {
+    try {
+      return await exchange(subject.token, resource);
+    } catch (error) {
+      if (!(error instanceof SignInFailed)) throw error;
       // The person's token may have been ended by a sign-out elsewhere: ask once with a fresh one.
-      response = await exchange((await person.get(subject.token)).token, resource);
+      return exchangeAgain((await person.get(subject.token)).token, resource);
     }
-    return tokenIn(response);
   });
 }
 
-function exchange(subjectToken: string, resource: string): Promise<Response> {
-  return fetch(`${baseUrl()}/v1/oauth/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-      client_id: 'convoke-console',
-      subject_token: subjectToken,
-      subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
-      resource,
-    }),
-  });
+async function exchange(subjectToken: string, resource: string): Promise<TenantToken> {
+  const { exchanged } = await import('./oauth.ts');
+  const server = { issuer: baseUrl(), token_endpoint: `${baseUrl()}/v1/oauth/token` };
+  const given = await exchanged(server, 'convoke-console', { subjectToken, resource });
+  return { ...given, scopes: (given.scope ?? '').split(' ') };
 }
 
-async function tokenIn(response: Response): Promise<TenantToken> {
-  const answer = (await response.json().catch(() => ({}))) as {
-    readonly access_token?: string;
-    readonly expires_in?: number;
-    readonly scope?: string;
-    readonly error?: string;
-    readonly error_description?: string;
-  };
-  const { access_token: token, expires_in: seconds, scope = '' } = answer;
-  if (token === undefined || seconds === undefined) {
-    const { error = `http_${response.status}`, error_description: text } = answer;
-    throw new ExchangeRefused(error, text ?? 'The server gave no token for this tenant.');
+async function exchangeAgain(subjectToken: string, resource: string): Promise<TenantToken> {
+  try {
+    return await exchange(subjectToken, resource);
+  } catch (error) {
+    throw error instanceof SignInFailed ? new ExchangeRefused(error) : error;
   }
-  return { token, expiresAt: Date.now() + seconds * 1000, scopes: scope.split(' ') };
 }

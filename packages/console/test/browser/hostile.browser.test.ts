@@ -49,6 +49,22 @@ test('a prompt with markup is text in every list', async () => {
   expect(await page.locator('#injected').count()).toBe(0);
 });
 
+test('no text of an agent can turn around what stands beside it, in a list or in an attribute (D-300)', async () => {
+  const { run } = await begin(web.server, 'echo', 'turned \u202eround\u2066 here');
+  await ended(web.server, run);
+  const shown = 'turned ⟨U+202E⟩round⟨U+2066⟩ here';
+  const page = await web.visit(`${web.tenant}/runs`);
+  await page.getByRole('link', { name: shown }).waitFor();
+  await page.goto(`${web.server.baseUrl}${web.tenant}/runs/${run.id}`);
+  await page.getByRole('log').getByText(shown).first().waitFor();
+  await page.getByRole('heading', { level: 1, name: shown }).waitFor();
+  expect(await page.title()).toContain(shown);
+  const raw = await page.evaluate<boolean>(
+    '/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.documentElement.outerHTML)',
+  );
+  expect(raw).toBe(false);
+});
+
 test('a tool input cannot look like another one: what turns text around is made visible', async () => {
   const { run } = await begin(web.server, 'writer', 'pay \u202e00001 to bob <img src=x>');
   await runIn(web.server, run, 'waiting');
