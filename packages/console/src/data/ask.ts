@@ -1,4 +1,4 @@
-import type { InteractionRecord, Json, JsonObject } from '@convoke/sdk';
+import type { InteractionRecord, InteractionSummary, Json, JsonObject } from '@convoke/sdk';
 import type { AskItem } from './transcript.ts';
 
 /** What a person is asked, from whichever source it came: the list, the record, or the events of the run. */
@@ -109,22 +109,19 @@ export function outcomeWords(outcome: AskOutcome): string {
   return `answered "${text ?? ''}"`;
 }
 
-/** A row of the inbox: what it is about, without its input and its answer. */
-export interface AskSummary {
-  readonly kind: 'permission' | 'question';
-  readonly tool_name?: string | undefined;
-  readonly question?: string | undefined;
-  readonly about?: { readonly kind: string; readonly tool_name?: string | undefined } | undefined;
-}
-
-export function summaryTitle({ kind, tool_name: toolName, question, about }: AskSummary): string {
+export function summaryTitle({
+  kind,
+  tool_name: toolName,
+  question,
+  about,
+}: InteractionSummary): string {
   return askTitle({ kind, toolName, question, about });
 }
 
 /** What is asked, in one line. */
 export function askTitle(
-  ask: Pick<Ask, 'kind' | 'toolName' | 'question'> & Pick<AskSummary, 'about'>,
+  ask: Pick<Ask, 'kind' | 'toolName' | 'question'> & Pick<InteractionSummary, 'about'>,
 ): string {
-  if (ask.about?.tool_name !== undefined) return `Was ${ask.about.tool_name} carried out?`;
+  if (ask.about?.tool_name !== undefined) return `Did ${ask.about.tool_name} complete?`;
   return ask.kind === 'permission' ? (ask.toolName ?? 'tool') : (ask.question ?? 'Question');
 }

@@ -1,12 +1,4 @@
-/** What happened in the tenant: a thin notice, enough to know which records to read again. */
-export interface Notice {
-  readonly id: string;
-  readonly type: string;
-  readonly session_id?: string | undefined;
-  readonly run_id?: string | undefined;
-  readonly created_at: string;
-  readonly data: { readonly [member: string]: unknown };
-}
+import type { NoticeRecord } from '@convoke/sdk';
 
 export type FeedState = 'connecting' | 'live' | 'reconnecting';
 
@@ -27,7 +19,7 @@ export interface FeedParts {
       /** How far the connection got, also over notices that were not sent. */
       readonly onCursor: (id: string) => void;
     },
-  ) => AsyncIterable<Notice>;
+  ) => AsyncIterable<NoticeRecord>;
   /** Waits before the next connection; the count is that of failures in a row. */
   readonly pause: (failures: number, signal: AbortSignal) => Promise<void>;
   /** The cursor is too old or unknown: everything must be read again. */
@@ -42,13 +34,13 @@ export interface FeedChannel {
 }
 
 export type FeedMessage =
-  | { readonly kind: 'notice'; readonly notice: Notice }
+  | { readonly kind: 'notice'; readonly notice: NoticeRecord }
   | { readonly kind: 'state'; readonly state: FeedState }
   | { readonly kind: 'lost' }
   | { readonly kind: 'hello' };
 
 export interface FeedListener {
-  readonly onNotice: (notice: Notice) => void;
+  readonly onNotice: (notice: NoticeRecord) => void;
   readonly onState: (state: FeedState) => void;
   /** Notices may have been missed: read the lists again. */
   readonly onLost: () => void;
@@ -132,7 +124,7 @@ class FeedTab {
   }
 
   /** A tab that takes over may read what the last one had told already. */
-  #deliver(notice: Notice): void {
+  #deliver(notice: NoticeRecord): void {
     if (this.#cursor !== undefined && notice.id <= this.#cursor) return;
     this.#cursor = notice.id;
     this.#listener.onNotice(notice);

@@ -54,10 +54,10 @@ export function parsedObject(text: string): JsonObjectText {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return { ok: false, reason: error instanceof Error ? error.message : 'This is not JSON.' };
+    return { ok: false, reason: error instanceof Error ? error.message : 'Not valid JSON.' };
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { ok: false, reason: 'It must be an object: { … }.' };
+    return { ok: false, reason: 'Must be a JSON object: { … }.' };
   }
   return { ok: true, value: value as { readonly [member: string]: Json } };
 }

@@ -1,20 +1,31 @@
-import type { Notice } from './feed.ts';
+import type { NoticeRecord, RunStatus, RunSummary } from '@convoke/sdk';
 
 /** What a row of a run shows and a notice can change. */
-export interface RunRow {
-  readonly status: string;
-  readonly error_code?: string | undefined;
-  readonly ended_at?: string | undefined;
+type RunRow = Pick<RunSummary, 'status' | 'error_code' | 'ended_at'>;
+
+const ended: ReadonlySet<RunStatus> = new Set(['completed', 'failed', 'cancelled']);
+
+const ofRuns: ReadonlySet<string> = new Set<RunStatus>([
+  'queued',
+  'running',
+  'waiting',
+  'cancelling',
+  'completed',
+  'failed',
+  'cancelled',
+]);
+
+/** A notice of a session has a status too, which is not one of a run. */
+function isRunStatus(status: string | undefined): status is RunStatus {
+  return status !== undefined && ofRuns.has(status);
 }
 
-const ended: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
-
-export function hasEnded({ status }: Pick<RunRow, 'status'>): boolean {
+export function hasEnded({ status }: Pick<RunSummary, 'status'>): boolean {
   return ended.has(status);
 }
 
 /** Whether a request to cancel the run can change something. */
-export function canCancel(run: Pick<RunRow, 'status'>): boolean {
+export function canCancel(run: Pick<RunSummary, 'status'>): boolean {
   return !hasEnded(run) && run.status !== 'cancelling';
 }
 
@@ -22,15 +33,15 @@ export function canCancel(run: Pick<RunRow, 'status'>): boolean {
  * The row after a notice about its run (D-156). A row that shows the end stays as it is: its answer was newer than the
  * notice. One that is being cancelled changes only by its end, because the feed does not tell that a cancel was requested.
  */
-export function rowAfter<R extends RunRow>(row: R, notice: Notice): R {
+export function rowAfter<R extends RunRow>(row: R, notice: NoticeRecord): R {
   const { status, error_code: code } = notice.data;
-  if (typeof status !== 'string' || hasEnded(row)) return row;
+  if (!isRunStatus(status) || hasEnded(row)) return row;
   const isEnd = hasEnded({ status });
   if (row.status === 'cancelling' && !isEnd) return row;
   return {
     ...row,
     status,
-    ...(typeof code === 'string' ? { error_code: code } : {}),
+    ...(code === undefined ? {} : { error_code: code }),
     ...(isEnd ? { ended_at: notice.created_at } : {}),
   };
 }

@@ -1,7 +1,7 @@
 import type { Convoke, RunEvent, RunRecord } from '@convoke/sdk';
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { inBackground } from './in-background.ts';
-import { RunView } from './run-view.ts';
+import { type RunSnapshot, RunView } from './run-view.ts';
 
 /** A run that a hidden page follows no longer; it goes on from the last event when it is seen again. */
 const hiddenMs = 30_000;
@@ -15,9 +15,9 @@ export class RunStore {
   readonly #client: Convoke;
   readonly #ids: { readonly id: string; readonly sessionId: string };
   readonly #record: ReturnType<typeof signal<RunRecord>>;
-  readonly #version = signal(0);
   readonly #error = signal<unknown>(undefined);
-  readonly view: RunView;
+  readonly #taken: RunView;
+  readonly #view: ReturnType<typeof signal<RunSnapshot>>;
   #stop: AbortController | undefined;
   #drawing: ReturnType<typeof setTimeout> | undefined;
   #hiding: ReturnType<typeof setTimeout> | undefined;
@@ -26,16 +26,17 @@ export class RunStore {
     this.#client = client;
     this.#ids = { id: record.id, sessionId: record.session_id };
     this.#record = signal(record);
-    this.view = new RunView(record.created_at);
+    this.#taken = new RunView(record.created_at);
+    this.#view = signal(this.#taken.snapshot());
   }
 
   get record(): ReadonlySignal<RunRecord> {
     return this.#record as ReadonlySignal<RunRecord>;
   }
 
-  /** Draws the component that calls this again whenever the view has changed. */
-  watch(): number {
-    return this.#version.value;
+  /** What the events amount to; changes at most once in `drawMs`. */
+  get view(): ReadonlySignal<RunSnapshot> {
+    return this.#view as ReadonlySignal<RunSnapshot>;
   }
 
   get error(): ReadonlySignal<unknown> {
@@ -74,7 +75,7 @@ export class RunStore {
   #seen(): void {
     clearTimeout(this.#hiding);
     if (document.hidden) this.#hiding = setTimeout(() => this.#stop?.abort(), hiddenMs);
-    else if (this.#stop?.signal.aborted === true && !this.view.hasEnded) this.#follow();
+    else if (this.#stop?.signal.aborted === true && !this.#taken.hasEnded) this.#follow();
   }
 
   #follow(): void {
@@ -86,9 +87,9 @@ export class RunStore {
   }
 
   async #take(signal: AbortSignal): Promise<void> {
-    const after = this.view.lastId;
+    const after = this.#taken.lastId;
     for await (const event of this.#handle().follow({ after, signal, patienceMs })) {
-      if (!this.view.take(event)) continue;
+      if (!this.#taken.take(event)) continue;
       this.#draw();
       if (changesRecord(event)) inBackground(this.refresh());
     }
@@ -98,7 +99,7 @@ export class RunStore {
   #draw(): void {
     this.#drawing ??= setTimeout(() => {
       this.#drawing = undefined;
-      this.#version.value += 1;
+      this.#view.value = this.#taken.snapshot();
     }, drawMs);
   }
 }

@@ -8,12 +8,23 @@ import {
 } from './transcript.ts';
 import { SpanRecorder, type Spans } from './spans.ts';
 
+/** A run as the page shows it at one moment. */
+export interface RunSnapshot {
+  readonly items: readonly TranscriptItem[];
+  /** All events so far. The array grows; a later snapshot has the same one. */
+  readonly events: readonly RunEvent[];
+  readonly hasEnded: boolean;
+  /** The answer so far. */
+  readonly text: string;
+  readonly spansAt: (now: number) => Spans;
+}
+
 /**
  * A run as the page shows it, built from its events: take each one once and in order. What an interruption discards is cut
  * out of the text (D-87).
  */
 export class RunView {
-  readonly events: RunEvent[] = [];
+  readonly #events: RunEvent[] = [];
   readonly #items: TranscriptItem[] = [];
   readonly #texts = new Map<TranscriptItem, RunText>();
   readonly #spans: SpanRecorder;
@@ -24,9 +35,15 @@ export class RunView {
     this.#spans = new SpanRecorder(Date.parse(createdAt));
   }
 
-  /** Another array each time: a component that reads a signal is drawn again only if one of its properties differs. */
-  get items(): readonly TranscriptItem[] {
-    return [...this.#items];
+  /** Another object each time, so that a signal that holds it redraws what reads it. */
+  snapshot(): RunSnapshot {
+    return {
+      items: [...this.#items],
+      events: this.#events,
+      hasEnded: this.#hasEnded,
+      text: this.#items.map((item) => (item.kind === 'text' ? item.text : '')).join(''),
+      spansAt: (now) => this.#spans.at(now),
+    };
   }
 
   get lastId(): string | undefined {
@@ -37,20 +54,11 @@ export class RunView {
     return this.#hasEnded;
   }
 
-  spans(now: number): Spans {
-    return this.#spans.at(now);
-  }
-
-  /** The answer so far. */
-  get text(): string {
-    return this.#items.map((item) => (item.kind === 'text' ? item.text : '')).join('');
-  }
-
   /** Returns false for an event that was taken before. */
   take(event: RunEvent): boolean {
     if (this.#lastId !== undefined && !isLater(event.id, this.#lastId)) return false;
     this.#lastId = event.id;
-    this.events.push(event);
+    this.#events.push(event);
     this.#spans.take(event);
     this.#record(event);
     if (isTerminalEvent(event)) this.#hasEnded = true;

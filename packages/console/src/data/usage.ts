@@ -1,14 +1,4 @@
-/** One row of a usage report, as far as the page sums it. */
-export interface UsageRow {
-  readonly start?: string | undefined;
-  readonly group?: string | undefined;
-  readonly runs?: number | undefined;
-  readonly failed?: number | undefined;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cost?: number | undefined;
-  readonly currency?: string | undefined;
-}
+import type { UsageRecord } from '@convoke/sdk';
 
 export interface DayOfUsage {
   readonly day: string;
@@ -21,7 +11,7 @@ export interface DayOfUsage {
 const dayMs = 86_400_000;
 
 /** One entry for every day up to now, also for those without a row: a gap in a chart is a lie about time. */
-export function daysOf(rows: readonly UsageRow[], days: number, now: number): DayOfUsage[] {
+export function daysOf(rows: readonly UsageRecord[], days: number, now: number): DayOfUsage[] {
   const byDay = new Map<string, DayOfUsage>();
   for (let back = days - 1; back >= 0; back -= 1) {
     const day = new Date(now - back * dayMs).toISOString().slice(0, 10);

@@ -5,14 +5,8 @@ import { Dialog } from '../parts/dialog.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Toasts } from '../parts/toast.tsx';
 import { addressOf } from '../data/routes.ts';
-import {
-  enter,
-  hasEnded,
-  leaveForSignIn,
-  leaveSignedOut,
-  session,
-  signInAgain,
-} from '../session/session.ts';
+import { hasEnded, session } from '../session/session.ts';
+import { enter, leaveForSignIn, leaveSignedOut, signInAgain } from '../session/session-flow.ts';
 import { Frame } from './frame.tsx';
 import { navigate, place } from '../page/router.ts';
 
@@ -33,49 +27,48 @@ function SessionPage(): JSX.Element {
     case 'starting':
     case 'leaving':
       return (
-        <Alone>
+        <CenteredMessage>
           <p class="muted" role="status">
-            {state.kind === 'starting' ? 'Signing in' : 'To the sign-in page'}
+            {state.kind === 'starting' ? 'Signing in…' : 'Redirecting to sign-in…'}
           </p>
-        </Alone>
+        </CenteredMessage>
       );
     case 'insecure':
       return (
-        <Alone>
+        <CenteredMessage>
           <h1>The console needs HTTPS</h1>
           <p>
-            Away from the machine of the server, a browser offers what the console needs only over
-            HTTPS. Open it by its https address, or on the machine itself at{' '}
-            <code>http://localhost</code>.
+            Except on localhost, the console requires HTTPS. Open its https address, or{' '}
+            <code>http://localhost</code> on the server itself.
           </p>
-        </Alone>
+        </CenteredMessage>
       );
     case 'signed-out':
       return (
-        <Alone>
+        <CenteredMessage>
           <h1>Signed out</h1>
-          <p>Your sign-in has ended. Nothing of it is left in this page.</p>
+          <p>You’re signed out. Nothing is kept in this page.</p>
           <Button kind="primary" onClick={leaveForSignIn}>
             Sign in
           </Button>
-        </Alone>
+        </CenteredMessage>
       );
     case 'done-here':
       return (
-        <Alone>
+        <CenteredMessage>
           <h1>Signed in</h1>
-          <p>Close this tab and go on in the one that you came from.</p>
-        </Alone>
+          <p>Close this tab and continue in the one you came from.</p>
+        </CenteredMessage>
       );
     case 'failed':
       return (
-        <Alone>
+        <CenteredMessage>
           <h1>Convoke</h1>
           <ProblemNote error={state.error} retry={() => enter()} />
-        </Alone>
+        </CenteredMessage>
       );
     case 'in':
-      return <Inside />;
+      return <SignedIn />;
   }
 }
 
@@ -96,11 +89,11 @@ function SignInAgain(): JSX.Element {
   };
   return (
     <Dialog title="Your sign-in has ended" class="covering" isFixed onClose={() => {}}>
-      <p>Sign in again in another tab. What you typed is kept, and this page goes on.</p>
+      <p>Sign in again in another tab. This page keeps what you typed and continues.</p>
       {error !== undefined && <ProblemNote error={error} />}
       {isWaiting && (
         <p class="muted" role="status">
-          Waiting for the other tab
+          Waiting for the other tab…
         </p>
       )}
       <div class="buttons end">
@@ -113,7 +106,7 @@ function SignInAgain(): JSX.Element {
   );
 }
 
-function Inside(): JSX.Element {
+function SignedIn(): JSX.Element {
   const state = session.value;
   const { screen } = place.value;
   const first = state.kind === 'in' ? state.workspaces[0] : undefined;
@@ -129,21 +122,21 @@ function Inside(): JSX.Element {
   }, [screen, first]);
   if (first === undefined && organization === undefined) {
     return (
-      <Alone>
+      <CenteredMessage>
         <h1>No organization</h1>
         <p>
-          You are signed in, but belong to no organization. Ask an owner to add you:{' '}
+          You’re signed in, but you don’t belong to an organization yet. Ask an owner to add you:{' '}
           <code>convoke admin member add</code> on the server.
         </p>
-        <Button onClick={() => enter()}>Look again</Button>
-      </Alone>
+        <Button onClick={() => enter()}>Check again</Button>
+      </CenteredMessage>
     );
   }
   return <Frame />;
 }
 
 /** One message on an otherwise empty page. */
-function Alone({ children }: { readonly children: ComponentChildren }): JSX.Element {
+function CenteredMessage({ children }: { readonly children: ComponentChildren }): JSX.Element {
   return (
     <main class="page-alone">
       <div>{children}</div>

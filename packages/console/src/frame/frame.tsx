@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { visible } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import { addressOf } from '../data/routes.ts';
 import { Button } from '../parts/button.tsx';
@@ -10,7 +9,8 @@ import { Icon } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
 import { goLive, liveState } from '../session/live.ts';
-import { type TenantScope, session, tenantScope } from '../session/session.ts';
+import { session } from '../session/session.ts';
+import { type TenantScope, tenantScope } from '../session/tenant-clients.ts';
 import { TenantContext } from '../session/use.ts';
 import { Navigation, sectionOf } from './navigation.tsx';
 import { Palette } from './palette.tsx';
@@ -40,7 +40,7 @@ export function Frame(): JSX.Element {
   const body = (
     <div class="shell">
       <a class="skip" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <Navigation
         scope={scope}
@@ -51,15 +51,15 @@ export function Frame(): JSX.Element {
         <button
           type="button"
           class="shade"
-          aria-label="Close the navigation"
+          aria-label="Close navigation"
           onClick={() => (open.value = undefined)}
         />
       )}
       <div class="main">
         <Top scope={scope} />
         {liveState.value === 'reconnecting' && (
-          <div class="line" role="status">
-            Reconnecting. Nothing is lost: what happened meanwhile appears when the server answers.
+          <div class="status-line" role="status">
+            Reconnecting… Nothing is lost.
           </div>
         )}
         <Content isMissing={wanted !== undefined && scope === undefined} />
@@ -68,7 +68,7 @@ export function Frame(): JSX.Element {
         <Palette scope={scope} organizationId={organizationId} onClose={close} />
       )}
       {open.value === 'keys' && (
-        <Dialog title="Keys" onClose={close}>
+        <Dialog title="Keyboard shortcuts" onClose={close}>
           {shortcutList()}
           <div class="buttons end">
             <Button onClick={close} autofocus>
@@ -133,7 +133,9 @@ function goBack(): void {
   const { screen, params } = place.value;
   const section = sectionOf(screen);
   const fields = [
-    ...document.querySelectorAll<HTMLInputElement>('main :is(textarea, input.input)'),
+    ...document.querySelectorAll<HTMLInputElement>(
+      'main :is(textarea, input[type="text"], input[type="search"])',
+    ),
   ];
   if (section === undefined || section.screen === screen) return;
   if (fields.every(({ value }) => value === '')) navigate(addressOf(section.screen, params));
@@ -146,7 +148,7 @@ function Top({ scope }: { readonly scope: TenantScope | undefined }): JSX.Elemen
         <Button
           kind="quiet"
           size="icon"
-          label="Open the navigation"
+          ariaLabel="Open navigation"
           onClick={() => (open.value = 'navigation')}
         >
           <Icon name="Menu" />
@@ -155,7 +157,7 @@ function Top({ scope }: { readonly scope: TenantScope | undefined }): JSX.Elemen
       <Crumbs scope={scope} />
       <button type="button" class="button find" onClick={() => (open.value = 'palette')}>
         <Icon name="Search" />
-        <span>Search or go to an id</span>
+        <span>Search or paste an ID</span>
         <kbd>{modifierKey} K</kbd>
       </button>
     </header>
@@ -171,7 +173,7 @@ function Crumbs({ scope }: { readonly scope: TenantScope | undefined }): JSX.Ele
   const address = section === undefined ? '' : addressOf(section.screen, params);
   return (
     <nav class="crumbs" aria-label="Place">
-      {owner !== undefined && screen !== 'settings' && <span class="clip">{visible(owner)}</span>}
+      {owner !== undefined && screen !== 'settings' && <span class="clip">{owner}</span>}
       {section !== undefined && section.screen !== screen && (
         <>
           <span aria-hidden="true">/</span>
@@ -223,16 +225,16 @@ function Body({ isMissing }: { readonly isMissing: boolean }): JSX.Element {
   const found = screenOf(screen);
   if (isMissing) {
     return (
-      <Empty isScreen title="You have no access to this tenant, or it does not exist.">
-        <a href="/console/">To the start</a>
+      <Empty isScreen title="This tenant doesn’t exist, or you don’t have access.">
+        <a href="/console/">Go to Home</a>
       </Empty>
     );
   }
   if (screen === 'start' || screen === 'callback' || found === 'loading') return <Skeleton />;
   if (found === 'unknown') {
     return (
-      <Empty isScreen title="There is no such page.">
-        <a href="/console/">To the start</a>
+      <Empty isScreen title="Page not found.">
+        <a href="/console/">Go to Home</a>
       </Empty>
     );
   }

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
-import { visible } from '../data/formats.ts';
 import { type ScreenName, addressOf } from '../data/routes.ts';
 import { Brand, Icon } from '../parts/icon.tsx';
 import { MenuButton } from '../parts/menu.tsx';
 import { getOverview } from '../session/api.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
-import { type TenantScope, session } from '../session/session.ts';
+import { session } from '../session/session.ts';
+import type { TenantScope } from '../session/tenant-clients.ts';
 import { useResource } from '../session/use.ts';
 import { place } from '../page/router.ts';
 
@@ -94,7 +94,7 @@ export function Navigation(props: {
           <a href="/docs">API reference</a>
         </li>
         <NavigationLink entry={{ name: 'Settings', screen: 'settings' }} params={{}}>
-          <span class="muted small clip">{visible(person)}</span>
+          <span class="muted small clip">{person}</span>
         </NavigationLink>
       </ul>
     </nav>
@@ -147,10 +147,10 @@ function Switcher({ scope }: { readonly scope: TenantScope | undefined }): JSX.E
     <div class="switcher">
       <MenuButton
         at="start"
-        label={scope && `Tenant ${scope.name}: choose another`}
-        words={
+        ariaLabel={scope && `Tenant ${scope.name}: switch tenant`}
+        label={
           <>
-            <span class="clip">{visible(scope?.name ?? 'Choose a tenant')}</span>
+            <span class="clip">{scope?.name ?? 'Select a tenant'}</span>
             <Icon name="ChevronDown" />
           </>
         }
@@ -161,8 +161,8 @@ function Switcher({ scope }: { readonly scope: TenantScope | undefined }): JSX.E
             href={addressOf('home', { tenant: tenant.tenant_id })}
             aria-current={tenant.tenant_id === here ? 'true' : undefined}
           >
-            {visible(tenant.display_name)}
-            <span class="muted small">{` ${visible(organization)}`}</span>
+            {tenant.display_name}
+            <span class="muted small">{` ${organization}`}</span>
           </a>
         ))}
       </MenuButton>

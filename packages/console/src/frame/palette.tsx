@@ -1,10 +1,10 @@
 import type { SessionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { visible } from '../data/formats.ts';
 import { addressOf, placeOfId } from '../data/routes.ts';
 import { listAgents, listSessions } from '../session/api.ts';
-import { type TenantScope, session } from '../session/session.ts';
+import { session } from '../session/session.ts';
+import type { TenantScope } from '../session/tenant-clients.ts';
 import { useResource } from '../session/use.ts';
 import { manages, organizationEntries, tenantEntries } from './navigation.tsx';
 import { navigate } from '../page/router.ts';
@@ -52,7 +52,7 @@ export function Palette(props: PaletteProps): JSX.Element {
     <dialog
       ref={element}
       class="palette"
-      aria-label="Search or go to an id"
+      aria-label="Search or paste an ID"
       onCancel={(event) => {
         event.preventDefault();
         onClose();
@@ -66,8 +66,8 @@ export function Palette(props: PaletteProps): JSX.Element {
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={targets[at] === undefined ? undefined : `palette-${at}`}
-        aria-label="Search or go to an id"
-        placeholder="A screen, an agent, a session, a tenant, or any id"
+        aria-label="Search or paste an ID"
+        placeholder="Search screens, agents, sessions and tenants, or paste an ID"
         value={text}
         autofocus
         onInput={(event) => {
@@ -77,9 +77,7 @@ export function Palette(props: PaletteProps): JSX.Element {
         onKeyDown={press}
       />
       <Targets targets={targets} at={at} onChoose={go} />
-      {targets.length === 0 && (
-        <p class="empty">Nothing of that name. Paste a whole id to open it.</p>
-      )}
+      {targets.length === 0 && <p class="empty">No results. Paste a full ID to open it.</p>}
     </dialog>
   );
 }
@@ -103,8 +101,8 @@ function Targets(props: {
           aria-selected={index === props.at}
           onClick={() => props.onChoose(target)}
         >
-          <span class="clip">{visible(target.name)}</span>
-          <span class="muted">{visible(target.more)}</span>
+          <span class="clip">{target.name}</span>
+          <span class="muted">{target.more}</span>
         </li>
       ))}
     </ul>

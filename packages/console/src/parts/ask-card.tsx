@@ -2,7 +2,6 @@ import type { Answer, InteractionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Ask, askOfRecord, askTitle, inputOf, outcomeWords } from '../data/ask.ts';
-import { visible } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import { jsonParts } from '../data/json-text.ts';
 import { wasTooLate } from '../data/problems.ts';
@@ -75,7 +74,7 @@ export function AskCard(props: AskCardProps): JSX.Element {
       onKeyDown={press}
     >
       <AskHeader ask={ask} />
-      <div class="body">
+      <div class="card-body">
         <AskSubject ask={ask} input={input} />
         {isOpen && mayAnswer && (
           <AskForm
@@ -88,7 +87,7 @@ export function AskCard(props: AskCardProps): JSX.Element {
           />
         )}
         {isOpen && !mayAnswer && (
-          <p class="muted">Your role may read this, not answer it. Ask an operator.</p>
+          <p class="muted">Your role can view this request but not answer it. Ask an operator.</p>
         )}
         {!isOpen && <AskOutcomeLine ask={ask} wasLate={wasLate} />}
         {error !== undefined && <ProblemNote error={error} />}
@@ -118,10 +117,7 @@ function useInputParts(ask: Ask): InputParts {
 /** Sends an answer. When another person or tab was first, reads what they answered. */
 function useAnswer(ask: Ask, onRecord: (record: InteractionRecord, isLate: boolean) => void) {
   const tenant = useTenant();
-  const chosen = useRef<Answer | undefined>(undefined);
-  const { isBusy, error, run } = useAction(async () => {
-    const given = chosen.current;
-    if (given === undefined) return;
+  const { isBusy, error, run } = useAction(async (given: Answer) => {
     const { interactions } = tenant.client.sessions.at(ask.sessionId);
     try {
       onRecord(await interactions.answer(ask.key, given), false);
@@ -130,11 +126,7 @@ function useAnswer(ask: Ask, onRecord: (record: InteractionRecord, isLate: boole
       onRecord(await findInteraction(tenant, ask.key), true);
     }
   });
-  const answer = (given: Answer) => {
-    chosen.current = given;
-    inBackground(run());
-  };
-  return { answer, isBusy, error };
+  return { answer: (given: Answer) => inBackground(run(given)), isBusy, error };
 }
 
 function AskHeader({ ask }: { readonly ask: Ask }): JSX.Element {
@@ -146,10 +138,12 @@ function AskHeader({ ask }: { readonly ask: Ask }): JSX.Element {
         </span>
         {ask.kind === 'permission' ? (
           <>
-            wants to run <code>{visible(askTitle(ask))}</code>
+            wants to run <code>{askTitle(ask)}</code>
           </>
+        ) : ask.about === undefined ? (
+          askTitle(ask)
         ) : (
-          visible(ask.about === undefined ? askTitle(ask) : (ask.question ?? ''))
+          (ask.question ?? '')
         )}
       </strong>
       <span class="muted small">
@@ -180,12 +174,12 @@ function AskSubject(props: { readonly ask: Ask; readonly input: InputParts }): J
     return (
       <div class="stack tight">
         <p>
-          The server was lost while <code>{visible(toolName)}</code> was running, and it has no
-          result. Only a person can find out whether the call had its effect.
+          The server was lost while <code>{toolName}</code> was running, and it has no result. Only
+          a person can find out whether the call had its effect.
           {begunAt !== undefined && (
             <>
               {' '}
-              It began <Time at={begunAt} />.
+              It started <Time at={begunAt} />.
             </>
           )}
         </p>
@@ -202,11 +196,11 @@ function LostChanges(props: {
 }): JSX.Element {
   return (
     <div class="stack tight">
-      <p>The files that the run goes on with are older than these calls of it:</p>
+      <p>The restored files do not include the changes of these calls:</p>
       <ul>
         {props.calls.map((call) => (
           <li key={`${call.tool_name}${call.begun_at}`}>
-            <code>{visible(call.tool_name)}</code> <Time at={call.begun_at} />
+            <code>{call.tool_name}</code> <Time at={call.begun_at} />
           </li>
         ))}
       </ul>
@@ -218,21 +212,21 @@ function AskOutcomeLine(props: { readonly ask: Ask; readonly wasLate: boolean })
   const { outcome, status } = props.ask;
   if (outcome === undefined) {
     const words =
-      status === 'expired' ? 'It expired before an answer came.' : 'The run ended first.';
+      status === 'expired' ? 'Expired without an answer.' : 'The run ended before an answer came.';
     return <p class="muted">{words}</p>;
   }
   return (
     <p role={props.wasLate ? 'alert' : undefined}>
       {props.wasLate && <strong>Your answer came too late. </strong>}
-      {outcome.by !== undefined && <span>{visible(personName(outcome.by))} </span>}
-      <span>{visible(outcomeWords(outcome))}</span>
+      {outcome.by !== undefined && <span>{personName(outcome.by)} </span>}
+      <span>{outcomeWords(outcome)}</span>
       {outcome.at !== undefined && (
         <span class="muted">
           {' '}
           <Time at={outcome.at} />
         </span>
       )}
-      {outcome.message !== undefined && <span>{`: “${visible(outcome.message)}”`}</span>}
+      {outcome.message !== undefined && <span>{`: “${outcome.message}”`}</span>}
     </p>
   );
 }

@@ -2,7 +2,6 @@ import type { Answer } from '@convoke/sdk';
 import type { JSX, Ref } from 'preact';
 import { useImperativeHandle, useRef, useState } from 'preact/hooks';
 import type { Ask } from '../data/ask.ts';
-import { visible } from '../data/formats.ts';
 import { jsonText, parsedObject } from '../data/json-text.ts';
 import { lineDifference } from '../data/line-difference.ts';
 import { meaningOfDoubtOption } from '../data/problems.ts';
@@ -30,7 +29,7 @@ export function AskForm(props: AskFormProps): JSX.Element {
     <>
       {!props.isWholeShown && (
         <p class="small waiting">
-          {`You see a part of the input. You can ${isPermission ? 'allow it' : 'answer'} once you have opened all of it.`}
+          {`You see part of the input. Open all of it to ${isPermission ? 'allow it' : 'answer'}.`}
         </p>
       )}
       <Form {...props} handle={props.ref} />
@@ -93,7 +92,7 @@ function PermissionForm(props: FormProps): JSX.Element {
       </div>
       <div class="buttons">
         <Button onClick={edit} kind="quiet" pressed={edited !== undefined}>
-          {edited === undefined ? 'Edit input' : 'Keep the input'} <kbd>e</kbd>
+          {edited === undefined ? 'Edit input' : 'Discard changes'} <kbd>e</kbd>
         </Button>
         <span class="grow" />
         <Button onClick={deny} disabled={!isReady}>
@@ -114,7 +113,7 @@ function Difference(props: { readonly before: string; readonly after: string }):
       <div class="difference" role="region" aria-label="Your changes" tabIndex={0}>
         {lineDifference(props.before, props.after).map(({ kind, text }, index) => (
           <div key={index} class={kind}>
-            {`${kind === 'added' ? '+' : kind === 'removed' ? '−' : ' '} ${visible(text)}`}
+            {`${kind === 'added' ? '+' : kind === 'removed' ? '−' : ' '} ${text}`}
           </div>
         ))}
       </div>
@@ -160,7 +159,7 @@ function QuestionForm(props: FormProps): JSX.Element {
         <Options ask={ask} chosen={typed !== '' && !isMultiple ? [] : chosen} onChoose={choose} />
       )}
       <TextField
-        label={options.length > 0 ? 'Or in your own words' : 'Your answer'}
+        label={options.length > 0 ? 'Or type your own answer' : 'Your answer'}
         value={text}
         onInput={setText}
         max={10_000}
@@ -198,8 +197,8 @@ function Options(props: {
               onChange={(event) => onChoose(label, event.currentTarget.checked)}
             />
             <span>
-              {visible(label)}
-              {more !== undefined && <span class="muted">{visible(more)}</span>}
+              {label}
+              {more !== undefined && <span class="muted">{more}</span>}
             </span>
           </label>
         );

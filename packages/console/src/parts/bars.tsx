@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { dayName, number, plural } from '../data/formats.ts';
+import { dayName, number } from '../data/formats.ts';
 
 export interface Bar {
   /** The day, as `2026-11-15`. */
@@ -27,7 +27,7 @@ export function Bars(props: {
         viewBox={`0 0 100 ${height}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${title}: ${plural(sum, 'in all', 'in all')}`}
+        aria-label={`${title}: ${number(sum)} in total`}
       >
         {bars.map(({ label, value, bad = 0 }, index) => {
           const x = index * width + width * 0.12;

@@ -9,7 +9,7 @@ export interface ButtonProps {
   readonly type?: 'button' | 'submit' | undefined;
   readonly disabled?: boolean | undefined;
   /** When the visible text alone does not say what the button does. */
-  readonly label?: string | undefined;
+  readonly ariaLabel?: string | undefined;
   readonly title?: string | undefined;
   readonly autofocus?: boolean | undefined;
   readonly pressed?: boolean | undefined;
@@ -24,7 +24,7 @@ export function Button(props: ButtonProps): JSX.Element {
       class={`button ${kind} ${size}`}
       onClick={() => inBackground(Promise.resolve(onClick?.()))}
       disabled={props.disabled}
-      aria-label={props.label}
+      aria-label={props.ariaLabel}
       title={props.title}
       autofocus={props.autofocus}
       aria-pressed={props.pressed}

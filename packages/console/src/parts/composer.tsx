@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { bytes, visible } from '../data/formats.ts';
+import { bytes } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import { modifierKey } from '../page/shortcuts.ts';
 import { Button } from './button.tsx';
@@ -66,7 +66,7 @@ export function Composer(props: ComposerProps): JSX.Element {
         {files.length > 0 && <FileChips files={files} onChange={setFiles} />}
         <div class="bar">
           {props.takesFiles && <Attach onChoose={(more) => setFiles([...files, ...more])} />}
-          <span class="muted small">{modifierKey} Enter sends</span>
+          <span class="muted small">{modifierKey} Enter to send</span>
           <div class="buttons">
             {props.isRunning && props.onStop !== undefined && (
               <Button onClick={props.onStop} size="small">
@@ -114,7 +114,7 @@ function FileChips(props: {
     <div class="chips">
       {files.map((file) => (
         <span class="chip" key={`${file.name}${file.size}`}>
-          <span class="clip">{visible(file.name)}</span>
+          <span class="clip">{file.name}</span>
           <span class="muted nowrap">{bytes(file.size)}</span>
           <button
             type="button"

@@ -2,7 +2,7 @@ import type { RunRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { memo } from '../parts/memo.ts';
 import { askOfItem } from '../data/ask.ts';
-import { duration, visible } from '../data/formats.ts';
+import { duration } from '../data/formats.ts';
 import { jsonText } from '../data/json-text.ts';
 import { remedyOf } from '../data/problems.ts';
 import type { NoteItem, ToolItem, TranscriptItem } from '../data/transcript.ts';
@@ -34,7 +34,7 @@ export function Conversation(props: {
         </div>
       </div>
       {items.length > maxRows && (
-        <p class="divider">{`${items.length - maxRows} earlier entries are in the timeline`}</p>
+        <p class="divider">{`${items.length - maxRows} earlier entries: see the timeline`}</p>
       )}
       {shown.map((item, index) => (
         <Entry
@@ -66,9 +66,9 @@ function Prompt({ input }: { readonly input: RunRecord['input'] }): JSX.Element 
   if (typeof prompt !== 'string') return <JsonTree value={input} name="input" />;
   return (
     <>
-      <div class="said">{visible(prompt)}</div>
+      <div class="said">{prompt}</div>
       {Object.keys(rest).length > 0 && (
-        <p class="muted small mono clip">{visible(jsonText(rest).replaceAll(/\s+/g, ' '))}</p>
+        <p class="muted small mono clip">{jsonText(rest).replaceAll(/\s+/g, ' ')}</p>
       )}
     </>
   );
@@ -117,7 +117,7 @@ const Entry = memo(
             <span class="who">Error</span>
             <div class="what">
               <div class="note failed-note" data-error tabIndex={-1}>
-                <p>{visible(item.message)}</p>
+                <p>{item.message}</p>
                 <p class="muted">{remedyOf(item.code)}</p>
               </div>
             </div>
@@ -146,7 +146,7 @@ function ToolEntry({ item }: { readonly item: ToolItem }): JSX.Element {
         tabIndex={item.ok === false ? -1 : undefined}
       >
         <summary>
-          <code>{visible(item.name)}</code>
+          <code>{item.name}</code>
           <JsonLine value={item.input ?? item.output} />
           <span class="muted small nowrap">
             {item.ok === false && <span class="failed">✕ failed </span>}
@@ -173,13 +173,16 @@ function ToolEntry({ item }: { readonly item: ToolItem }): JSX.Element {
 }
 
 function NoteEntry({ item }: { readonly item: NoteItem }): JSX.Element {
-  if (item.note === 'resumed') return <p class="divider">The run goes on</p>;
+  if (item.note === 'resumed') return <p class="divider">Resumed</p>;
   if (item.note === 'resumed with a changed agent') {
-    return <p class="divider">The run goes on; its agent was changed meanwhile</p>;
+    return <p class="divider">Resumed. The agent was changed in the meantime.</p>;
   }
-  const why = item.reason === 'drained' ? 'The server was restarted' : 'The server was lost';
-  const cut = item.hasCut === true ? ' Text that was not finished was discarded.' : '';
+  const why =
+    item.reason === 'drained' ? 'The server was restarted' : 'The server stopped unexpectedly';
+  const cut = item.hasCut === true ? ' Unfinished text was discarded.' : '';
   const doubt =
-    (item.callsInDoubt ?? 0) > 0 ? ' A tool call is in doubt: a person is asked about it.' : '';
+    (item.callsInDoubt ?? 0) > 0
+      ? ' A tool call may or may not have completed. Your decision is needed.'
+      : '';
   return <p class="divider bad">{`Interrupted. ${why}.${cut}${doubt}`}</p>;
 }

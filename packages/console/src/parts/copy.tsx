@@ -1,5 +1,4 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { announce } from './toast.tsx';
 import { Icon } from './icon.tsx';
@@ -9,24 +8,21 @@ export async function copyText(text: string, what = 'Copied'): Promise<void> {
     await navigator.clipboard.writeText(text);
     announce(what);
   } catch {
-    announce('The browser refused to copy.');
+    announce('The browser blocked copying.');
   }
 }
 
-export function CopyButton(props: {
-  readonly text: string;
-  readonly label: string;
-  readonly words?: string | undefined;
-}): JSX.Element {
-  const [isDone, setDone] = useState(false);
-  const copy = async () => {
-    await copyText(props.text);
-    setDone(true);
-  };
+export function CopyButton(props: { readonly text: string; readonly label: string }): JSX.Element {
+  const { text, label } = props;
   return (
-    <Button size="small" kind="quiet" onClick={copy} label={props.label} title={props.label}>
+    <Button
+      size="small"
+      kind="quiet"
+      onClick={() => copyText(text)}
+      ariaLabel={label}
+      title={label}
+    >
       <Icon name="Copy" />
-      {props.words !== undefined && (isDone ? 'Copied' : props.words)}
     </Button>
   );
 }

@@ -70,7 +70,7 @@ export function Confirm(props: ConfirmProps): JSX.Element {
       <div class="stack tight">{props.children}</div>
       {props.typed !== undefined && (
         <TextField
-          label="Type the id to confirm"
+          label="Type the ID to confirm"
           hint={<code>{props.typed}</code>}
           value={typed}
           onInput={setTyped}
@@ -79,7 +79,7 @@ export function Confirm(props: ConfirmProps): JSX.Element {
       {error !== undefined && <ProblemNote error={error} />}
       <div class="buttons end">
         <Button onClick={props.onClose} autofocus>
-          Keep
+          Cancel
         </Button>
         <Button kind="danger" onClick={run} disabled={isBusy || !isReady}>
           {props.action}
@@ -126,14 +126,16 @@ export function FormDialog(props: {
   );
 }
 
-export interface Action {
+export interface Action<A extends readonly unknown[]> {
   readonly isBusy: boolean;
   readonly error: unknown;
-  readonly run: () => Promise<void>;
+  readonly run: (...args: A) => Promise<void>;
 }
 
 /** One thing at a time: busy while it lasts, its error afterwards. */
-export function useAction(act: () => Promise<unknown>): Action {
+export function useAction<A extends readonly unknown[]>(
+  act: (...args: A) => Promise<unknown>,
+): Action<A> {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(undefined);
   const isHere = useRef(true);
@@ -143,12 +145,12 @@ export function useAction(act: () => Promise<unknown>): Action {
     },
     [],
   );
-  const run = async () => {
+  const run = async (...args: A) => {
     if (isBusy) return;
     setBusy(true);
     setError(undefined);
     try {
-      await act();
+      await act(...args);
     } catch (problem) {
       if (isHere.current) setError(problem);
     }

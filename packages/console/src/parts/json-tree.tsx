@@ -1,6 +1,5 @@
 import type { Json } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { visible } from '../data/formats.ts';
 import { jsonSummary, jsonText, maxShownCharacters } from '../data/json-text.ts';
 import { Button } from './button.tsx';
 import { download } from './copy.tsx';
@@ -22,12 +21,12 @@ export function JsonTree(props: {
     return (
       <div class="stack tight">
         <p class="small waiting">
-          {`${text.length} characters; the first ${maxShownCharacters} are shown.`}
+          {`${text.length} characters; showing the first ${maxShownCharacters}.`}
         </p>
-        <pre class="json">{visible(text.slice(0, maxShownCharacters))}</pre>
+        <pre class="json">{text.slice(0, maxShownCharacters)}</pre>
         <div>
           <Button size="small" onClick={() => download(`${name}.json`, text)}>
-            Download all of it
+            Download everything
           </Button>
         </div>
       </div>
@@ -60,7 +59,7 @@ export function WholeJson(props: {
   }
   return (
     <div class="stack tight">
-      <pre class="json">{parts.slice(0, shown).map(visible)}</pre>
+      <pre class="json">{parts.slice(0, shown).join('')}</pre>
       {shown < parts.length && (
         <div>
           <Button size="small" onClick={onShowNext}>
@@ -101,8 +100,8 @@ function Member(props: BranchProps & { readonly name: string }): JSX.Element {
   if (!isBranch || depth >= maxDepth) {
     return (
       <div>
-        <span class="key">{visible(name)} </span>
-        {isBranch ? <code>{visible(jsonText(value))}</code> : <Branch {...props} />}
+        <span class="key">{name} </span>
+        {isBranch ? <code>{jsonText(value)}</code> : <Branch {...props} />}
       </div>
     );
   }
@@ -110,7 +109,7 @@ function Member(props: BranchProps & { readonly name: string }): JSX.Element {
   return (
     <details open={whole || depth + 1 < openLevels}>
       <summary>
-        <span class="key">{visible(name)} </span>
+        <span class="key">{name} </span>
         <span class="muted">{Array.isArray(value) ? `[${count}]` : `{${count}}`}</span>
       </summary>
       <Branch value={value} depth={depth + 1} whole={whole} />
@@ -124,14 +123,10 @@ const inlineCharacters = 120;
 function Leaf({ value }: { readonly value: string | number | boolean | null }): JSX.Element {
   if (typeof value !== 'string') return <span class="other">{String(value)}</span>;
   const isLong = value.length > inlineCharacters || value.includes('\n');
-  return (
-    <span class={`string ${isLong ? 'long' : ''}`}>
-      {isLong ? visible(value) : `"${visible(value)}"`}
-    </span>
-  );
+  return <span class={`string ${isLong ? 'long' : ''}`}>{isLong ? value : `"${value}"`}</span>;
 }
 
 /** One line about a value. */
 export function JsonLine({ value }: { readonly value: Json | undefined }): JSX.Element {
-  return <span class="mono clip">{visible(jsonSummary(value))}</span>;
+  return <span class="mono clip">{jsonSummary(value)}</span>;
 }

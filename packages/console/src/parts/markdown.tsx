@@ -1,6 +1,5 @@
 import { type ComponentChildren, type JSX, h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { visible } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import type { MarkdownNode } from '../data/markdown.ts';
 
@@ -32,7 +31,7 @@ export function Markdown(props: {
   }, [render]);
   const caret = props.isOpen === true ? 'caret' : '';
   if (render === undefined || props.text.length > maxCharacters) {
-    return <div class={`said ${caret}`}>{visible(props.text)}</div>;
+    return <div class={`said ${caret}`}>{props.text}</div>;
   }
   return <div class={`marks ${caret}`}>{render(props.text).map(elementOf)}</div>;
 }

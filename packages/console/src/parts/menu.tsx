@@ -3,10 +3,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useShortcuts } from '../page/shortcuts.ts';
 import { Button, type ButtonProps } from './button.tsx';
 
+const menuItems = '[data-menu] :is(button, a)';
+
 /** A button that opens a list of actions; closes on Escape, on a choice and when the focus leaves. */
 export function MenuButton(props: {
-  readonly words: ComponentChildren;
-  readonly label?: string | undefined;
+  readonly label: ComponentChildren;
+  readonly ariaLabel?: string | undefined;
   readonly kind?: ButtonProps['kind'];
   readonly at?: 'start' | 'end' | undefined;
   /** The key that opens it. */
@@ -21,7 +23,7 @@ export function MenuButton(props: {
   });
   useEffect(() => {
     if (!isOpen) return;
-    frame.current?.querySelector<HTMLElement>('.menu-list button, .menu-list a')?.focus();
+    frame.current?.querySelector<HTMLElement>(menuItems)?.focus();
     const leave = (event: PointerEvent) => {
       if (!frame.current?.contains(event.target as Node)) setOpen(false);
     };
@@ -55,13 +57,13 @@ export function MenuButton(props: {
       <Button
         onClick={() => setOpen(!isOpen)}
         kind={props.kind}
-        label={props.label}
+        ariaLabel={props.ariaLabel}
         expanded={isOpen}
       >
-        {props.words}
+        {props.label}
       </Button>
       {isOpen && (
-        <div class={`menu-list ${props.at ?? ''}`} onClick={close}>
+        <div data-menu class={`menu-list ${props.at ?? ''}`} onClick={close}>
           {props.children}
         </div>
       )}
@@ -70,7 +72,7 @@ export function MenuButton(props: {
 }
 
 function moveFocus(frame: HTMLElement | null, step: number): void {
-  const items = [...(frame?.querySelectorAll<HTMLElement>('.menu-list :is(button, a)') ?? [])];
+  const items = [...(frame?.querySelectorAll<HTMLElement>(menuItems) ?? [])];
   const at = items.findIndex((item) => item === document.activeElement);
   items[(at + step + items.length) % items.length]?.focus();
 }

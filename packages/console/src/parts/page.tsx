@@ -21,17 +21,17 @@ export function Heading(props: {
 }
 
 /** One answer in all its states. The old one stays while the next is fetched, and when that fails. */
-export function Shown<T>(props: {
-  readonly of: Resource<T>;
+export function Await<T>(props: {
+  readonly resource: Resource<T>;
   /** The title of the screen while there is no answer to take it from. */
   readonly title?: string | undefined;
   readonly children: (value: T) => ComponentChildren;
 }): JSX.Element {
   const { data, error, isLoading, refresh } = {
-    data: props.of.data.value,
-    error: props.of.error.value,
-    isLoading: props.of.isLoading.value,
-    refresh: () => props.of.refresh(),
+    data: props.resource.data.value,
+    error: props.resource.error.value,
+    isLoading: props.resource.isLoading.value,
+    refresh: () => props.resource.refresh(),
   };
   return (
     <>

@@ -19,8 +19,8 @@ const marks: Readonly<Record<string, readonly [glyph: string, word: string]>> = 
   disabled: ['⊘', 'disabled'],
   revoked: ['⊘', 'revoked'],
   expired: ['⊘', 'expired'],
-  provisioning: ['◐', 'being set up'],
-  offboarding: ['◌', 'being offboarded'],
+  provisioning: ['◐', 'setting up'],
+  offboarding: ['◌', 'offboarding'],
   offboarded: ['⊘', 'offboarded'],
   pending: ['○', 'pending'],
   sending: ['◐', 'sending'],
@@ -34,7 +34,7 @@ const marks: Readonly<Record<string, readonly [glyph: string, word: string]>> = 
 
 export function Status(props: {
   readonly of: string;
-  readonly words?: string | undefined;
+  readonly label?: string | undefined;
 }): JSX.Element {
   const [glyph, word] = marks[props.of] ?? ['·', props.of];
   return (
@@ -42,7 +42,7 @@ export function Status(props: {
       <span class="glyph" aria-hidden="true">
         {glyph}
       </span>
-      {props.words ?? word}
+      {props.label ?? word}
     </span>
   );
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { duration, roughly, visible } from '../data/formats.ts';
+import { duration, roughly } from '../data/formats.ts';
 import { type Spans, type TimeScale, timeScale } from '../data/spans.ts';
 
 type DrawnSpan = Spans['spans'][number];
@@ -15,7 +15,7 @@ export function Waterfall({ spans }: { readonly spans: Spans }): JSX.Element {
   const lanes = lanesOf(spans.spans);
   const shown = isWhole ? lanes : lanes.slice(0, maxLanes);
   return (
-    <figure class="waterfall" aria-label={words(spans)}>
+    <figure class="waterfall" aria-label={summaryOf(spans)}>
       <div class="axis" aria-hidden="true">
         {scale.ticks.map(({ x, label, fitsNarrow }) => (
           <span
@@ -82,8 +82,8 @@ function Lane(props: { readonly lane: LaneOfSpans; readonly scale: TimeScale }):
   const { lane, scale } = props;
   return (
     <div class={`lane ${lane.isSub ? 'sub' : ''}`}>
-      <span class="name" title={visible(lane.name)}>
-        {visible(lane.name)}
+      <span class="name" title={lane.name}>
+        {lane.name}
       </span>
       <div class="track">
         {lane.spans.map((span, index) => {
@@ -95,7 +95,7 @@ function Lane(props: { readonly lane: LaneOfSpans; readonly scale: TimeScale }):
               key={index}
               class={`span ${span.kind} ${end} ${span.isOpen ? 'open' : ''}`}
               style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
-              title={`${visible(span.label)} ${duration(span.to - span.from)}${span.end === undefined ? '' : ` (${span.end})`}`}
+              title={`${span.label} ${duration(span.to - span.from)}${span.end === undefined ? '' : ` (${span.end})`}`}
             />
           );
         })}
@@ -105,7 +105,7 @@ function Lane(props: { readonly lane: LaneOfSpans; readonly scale: TimeScale }):
 }
 
 /** The picture in words, for those who do not see it. */
-function words({ spans, queuedMs, executedMs, waitedMs }: Spans): string {
+function summaryOf({ spans, queuedMs, executedMs, waitedMs }: Spans): string {
   const legs = spans.filter(({ kind }) => kind === 'leg');
   const lost = legs.filter(({ end }) => end === 'interrupted').length;
   const parts = [

@@ -1,10 +1,9 @@
 import type { AgentDetails } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { visible } from '../data/formats.ts';
 import { type RouteParams, addressOf } from '../data/routes.ts';
 import { JsonTree } from '../parts/json-tree.tsx';
-import { Card, Heading, Shown } from '../parts/page.tsx';
+import { Card, Heading, Await } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
 import { Time, Took } from '../parts/time.tsx';
@@ -20,14 +19,14 @@ export function AgentScreen({ agent: name = '' }: RouteParams): JSX.Element {
     tenant.client.agents.get(name),
   );
   return (
-    <Shown of={found} title="Agent">
+    <Await resource={found} title="Agent">
       {(agent) => (
         <>
-          <Heading title={visible(agent.name)}>
-            <p class="muted">{visible(agent.description)}</p>
+          <Heading title={agent.name}>
+            <p class="muted">{agent.description}</p>
           </Heading>
           {agent.problem === undefined ? (
-            <div class="two talk">
+            <div class="columns talk">
               <TryIt key={agent.name} agent={agent} />
               <div class="stack">
                 <About agent={agent} />
@@ -42,7 +41,7 @@ export function AgentScreen({ agent: name = '' }: RouteParams): JSX.Element {
           )}
         </>
       )}
-    </Shown>
+    </Await>
   );
 }
 
@@ -50,10 +49,10 @@ function Broken({ problem }: { readonly problem: string }): JSX.Element {
   return (
     <div class="note failed-note">
       <p>
-        <strong>This agent does not load.</strong>
+        <strong>Failed to load</strong>
       </p>
-      <p class="breaks">{visible(problem)}</p>
-      <p>Correct the file in the agents folder of the server: it is read again when it is saved.</p>
+      <p class="breaks">{problem}</p>
+      <p>Fix the file in the server’s agents folder. It is loaded again when you save it.</p>
     </div>
   );
 }
@@ -71,7 +70,7 @@ function TryIt({ agent }: { readonly agent: AgentDetails }): JSX.Element {
   };
   return (
     <Card title="Try it">
-      <div class="body">
+      <div class="card-body">
         <SessionTalk session={open} earlier={[]} takesFiles={agent.session_files_supported} />
       </div>
     </Card>
@@ -82,18 +81,18 @@ function About({ agent }: { readonly agent: AgentDetails }): JSX.Element {
   const { approval_required_tools: asks } = agent;
   return (
     <Card title="About">
-      <dl class="facts body">
+      <dl class="facts card-body">
         <dt>Framework</dt>
         <dd>
           {agent.framework}
-          {agent.model === undefined ? '' : ` · ${visible(agent.model)}`}
+          {agent.model === undefined ? '' : ` · ${agent.model}`}
         </dd>
-        <dt>Needs approval</dt>
-        <dd>{asks.length === 0 ? 'nothing' : <Names names={asks} />}</dd>
+        <dt>Tools that need approval</dt>
+        <dd>{asks.length === 0 ? 'None' : <Names names={asks} />}</dd>
         {agent.tools.length > 0 && (
           <>
             <dt>Tools</dt>
-            <dd>{agent.tools.includes('*') ? 'all' : <Names names={agent.tools} />}</dd>
+            <dd>{agent.tools.includes('*') ? 'All' : <Names names={agent.tools} />}</dd>
           </>
         )}
         {agent.skills.length > 0 && (
@@ -105,9 +104,9 @@ function About({ agent }: { readonly agent: AgentDetails }): JSX.Element {
           </>
         )}
         <dt>Files</dt>
-        <dd>{agent.session_files_supported ? 'takes files' : 'takes no files'}</dd>
-        <dt>While it is busy</dt>
-        <dd>{agent.on_busy === 'queue' ? 'runs wait in a queue' : 'runs are refused'}</dd>
+        <dd>{agent.session_files_supported ? 'Accepts files' : 'No files'}</dd>
+        <dt>When busy</dt>
+        <dd>{agent.on_busy === 'queue' ? 'queue new runs' : 'refuse new runs'}</dd>
         {agent.loaded_at !== undefined && (
           <>
             <dt>Loaded</dt>
@@ -117,7 +116,7 @@ function About({ agent }: { readonly agent: AgentDetails }): JSX.Element {
           </>
         )}
       </dl>
-      <details class="body schema">
+      <details class="card-body schema">
         <summary>Input schema</summary>
         <JsonTree value={agent.input_schema} name="input-schema" />
       </details>
@@ -130,7 +129,7 @@ function Names({ names }: { readonly names: readonly string[] }): JSX.Element {
     <span class="tags">
       {names.map((name) => (
         <code class="tag" key={name}>
-          {visible(name)}
+          {name}
         </code>
       ))}
     </span>
@@ -149,21 +148,22 @@ function Recent(props: { readonly name: string; readonly canRun: boolean }): JSX
   );
   const all = addressOf('runs', { tenant: tenant.tenantId }, { agent: name });
   return (
-    <Card title="Recent runs" aside={<a href={all}>all</a>}>
-      <Shown of={runs}>
+    <Card title="Recent runs" aside={<a href={all}>View all</a>}>
+      <Await resource={runs}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title={canRun ? 'No runs yet: send it a message.' : 'No runs yet.'} />
+            <Empty title={canRun ? 'No runs yet. Send a message to start one.' : 'No runs yet.'} />
           ) : (
             <div class="list">
               {items.map((run) => (
                 <a
                   key={run.id}
-                  class="row"
+                  class="list-row"
+                  data-row
                   href={addressOf('run', { tenant: tenant.tenantId, run: run.id })}
                 >
                   <Status of={run.status} />
-                  <span class="grow clip">{visible(run.preview)}</span>
+                  <span class="grow clip">{run.preview}</span>
                   <span class="muted small">
                     <Took from={run.started_at} to={run.ended_at} />
                   </span>
@@ -172,7 +172,7 @@ function Recent(props: { readonly name: string; readonly canRun: boolean }): JSX
             </div>
           )
         }
-      </Shown>
+      </Await>
     </Card>
   );
 }

@@ -1,8 +1,8 @@
 import type { AgentRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { plural, visible } from '../data/formats.ts';
+import { plural } from '../data/formats.ts';
 import { addressOf } from '../data/routes.ts';
-import { Heading, Shown } from '../parts/page.tsx';
+import { Heading, Await } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { StatusMark } from '../parts/status.tsx';
 import { type RunSummary, listAllAgents, listRuns } from '../session/api.ts';
@@ -24,13 +24,13 @@ export function AgentsScreen(): JSX.Element {
   return (
     <>
       <Heading title="Agents" />
-      <Shown of={agents}>
+      <Await resource={agents}>
         {(all) =>
           all.length === 0 ? (
             <Empty title="No agents yet.">
               <span>
-                An agent is a folder with an <code>agent.yaml</code> in the agents folder of the
-                server. It appears here when it is saved.
+                Add a folder with an <code>agent.yaml</code> to the server’s agents folder. The
+                agent appears here when you save it.
               </span>
             </Empty>
           ) : (
@@ -46,7 +46,7 @@ export function AgentsScreen(): JSX.Element {
             </div>
           )
         }
-      </Shown>
+      </Await>
     </>
   );
 }
@@ -62,17 +62,17 @@ function AgentCard(props: {
   const { agent, tenant, runs } = props;
   const content = (
     <>
-      <h2>{visible(agent.name)}</h2>
-      <p class="muted">{visible(agent.description)}</p>
+      <h2>{agent.name}</h2>
+      <p class="muted">{agent.description}</p>
       {agent.problem !== undefined && (
-        <p class="failed breaks">{`✕ does not load: ${visible(agent.problem)}`}</p>
+        <p class="failed breaks">{`✕ Failed to load: ${agent.problem}`}</p>
       )}
       <div class="tags">
         {agent.framework !== '' && <span class="tag">{agent.framework}</span>}
-        {agent.model !== undefined && <span class="tag">{visible(agent.model)}</span>}
+        {agent.model !== undefined && <span class="tag">{agent.model}</span>}
         {agent.approval_required_tools.length > 0 && (
           <span class="tag warn">
-            {`asks for ${plural(agent.approval_required_tools.length, 'tool')}`}
+            {`${plural(agent.approval_required_tools.length, 'tool needs approval', 'tools need approval')}`}
           </span>
         )}
         <LastRuns runs={runs} />

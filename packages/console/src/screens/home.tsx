@@ -1,13 +1,13 @@
 import type { JSX } from 'preact';
-import { number, visible } from '../data/formats.ts';
+import { number } from '../data/formats.ts';
 import { addressOf } from '../data/routes.ts';
-import { Card, Heading, Shown } from '../parts/page.tsx';
+import { Card, Heading, Await } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
 import { Took } from '../parts/time.tsx';
 import { type RunSummary, getOverview, listAgents, listRuns } from '../session/api.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
-import type { TenantScope } from '../session/session.ts';
+import type { TenantScope } from '../session/tenant-clients.ts';
 import { useResource, useTenant, useTitle } from '../session/use.ts';
 import { UsageStrip } from './usage-strip.tsx';
 import { Waiting } from './waiting.tsx';
@@ -21,10 +21,10 @@ export function HomeScreen(): JSX.Element {
   return (
     <>
       <Heading title="Home">
-        <p class="muted">{visible(tenantAndOrganization(tenant))}</p>
+        <p class="muted">{tenantAndOrganization(tenant)}</p>
       </Heading>
-      <Figures />
-      <div class="two">
+      <Counters />
+      <div class="columns">
         <Waiting />
         <Now />
       </div>
@@ -39,7 +39,7 @@ function tenantAndOrganization({ name, organizationName }: TenantScope): string 
   return name === organizationName ? name : `${name}, ${organizationName}`;
 }
 
-function Figures(): JSX.Element {
+function Counters(): JSX.Element {
   const tenant = useTenant();
   const overview = useResource(`${tenant.tenantId}/overview`, () => getOverview(tenant));
   const failed = useFailedToday();
@@ -51,37 +51,37 @@ function Figures(): JSX.Element {
   const runs = (query: Readonly<Record<string, string>>) =>
     addressOf('runs', { tenant: tenant.tenantId }, query);
   return (
-    <Shown of={overview}>
+    <Await resource={overview}>
       {({ runs: counts, pending_interactions: waiting }) => (
-        <div class="figures">
-          <Figure
+        <div class="counters">
+          <Counter
             of="waiting"
             count={waiting}
-            words={waiting === 1 ? 'waits for you' : 'wait for you'}
+            label={'waiting for you'}
             href={addressOf('approvals', { tenant: tenant.tenantId })}
           />
-          <Figure of="running" count={counts.running} href={runs({ status: 'running' })} />
-          <Figure of="queued" count={counts.queued} href={runs({ status: 'queued' })} />
-          <Figure
+          <Counter of="running" count={counts.running} href={runs({ status: 'running' })} />
+          <Counter of="queued" count={counts.queued} href={runs({ status: 'queued' })} />
+          <Counter
             of="failed"
             count={bad?.items.length}
             isMore={bad?.nextCursor !== undefined}
-            words="failed in 24 h"
+            label="failed (24 h)"
             href={runs({ status: 'failed', hours: '24' })}
           />
         </div>
       )}
-    </Shown>
+    </Await>
   );
 }
 
 /** A number with its state. Zero is quiet: colour is for what needs attention. */
-function Figure(props: {
+function Counter(props: {
   readonly of: string;
   /** Unknown until the server has answered. */
   readonly count: number | undefined;
   readonly isMore?: boolean;
-  readonly words?: string;
+  readonly label?: string;
   readonly href: string;
 }): JSX.Element {
   const { of, count, isMore = false } = props;
@@ -90,7 +90,7 @@ function Figure(props: {
       <span class="value">
         {count === undefined ? '–' : `${number(count)}${isMore ? '+' : ''}`}
       </span>
-      <Status of={of} words={props.words} />
+      <Status of={of} label={props.label} />
     </a>
   );
 }
@@ -120,11 +120,11 @@ function Now(): JSX.Element {
   );
   const bad = useFailedToday().data.value?.items.slice(0, 4) ?? [];
   return (
-    <Card title="Now" aside={<a href={addressOf('runs', { tenant: tenant.tenantId })}>all runs</a>}>
-      <Shown of={active}>
+    <Card title="Now" aside={<a href={addressOf('runs', { tenant: tenant.tenantId })}>View all</a>}>
+      <Await resource={active}>
         {({ items }) =>
           items.length + bad.length === 0 ? (
-            <Empty title="Nothing runs, and nothing failed today." />
+            <Empty title="No active runs. No failures today." />
           ) : (
             <div class="list">
               {[...items, ...bad].map((run) => (
@@ -133,7 +133,7 @@ function Now(): JSX.Element {
             </div>
           )
         }
-      </Shown>
+      </Await>
     </Card>
   );
 }
@@ -141,15 +141,11 @@ function Now(): JSX.Element {
 function RunRow({ run }: { readonly run: RunSummary }): JSX.Element {
   const { tenantId } = useTenant();
   return (
-    <a class="row" href={addressOf('run', { tenant: tenantId, run: run.id })}>
+    <a class="list-row" data-row href={addressOf('run', { tenant: tenantId, run: run.id })}>
       <Status of={run.status} />
-      <span class="nowrap">{visible(run.agent_name)}</span>
+      <span class="nowrap">{run.agent_name}</span>
       <span class="grow clip muted">
-        {run.error_code === undefined ? (
-          visible(run.preview)
-        ) : (
-          <code class="failed">{run.error_code}</code>
-        )}
+        {run.error_code === undefined ? run.preview : <code class="failed">{run.error_code}</code>}
       </span>
       <span class="muted small">
         <Took from={run.started_at ?? run.created_at} to={run.ended_at} />
@@ -163,12 +159,12 @@ function TryAgents(): JSX.Element {
   const agents = useResource(`${tenant.tenantId}/agents`, () => listAgents(tenant));
   return (
     <Card title="Try an agent">
-      <div class="body">
-        <Shown of={agents}>
+      <div class="card-body">
+        <Await resource={agents}>
           {(all) =>
             all.length === 0 ? (
               <p class="muted">
-                No agents yet: put a folder with an <code>agent.yaml</code> into the agents folder.
+                No agents yet. Add a folder with an <code>agent.yaml</code> to the agents folder.
               </p>
             ) : (
               <div class="buttons">
@@ -178,13 +174,13 @@ function TryAgents(): JSX.Element {
                     class="button"
                     href={addressOf('agent', { tenant: tenant.tenantId, agent: name })}
                   >
-                    {visible(name)}
+                    {name}
                   </a>
                 ))}
               </div>
             )
           }
-        </Shown>
+        </Await>
       </div>
     </Card>
   );

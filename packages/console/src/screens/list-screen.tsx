@@ -14,9 +14,9 @@ export interface ListScreenProps<T extends object> {
   readonly idOf: (row: T) => string;
   readonly columns: readonly Column<T>[];
   readonly empty: ComponentChildren;
-  /** How one is made: the words on the button, and the form that it opens. */
+  /** How one is made: the label of the button, and the form that it opens. */
   readonly create?: {
-    readonly words: string;
+    readonly label: string;
     readonly isAllowed?: boolean;
     readonly form: (close: () => void) => JSX.Element;
   };
@@ -40,7 +40,7 @@ export function ListScreen<T extends object>(props: ListScreenProps<T>): JSX.Ele
               onClick={() => setCreating(true)}
               disabled={create.isAllowed === false}
             >
-              {create.words}
+              {create.label}
             </Button>
           )
         }

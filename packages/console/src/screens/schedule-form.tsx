@@ -7,12 +7,12 @@ import { listAgents } from '../session/api.ts';
 import { useResource, useTenant } from '../session/use.ts';
 
 const overlaps = [
-  { value: 'skip', label: 'skip this time' },
-  { value: 'queue', label: 'start another run' },
+  { value: 'skip', label: 'Skip this time' },
+  { value: 'queue', label: 'Start another run' },
 ];
 const sessions = [
-  { value: 'new', label: 'a new session' },
-  { value: 'keep', label: 'one session for all runs' },
+  { value: 'new', label: 'New for each run' },
+  { value: 'keep', label: 'Shared by all runs' },
 ];
 
 /** Creates a schedule, or changes the plan of one. */
@@ -51,7 +51,7 @@ export function ScheduleForm(props: {
   };
   return (
     <FormDialog
-      title={schedule === undefined ? 'Create a schedule' : 'Change the plan'}
+      title={schedule === undefined ? 'Create schedule' : 'Edit schedule'}
       action="Save"
       isReady={form.name.trim() !== '' && form.prompt.trim() !== ''}
       onSubmit={save}
@@ -85,23 +85,23 @@ function Fields(props: {
         label="When"
         value={form.cron}
         onInput={(cron) => onChange({ cron })}
-        hint="minute hour day month weekday: 0 9 * * 1-5 is nine o'clock on weekdays"
+        hint="Cron: minute hour day month weekday. 0 9 * * 1-5 means weekdays at 09:00"
       />
       <TextField
         label="Time zone"
         value={form.zone}
         onInput={(zone) => onChange({ zone })}
-        hint="such as Europe/Berlin or UTC"
+        hint="For example Europe/Berlin or UTC"
       />
       <SelectField
-        label="When the last run has not ended"
+        label="If the last run is still active"
         value={form.overlap}
         choices={overlaps}
         onChange={(overlap) => onChange({ overlap })}
       />
       {isNew && (
         <SelectField
-          label="Each run uses"
+          label="Session"
           value={form.session}
           choices={sessions}
           onChange={(session) => onChange({ session })}

@@ -1,13 +1,13 @@
 import type { ScheduleFire, ScheduleRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { exact, inZone, visible } from '../data/formats.ts';
+import { exact, inZone } from '../data/formats.ts';
 import { type RouteParams, addressOf } from '../data/routes.ts';
 import { Button } from '../parts/button.tsx';
 import { Confirm, useAction } from '../parts/dialog.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { PagedTable } from '../parts/list/table.tsx';
-import { Card, Heading, Shown } from '../parts/page.tsx';
+import { Card, Heading, Await } from '../parts/page.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
@@ -26,11 +26,11 @@ export function ScheduleScreen({ schedule: id = '' }: RouteParams): JSX.Element 
     () => found.refresh(),
   );
   return (
-    <Shown of={found} title="Schedule">
+    <Await resource={found} title="Schedule">
       {(schedule) => (
         <>
           <ScheduleHeading schedule={schedule} onChange={(next) => found.set(next)} />
-          <div class="two side">
+          <div class="columns side">
             <Fires schedule={schedule} />
             <div class="stack">
               <Next schedule={schedule} />
@@ -39,7 +39,7 @@ export function ScheduleScreen({ schedule: id = '' }: RouteParams): JSX.Element 
           </div>
         </>
       )}
-    </Shown>
+    </Await>
   );
 }
 
@@ -64,7 +64,7 @@ function ScheduleHeading(props: {
   return (
     <>
       <Heading
-        title={visible(schedule.name)}
+        title={schedule.name}
         actions={
           <>
             <Button onClick={start.run} disabled={!mayWrite || start.isBusy}>
@@ -74,7 +74,7 @@ function ScheduleHeading(props: {
               {isActive ? 'Pause' : 'Resume'}
             </Button>
             <Button onClick={() => setOpen('edit')} disabled={!mayWrite}>
-              Change
+              Edit
             </Button>
             <Button kind="danger" onClick={() => setOpen('delete')} disabled={!mayWrite}>
               Delete
@@ -84,9 +84,9 @@ function ScheduleHeading(props: {
       >
         <p class="summary-line">
           <Status of={schedule.status} />
-          {schedule.status_reason !== undefined && <span>{visible(schedule.status_reason)}</span>}
-          <code>{visible(schedule.cron)}</code>
-          <span>{visible(schedule.time_zone)}</span>
+          {schedule.status_reason !== undefined && <span>{schedule.status_reason}</span>}
+          <code>{schedule.cron}</code>
+          <span>{schedule.time_zone}</span>
           {schedule.next_at !== undefined && <Until at={schedule.next_at} before="next" />}
         </p>
       </Heading>
@@ -96,7 +96,7 @@ function ScheduleHeading(props: {
       )}
       {open === 'delete' && (
         <Confirm
-          title={`Delete ${visible(schedule.name)}?`}
+          title={`Delete ${schedule.name}?`}
           action="Delete"
           onConfirm={async () => {
             await client.schedules.delete(schedule.id);
@@ -104,7 +104,7 @@ function ScheduleHeading(props: {
           }}
           onClose={() => setOpen(undefined)}
         >
-          <p>It starts no further run. Runs that it started go on.</p>
+          <p>It starts no more runs. Runs it already started continue.</p>
         </Confirm>
       )}
     </>
@@ -120,12 +120,12 @@ function Fires({ schedule }: { readonly schedule: ScheduleRecord }): JSX.Element
   );
   return (
     <PagedTable
-      label="What became of each time"
+      label="Past runs"
       list={list}
       idOf={({ slot_at: at }) => at}
       columns={[
         { title: 'Outcome', cell: (fire) => <Status of={fire.outcome} /> },
-        { title: 'Planned for', class: 'nowrap', cell: (fire) => <Time at={fire.slot_at} /> },
+        { title: 'Scheduled for', class: 'nowrap', cell: (fire) => <Time at={fire.slot_at} /> },
         {
           title: 'Run',
           class: 'clip wide-cell',
@@ -133,15 +133,19 @@ function Fires({ schedule }: { readonly schedule: ScheduleRecord }): JSX.Element
             fire.run_id === undefined ? (
               <span class="muted">{reasonOf(fire.code)}</span>
             ) : (
-              <a class="open clip" href={addressOf('run', { tenant: tenantId, run: fire.run_id })}>
+              <a
+                class="row-link clip"
+                data-row
+                href={addressOf('run', { tenant: tenantId, run: fire.run_id })}
+              >
                 <code>{fire.run_id}</code>
               </a>
             ),
         },
       ]}
       empty={
-        <Empty title="No time of the plan has come yet.">
-          <span>Each time appears here, with the run that it started.</span>
+        <Empty title="No runs yet.">
+          <span>Each scheduled time appears here with the run it started.</span>
         </Empty>
       }
     />
@@ -149,8 +153,8 @@ function Fires({ schedule }: { readonly schedule: ScheduleRecord }): JSX.Element
 }
 
 function reasonOf(code: string | undefined): string {
-  if (code === 'missed') return 'the server was not there at that time';
-  if (code === 'overlap') return 'the last run had not ended';
+  if (code === 'missed') return 'missed: the server was down';
+  if (code === 'overlap') return 'skipped: the last run was still active';
   return code ?? '';
 }
 
@@ -161,12 +165,12 @@ function Next({ schedule }: { readonly schedule: ScheduleRecord }): JSX.Element 
     () => client.schedules.preview(schedule.id, { count: 6 }),
   );
   return (
-    <Card title="Next times" aside={<span class="muted small">{visible(schedule.time_zone)}</span>}>
-      <div class="body">
-        <Shown of={times}>
+    <Card title="Next runs" aside={<span class="muted small">{schedule.time_zone}</span>}>
+      <div class="card-body">
+        <Await resource={times}>
           {(all) =>
             all.length === 0 ? (
-              <p class="muted">The plan names no time in the future.</p>
+              <p class="muted">This schedule has no future runs.</p>
             ) : (
               <ol class="stack tight">
                 {all.map((at) => (
@@ -177,7 +181,7 @@ function Next({ schedule }: { readonly schedule: ScheduleRecord }): JSX.Element 
               </ol>
             )
           }
-        </Shown>
+        </Await>
       </div>
     </Card>
   );
@@ -188,11 +192,11 @@ function About({ schedule }: { readonly schedule: ScheduleRecord }): JSX.Element
   const { session } = schedule;
   return (
     <Card title="Each run">
-      <dl class="facts body">
+      <dl class="facts card-body">
         <dt>Agent</dt>
         <dd>
           <a href={addressOf('agent', { tenant: tenantId, agent: schedule.agent_name })}>
-            {visible(schedule.agent_name)}
+            {schedule.agent_name}
           </a>
         </dd>
         <dt>Input</dt>
@@ -203,20 +207,20 @@ function About({ schedule }: { readonly schedule: ScheduleRecord }): JSX.Element
         <dd>
           {session.session_id === undefined ? (
             session.mode === 'new' ? (
-              'a new one each time'
+              'New for each run'
             ) : (
-              'one for all, made by the first run'
+              'Shared, created by the first run'
             )
           ) : (
             <a href={addressOf('session', { tenant: tenantId, session: session.session_id })}>
-              one for all
+              Shared by all runs
             </a>
           )}
         </dd>
         <dt>Overlap</dt>
-        <dd>{schedule.overlap === 'skip' ? 'skip' : 'start another run'}</dd>
+        <dd>{schedule.overlap === 'skip' ? 'Skip' : 'Start another run'}</dd>
         <dt>Missed</dt>
-        <dd>{schedule.missed === 'once' ? 'one run for the newest missed time' : 'no run'}</dd>
+        <dd>{schedule.missed === 'once' ? 'Run once for the latest missed time' : 'Skip'}</dd>
       </dl>
     </Card>
   );

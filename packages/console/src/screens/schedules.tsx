@@ -1,6 +1,5 @@
 import type { ScheduleSummary } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { visible } from '../data/formats.ts';
 import { addressOf } from '../data/routes.ts';
 import type { Column } from '../parts/list/table.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -27,17 +26,17 @@ export function SchedulesScreen(): JSX.Element {
   return (
     <ListScreen
       title="Schedules"
-      about="Runs that start by themselves, once for each time of a plan."
+      about="Start runs on a schedule."
       list={list}
       idOf={({ id }) => id}
       columns={columnsFor(tenantId)}
       empty={
         <Empty title="No schedules yet.">
-          <span>A schedule starts an agent at the times of a cron pattern.</span>
+          <span>A schedule runs an agent at the times of a cron expression.</span>
         </Empty>
       }
       create={{
-        words: 'Create a schedule',
+        label: 'Create schedule',
         isAllowed: mayWrite,
         form: (close) => (
           <ScheduleForm
@@ -59,20 +58,23 @@ function columnsFor(tenant: string): readonly Column<ScheduleSummary>[] {
       title: 'Name',
       class: 'clip wide-cell',
       cell: (schedule) => (
-        <a class="open clip" href={addressOf('schedule', { tenant, schedule: schedule.id })}>
-          {visible(schedule.name)}
+        <a
+          class="row-link clip"
+          data-row
+          href={addressOf('schedule', { tenant, schedule: schedule.id })}
+        >
+          {schedule.name}
         </a>
       ),
     },
-    { title: 'Agent', class: 'nowrap', cell: (schedule) => visible(schedule.agent_name) },
+    { title: 'Agent', class: 'nowrap', cell: (schedule) => schedule.agent_name },
     {
-      title: 'Plan',
+      title: 'Schedule',
       optional: true,
       class: 'nowrap',
       cell: (schedule) => (
         <>
-          <code>{visible(schedule.cron)}</code>{' '}
-          <span class="muted small">{visible(schedule.time_zone)}</span>
+          <code>{schedule.cron}</code> <span class="muted small">{schedule.time_zone}</span>
         </>
       ),
     },

@@ -32,7 +32,7 @@ function useLeaveGuard(isOn: boolean): void {
     if (!isOn) return;
     const ask = (event: BeforeUnloadEvent) => event.preventDefault();
     addEventListener('beforeunload', ask);
-    guardLeaving(() => confirm('The secret is shown only here. Leave without storing it?'));
+    guardLeaving(() => confirm('This secret is shown only once. Leave without storing it?'));
     return () => {
       removeEventListener('beforeunload', ask);
       guardLeaving(undefined);
@@ -62,11 +62,11 @@ function SecretOnce(props: {
   });
   return (
     <section class="secret" aria-label="New secret, shown once">
-      <h2>New secret: shown once</h2>
+      <h2>New secret (shown once)</h2>
       <dl class="facts">
         {clientId !== undefined && (
           <>
-            <dt>Client id</dt>
+            <dt>Client ID</dt>
             <dd>
               <code>{clientId}</code>
             </dd>

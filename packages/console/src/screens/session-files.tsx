@@ -1,13 +1,13 @@
 import type { FileRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { bytes, visible } from '../data/formats.ts';
+import { bytes } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import { Button } from '../parts/button.tsx';
 import { download } from '../parts/copy.tsx';
 import { Confirm, Dialog, useAction } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { Card, Shown } from '../parts/page.tsx';
+import { Card, Await } from '../parts/page.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Empty } from '../parts/states.tsx';
 import { useResource, useRight, useTenant } from '../session/use.ts';
@@ -24,9 +24,8 @@ export function SessionFiles({ sessionId }: { readonly sessionId: string }): JSX
     ...(await api.list({ limit: 100 }).page()).items,
   ]);
   const picker = useRef<HTMLInputElement>(null);
-  const chosen = useRef<readonly File[]>([]);
-  const upload = useAction(async () => {
-    for (const file of chosen.current) await api.upload(file);
+  const upload = useAction(async (chosen: readonly File[]) => {
+    for (const file of chosen) await api.upload(file);
     await files.refresh();
   });
   return (
@@ -41,9 +40,9 @@ export function SessionFiles({ sessionId }: { readonly sessionId: string }): JSX
             hidden
             aria-label="Files to upload"
             onChange={(event) => {
-              chosen.current = [...(event.currentTarget.files ?? [])];
+              const chosen = [...(event.currentTarget.files ?? [])];
               event.currentTarget.value = '';
-              inBackground(upload.run());
+              inBackground(upload.run(chosen));
             }}
           />
           <Button
@@ -57,7 +56,7 @@ export function SessionFiles({ sessionId }: { readonly sessionId: string }): JSX
       }
     >
       {upload.error !== undefined && <ProblemNote error={upload.error} />}
-      <Shown of={files}>
+      <Await resource={files}>
         {(all) =>
           all.length === 0 ? (
             <Empty title="No files yet." />
@@ -69,7 +68,7 @@ export function SessionFiles({ sessionId }: { readonly sessionId: string }): JSX
             </div>
           )
         }
-      </Shown>
+      </Await>
     </Card>
   );
 }
@@ -85,7 +84,7 @@ function FileRow(props: { readonly file: FileRecord; readonly onGone: () => void
     download(file.name, await response.blob());
   });
   return (
-    <div class="row">
+    <div class="list-row">
       <div class="grow">
         <button
           type="button"
@@ -93,14 +92,14 @@ function FileRow(props: { readonly file: FileRecord; readonly onGone: () => void
           onClick={() => setOpen('preview')}
           disabled={file.status !== 'ready'}
         >
-          <span class="clip">{visible(file.name)}</span>
+          <span class="clip">{file.name}</span>
         </button>
         {get.error !== undefined && <ProblemNote error={get.error} />}
       </div>
       <span class="muted small nowrap">
-        {file.size_bytes === undefined ? 'not uploaded' : bytes(file.size_bytes)}
+        {file.size_bytes === undefined ? 'Not uploaded' : bytes(file.size_bytes)}
       </span>
-      <Button size="small" kind="quiet" onClick={get.run} label={`Download ${visible(file.name)}`}>
+      <Button size="small" kind="quiet" onClick={get.run} ariaLabel={`Download ${file.name}`}>
         <Icon name="Download" />
       </Button>
       {mayWrite && (
@@ -108,7 +107,7 @@ function FileRow(props: { readonly file: FileRecord; readonly onGone: () => void
           size="small"
           kind="quiet"
           onClick={() => setOpen('delete')}
-          label={`Delete ${visible(file.name)}`}
+          ariaLabel={`Delete ${file.name}`}
         >
           <Icon name="X" />
         </Button>
@@ -116,7 +115,7 @@ function FileRow(props: { readonly file: FileRecord; readonly onGone: () => void
       {open === 'preview' && <Preview file={file} onClose={() => setOpen(undefined)} />}
       {open === 'delete' && (
         <Confirm
-          title={`Delete ${visible(file.name)}?`}
+          title={`Delete ${file.name}?`}
           action="Delete"
           onConfirm={async () => {
             await api.delete(file.id);
@@ -124,7 +123,7 @@ function FileRow(props: { readonly file: FileRecord; readonly onGone: () => void
           }}
           onClose={() => setOpen(undefined)}
         >
-          <p>Runs that are started later cannot use it.</p>
+          <p>Later runs can’t use it.</p>
         </Confirm>
       )}
     </div>
@@ -153,16 +152,18 @@ function Preview(props: { readonly file: FileRecord; readonly onClose: () => voi
     };
   }, [file.id]);
   return (
-    <Dialog title={visible(file.name)} onClose={onClose} class="wide">
+    <Dialog title={file.name} onClose={onClose} class="wide">
       {error !== undefined && <ProblemNote error={error} />}
-      {content === 'none' && <p class="muted">This type is not shown here. Download it.</p>}
+      {content === 'none' && (
+        <p class="muted">No preview for this type. Download the file instead.</p>
+      )}
       {content !== undefined && content !== 'none' && 'text' in content && (
         <div class="code-block">
-          <pre tabIndex={0}>{visible(content.text)}</pre>
+          <pre tabIndex={0}>{content.text}</pre>
         </div>
       )}
       {content !== undefined && content !== 'none' && 'picture' in content && (
-        <img class="picture" src={content.picture} alt={visible(file.name)} />
+        <img class="picture" src={content.picture} alt={file.name} />
       )}
       <div class="buttons end">
         <Button onClick={onClose} autofocus>

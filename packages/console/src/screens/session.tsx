@@ -1,14 +1,13 @@
 import type { SessionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { visible } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import { type RouteParams, addressOf } from '../data/routes.ts';
 import { Button } from '../parts/button.tsx';
 import { copyText } from '../parts/copy.tsx';
 import { Confirm, FormDialog, useAction } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
-import { Card, Heading, Shown } from '../parts/page.tsx';
+import { Card, Heading, Await } from '../parts/page.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
@@ -37,14 +36,14 @@ export function SessionScreen({ session: id = '' }: RouteParams): JSX.Element {
     },
   );
   return (
-    <Shown of={found} title="Session">
+    <Await resource={found} title="Session">
       {(session) => (
         <>
           <SessionHeading session={session} onChange={found.set.bind(found)} />
-          <div class="two side">
+          <div class="columns side">
             <Card title="Conversation">
-              <div class="body">
-                <Shown of={runs}>
+              <div class="card-body">
+                <Await resource={runs}>
                   {(earlier) => (
                     <SessionTalk
                       session={() => Promise.resolve(client.sessions.at(id))}
@@ -53,7 +52,7 @@ export function SessionScreen({ session: id = '' }: RouteParams): JSX.Element {
                       blocked={blockedBy(session)}
                     />
                   )}
-                </Shown>
+                </Await>
               </div>
             </Card>
             <div class="stack">
@@ -63,7 +62,7 @@ export function SessionScreen({ session: id = '' }: RouteParams): JSX.Element {
           </div>
         </>
       )}
-    </Shown>
+    </Await>
   );
 }
 
@@ -71,11 +70,11 @@ function About({ session }: { readonly session: SessionRecord }): JSX.Element {
   const { tenantId } = useTenant();
   return (
     <Card title="About">
-      <dl class="facts body">
+      <dl class="facts card-body">
         <dt>Agent</dt>
         <dd>
           <a href={addressOf('agent', { tenant: tenantId, agent: session.agent_name })}>
-            {visible(session.agent_name)}
+            {session.agent_name}
           </a>
         </dd>
         <dt>Created</dt>
@@ -86,13 +85,13 @@ function About({ session }: { readonly session: SessionRecord }): JSX.Element {
         <dd>
           <Time at={session.updated_at} />
         </dd>
-        <dt>Id</dt>
+        <dt>ID</dt>
         <dd>
           <button
             type="button"
             class="button quiet small id-button"
-            title="Copy the id"
-            onClick={() => inBackground(copyText(session.id, 'Id copied'))}
+            title="Copy ID"
+            onClick={() => inBackground(copyText(session.id, 'ID copied'))}
           >
             <code class="breaks">{session.id}</code>
           </button>
@@ -103,8 +102,9 @@ function About({ session }: { readonly session: SessionRecord }): JSX.Element {
 }
 
 function blockedBy({ status }: SessionRecord): string | undefined {
-  if (status === 'terminated' || status === 'failed') return 'The session has ended';
-  if (status === 'stopped' || status === 'stopping') return 'The session is stopped';
+  if (status === 'terminated' || status === 'failed') return 'This session has ended';
+  if (status === 'stopped' || status === 'stopping')
+    return 'This session is stopped. Resume it to continue.';
   return undefined;
 }
 
@@ -126,7 +126,7 @@ function SessionHeading(props: {
   return (
     <>
       <Heading
-        title={visible(titleOf(session))}
+        title={titleOf(session)}
         actions={
           <>
             <Button onClick={() => setAsked('rename')} disabled={!mayWrite}>
@@ -152,7 +152,7 @@ function SessionHeading(props: {
       >
         <p class="summary-line">
           <Status of={session.status} />
-          {session.status_reason !== undefined && <span>{visible(session.status_reason)}</span>}
+          {session.status_reason !== undefined && <span>{session.status_reason}</span>}
         </p>
       </Heading>
       {error !== undefined && <ProblemNote error={error} />}
@@ -182,7 +182,7 @@ function RenameDialog(props: {
   const [title, setTitle] = useState(props.title);
   return (
     <FormDialog
-      title="Rename the session"
+      title="Rename session"
       action="Save"
       isReady
       onSubmit={() => props.onRename(title.trim() === '' ? null : title.trim())}
@@ -199,14 +199,14 @@ function EndDialog(props: {
 }): JSX.Element {
   return (
     <Confirm
-      title="End this session for good?"
+      title="Terminate this session?"
       action="Terminate"
       onConfirm={props.onEnd}
       onClose={props.onClose}
     >
       <p>
-        Its runs are cancelled and it takes no new ones. Its history and files stay readable until
-        they are deleted by the retention of the server.
+        Its runs are cancelled and it accepts no new ones. Its history and files stay readable until
+        the server’s retention deletes them.
       </p>
     </Confirm>
   );

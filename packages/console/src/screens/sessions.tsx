@@ -1,6 +1,6 @@
 import type { SessionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { shortId, visible } from '../data/formats.ts';
+import { shortId } from '../data/formats.ts';
 import { addressOf } from '../data/routes.ts';
 import { Select } from '../parts/field.tsx';
 import { type Column, PagedTable } from '../parts/list/table.tsx';
@@ -48,7 +48,7 @@ export function SessionsScreen(): JSX.Element {
         idOf={({ id }) => id}
         columns={columnsFor(tenant.tenantId)}
         empty={
-          <Empty title="No sessions here.">
+          <Empty title="No sessions yet.">
             <a href={addressOf('agents', { tenant: tenant.tenantId })}>Try an agent</a>
           </Empty>
         }
@@ -64,12 +64,16 @@ function columnsFor(tenant: string): readonly Column<SessionRecord>[] {
       title: 'Session',
       class: 'clip wide-cell',
       cell: (session) => (
-        <a class="open clip" href={addressOf('session', { tenant, session: session.id })}>
-          {visible(titleOf(session))}
+        <a
+          class="row-link clip"
+          data-row
+          href={addressOf('session', { tenant, session: session.id })}
+        >
+          {titleOf(session)}
         </a>
       ),
     },
-    { title: 'Agent', class: 'nowrap', cell: (session) => visible(session.agent_name) },
+    { title: 'Agent', class: 'nowrap', cell: (session) => session.agent_name },
     {
       title: 'Waiting',
       optional: true,

@@ -4,11 +4,12 @@ import type { JSX } from 'preact';
 import { bytes, number, plural } from '../data/formats.ts';
 import { Button } from '../parts/button.tsx';
 import { SelectField } from '../parts/field.tsx';
-import { Card, Heading, Shown } from '../parts/page.tsx';
+import { Card, Heading, Await } from '../parts/page.tsx';
 import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { getSystem, isServerReady } from '../session/api.ts';
-import { session, signOut } from '../session/session.ts';
+import { session } from '../session/session.ts';
+import { signOut } from '../session/session-flow.ts';
 import { hasAccountPage } from '../session/sign-in.ts';
 import { useResource, useTitle } from '../session/use.ts';
 import { shortcutList } from '../parts/shortcut-list.tsx';
@@ -19,15 +20,15 @@ export function SettingsScreen(): JSX.Element {
   return (
     <>
       <Heading title="Settings" />
-      <div class="two">
+      <div class="columns">
         <div class="stack">
           <You />
           <Look />
         </div>
         <div class="stack">
           <Server />
-          <Card title="Keys">
-            <div class="body">{shortcutList()}</div>
+          <Card title="Keyboard shortcuts">
+            <div class="card-body">{shortcutList()}</div>
           </Card>
         </div>
       </div>
@@ -41,7 +42,7 @@ function You(): JSX.Element {
   const { email, user_id: id, memberships } = state.me;
   return (
     <Card title="You">
-      <div class="body stack">
+      <div class="card-body stack">
         <dl class="facts">
           <dt>Signed in as</dt>
           <dd>{email ?? id}</dd>
@@ -56,7 +57,7 @@ function You(): JSX.Element {
           <Button onClick={signOut}>Sign out</Button>
           {hasAccountPage && (
             <a class="button quiet" href="/oidc/account">
-              Password and other sign-ins
+              Password and sign-in methods
             </a>
           )}
         </div>
@@ -68,18 +69,18 @@ function You(): JSX.Element {
 function Look(): JSX.Element {
   return (
     <Card title="This browser">
-      <div class="body stack">
+      <div class="card-body stack">
         <Choice
           label="Theme"
           of={settings.theme}
           choices={[
-            ['system', 'As the system'],
+            ['system', 'System'],
             ['light', 'Light'],
             ['dark', 'Dark'],
           ]}
         />
         <Choice
-          label="Rows"
+          label="Density"
           of={settings.density}
           choices={[
             ['comfortable', 'Comfortable'],
@@ -90,8 +91,8 @@ function Look(): JSX.Element {
           label="Exact times"
           of={settings.timeZone}
           choices={[
-            ['local', 'In the zone of this computer'],
-            ['utc', 'In UTC'],
+            ['local', 'Local time'],
+            ['utc', 'UTC'],
           ]}
         />
         <label class="check">
@@ -102,7 +103,7 @@ function Look(): JSX.Element {
               settings.hasShortcuts.value = event.currentTarget.checked;
             }}
           />
-          Single keys are shortcuts
+          Enable single-key shortcuts
         </label>
       </div>
     </Card>
@@ -120,7 +121,7 @@ function Choice<T extends string>(props: {
     <SelectField
       label={label}
       value={of.value}
-      choices={choices.map(([value, words]) => ({ value, label: words }))}
+      choices={choices.map(([value, name]) => ({ value, label: name }))}
       onChange={(chosen) => {
         of.value = choices.find(([value]) => value === chosen)?.[0] ?? of.value;
       }}
@@ -133,8 +134,8 @@ function Server(): JSX.Element {
   const isReady = useResource('ready', () => isServerReady());
   return (
     <Card title="Server" aside={<a href="/docs">API reference</a>}>
-      <div class="body">
-        <Shown of={system}>
+      <div class="card-body">
+        <Await resource={system}>
           {({
             version,
             started_at: startedAt,
@@ -152,13 +153,13 @@ function Server(): JSX.Element {
                 ) : (
                   <Status
                     of={isReady.data.value ? 'ready' : 'failed'}
-                    words={isReady.data.value ? 'takes requests' : 'starting or stopping'}
+                    label={isReady.data.value ? 'Healthy' : 'Starting or stopping'}
                   />
                 )}
               </dd>
               <dt>Metrics</dt>
               <dd>
-                <code>/metrics</code>, for programs on the machine of the server
+                <code>/metrics</code>, from the server itself only
               </dd>
               <dt>Started</dt>
               <dd>
@@ -166,24 +167,24 @@ function Server(): JSX.Element {
               </dd>
               <dt>Files</dt>
               <dd>{files ? `on, up to ${bytes(limits.file_bytes)} each` : 'off'}</dd>
-              <dt>Calls</dt>
+              <dt>Rate limit</dt>
               <dd>
                 {limits.calls_per_minute === 0
-                  ? 'not limited'
-                  : `${number(limits.calls_per_minute)} a minute for each client or person`}
+                  ? 'none'
+                  : `${number(limits.calls_per_minute)} requests a minute per client or person`}
               </dd>
               <dt>Queue</dt>
-              <dd>{`${plural(limits.queued_runs_per_session, 'run')} a session`}</dd>
-              <dt>At most</dt>
+              <dd>{`up to ${plural(limits.queued_runs_per_session, 'run')} per session`}</dd>
+              <dt>Limits</dt>
               <dd>
-                {`${plural(limits.tenants_per_organization, 'tenant')} and ${plural(limits.clients_per_organization, 'client')} in an organization`}
+                {`${plural(limits.tenants_per_organization, 'tenant')} and ${plural(limits.clients_per_organization, 'client')} per organization`}
               </dd>
               {frameworks.map((framework) => (
                 <Framework key={framework.name} of={framework} />
               ))}
             </dl>
           )}
-        </Shown>
+        </Await>
       </div>
     </Card>
   );
@@ -198,7 +199,7 @@ function Framework({
     <>
       <dt>{name}</dt>
       <dd>
-        {ready ? <Status of="ready" /> : <Status of="failed" words="not ready" />}
+        {ready ? <Status of="ready" /> : <Status of="failed" label="not ready" />}
         {reason === undefined ? null : ` ${reason}`}
       </dd>
     </>

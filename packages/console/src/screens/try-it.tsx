@@ -32,9 +32,9 @@ export function SessionTalk(props: {
     setStarted((before) => [...before, run.record]);
     props.onStarted?.(run.record);
   };
-  const readOnly = mayWrite ? undefined : 'Your role may read, not run';
+  const readOnly = mayWrite ? undefined : 'Read-only access';
   return (
-    <div class="try">
+    <div class="talk-pane">
       {runs.length > 0 && (
         <div class="conversation" role="log" aria-live="off" aria-label="Conversation">
           {runs.map((run, index) => (
@@ -69,15 +69,15 @@ function OneTalk(props: {
   const store = useMemo(() => new RunStore(client, props.first), [props.first.id]);
   useEffect(() => store.open(), [store]);
   useEffect(() => props.onOpen?.(store), [store, props.onOpen === undefined]);
-  store.watch();
+  const { items, hasEnded } = store.view.value;
   const run = store.record.value;
   return (
     <>
-      <Conversation run={run} items={store.view.items} hasEnded={store.view.hasEnded} />
+      <Conversation run={run} items={items} hasEnded={hasEnded} />
       {store.error.value !== undefined && <ProblemNote error={store.error.value} />}
       <p class="divider">
         <Status of={run.status} />
-        <a href={addressOf('run', { tenant: tenantId, run: run.id })}>see the run</a>
+        <a href={addressOf('run', { tenant: tenantId, run: run.id })}>View run</a>
       </p>
     </>
   );

@@ -4,7 +4,7 @@ import { addressOf } from '../data/routes.ts';
 import { daysOf, sumOf } from '../data/usage.ts';
 import { Bars } from '../parts/bars.tsx';
 import { now } from '../page/clock.ts';
-import { Card, Shown } from '../parts/page.tsx';
+import { Card, Await } from '../parts/page.tsx';
 import { readUsage } from '../session/api.ts';
 import { useResource, useRight, useTenant } from '../session/use.ts';
 
@@ -18,9 +18,9 @@ export function UsageStrip(): JSX.Element | null {
   return (
     <Card
       title="Last 14 days"
-      aside={<a href={addressOf('usage', { tenant: tenant.tenantId })}>usage</a>}
+      aside={<a href={addressOf('usage', { tenant: tenant.tenantId })}>View usage</a>}
     >
-      <div class="body">
+      <div class="card-body">
         <Strip />
       </div>
     </Card>
@@ -33,7 +33,7 @@ function Strip(): JSX.Element {
     readUsage(tenant, { days, bucket: 'day' }),
   );
   return (
-    <Shown of={usage}>
+    <Await resource={usage}>
       {(rows) => {
         const all = daysOf(rows, days, now.peek());
         const bars = (of: 'runs' | 'tokens') =>
@@ -43,7 +43,7 @@ function Strip(): JSX.Element {
             bad: of === 'runs' ? day.failed : 0,
           }));
         return (
-          <div class="two">
+          <div class="columns">
             <figure class="stack tight">
               <figcaption class="summary-line">
                 <span>Runs per day</span>
@@ -61,6 +61,6 @@ function Strip(): JSX.Element {
           </div>
         );
       }}
-    </Shown>
+    </Await>
   );
 }

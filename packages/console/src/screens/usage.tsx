@@ -1,11 +1,12 @@
+import type { UsageRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { number, short, visible } from '../data/formats.ts';
-import { type UsageRow, daysOf, money, sumOf } from '../data/usage.ts';
+import { number, short } from '../data/formats.ts';
+import { daysOf, money, sumOf } from '../data/usage.ts';
 import { Bars } from '../parts/bars.tsx';
 import { Table } from '../parts/list/table.tsx';
 import { now } from '../page/clock.ts';
 import { Select } from '../parts/field.tsx';
-import { Card, Heading, Shown } from '../parts/page.tsx';
+import { Card, Heading, Await } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Segments } from '../parts/tabs.tsx';
 import { readUsage } from '../session/api.ts';
@@ -50,18 +51,18 @@ function PerDay({ days }: { readonly days: number }): JSX.Element {
     readUsage(tenant, { days, bucket: 'day' }),
   );
   return (
-    <Shown of={usage}>
+    <Await resource={usage}>
       {(rows) => {
         const all = daysOf(rows, days, now.peek());
         const currency = rows.find((row) => row.currency !== undefined)?.currency;
         return (
           <>
-            <div class="figures">
-              <Figure value={number(sumOf(all, (day) => day.runs))} name="runs" />
-              <Figure value={number(sumOf(all, (day) => day.failed))} name="failed" />
-              <Figure value={short(sumOf(all, (day) => day.tokens))} name="tokens" />
+            <div class="counters">
+              <Counter value={number(sumOf(all, (day) => day.runs))} name="runs" />
+              <Counter value={number(sumOf(all, (day) => day.failed))} name="failed" />
+              <Counter value={short(sumOf(all, (day) => day.tokens))} name="tokens" />
               {currency !== undefined && (
-                <Figure
+                <Counter
                   value={money(
                     sumOf(all, (day) => day.cost),
                     currency,
@@ -70,18 +71,18 @@ function PerDay({ days }: { readonly days: number }): JSX.Element {
                 />
               )}
             </div>
-            <div class="two">
+            <div class="columns">
               <Chart title="Runs per day" days={all} of="runs" />
               <Chart title="Tokens per day" days={all} of="tokens" />
             </div>
           </>
         );
       }}
-    </Shown>
+    </Await>
   );
 }
 
-function Figure(props: { readonly value: string; readonly name: string }): JSX.Element {
+function Counter(props: { readonly value: string; readonly name: string }): JSX.Element {
   return (
     <div>
       <span class="value">{props.value}</span>
@@ -103,7 +104,7 @@ function Chart(props: {
   }));
   return (
     <Card title={title} aside={<span class="muted small">UTC</span>}>
-      <div class="body">
+      <div class="card-body">
         <Bars title={title} bars={bars} />
       </div>
     </Card>
@@ -120,12 +121,12 @@ function PerGroup(props: { readonly days: number; readonly group: Group }): JSX.
   );
   return (
     <Card title={groups.find(({ value }) => value === group)?.label ?? 'By agent'}>
-      <Shown of={usage}>
+      <Await resource={usage}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title="Nothing was used in this time." />
+            <Empty title="No usage in this period." />
           ) : (
-            <Table<UsageRow>
+            <Table<UsageRecord>
               label="Usage by group"
               rows={rows.toSorted((a, b) => tokensOf(b) - tokensOf(a))}
               idOf={(row) => row.group ?? ''}
@@ -133,7 +134,7 @@ function PerGroup(props: { readonly days: number; readonly group: Group }): JSX.
                 {
                   title: `${group.charAt(0).toUpperCase()}${group.slice(1)}`,
                   class: 'clip wide-cell',
-                  cell: (row) => visible(row.group === '' ? 'people' : (row.group ?? '')),
+                  cell: (row) => (row.group === '' ? 'People' : (row.group ?? '')),
                 },
                 { title: 'Runs', class: 'number', cell: (row) => amount(row.runs) },
                 {
@@ -164,12 +165,12 @@ function PerGroup(props: { readonly days: number; readonly group: Group }): JSX.
             />
           )
         }
-      </Shown>
+      </Await>
     </Card>
   );
 }
 
-function tokensOf(row: UsageRow): number {
+function tokensOf(row: UsageRecord): number {
   return row.input_tokens + row.output_tokens;
 }
 

@@ -1,10 +1,9 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { askOfRecord, summaryTitle } from '../data/ask.ts';
-import { visible } from '../data/formats.ts';
 import { addressOf } from '../data/routes.ts';
 import { AskCard } from '../parts/ask-card.tsx';
-import { Card, Shown } from '../parts/page.tsx';
+import { Card, Await } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Time } from '../parts/time.tsx';
 import { type InteractionSummary, findInteraction, listInteractions } from '../session/api.ts';
@@ -29,14 +28,14 @@ export function Waiting(): JSX.Element {
   return (
     <Card
       title="Waiting for you"
-      aside={<a href={addressOf('approvals', { tenant: tenant.tenantId })}>all</a>}
+      aside={<a href={addressOf('approvals', { tenant: tenant.tenantId })}>View all</a>}
     >
-      <Shown of={pending}>
+      <Await resource={pending}>
         {({ items }) => {
           if (open === undefined) still.current = items;
           const rows = still.current;
           return rows.length === 0 ? (
-            <Empty title="Nothing waits for you." />
+            <Empty title="You’re all caught up." />
           ) : (
             <div class="list">
               {rows.map((row) => (
@@ -50,7 +49,7 @@ export function Waiting(): JSX.Element {
             </div>
           );
         }}
-      </Shown>
+      </Await>
     </Card>
   );
 }
@@ -65,18 +64,16 @@ function WaitingRow(props: {
     <div class="in-place">
       <button
         type="button"
-        class="row"
+        class="list-row"
         aria-expanded={isOpen}
         onClick={() => props.onToggle(!isOpen)}
       >
         <span class="waiting" aria-hidden="true">
           ◆
         </span>
-        <span class={`clip ${row.kind === 'permission' ? 'mono' : ''}`}>
-          {visible(summaryTitle(row))}
-        </span>
-        <span class="grow clip muted">{visible(row.preview)}</span>
-        <span class="muted nowrap optional">{visible(row.agent_name)}</span>
+        <span class={`clip ${row.kind === 'permission' ? 'mono' : ''}`}>{summaryTitle(row)}</span>
+        <span class="grow clip muted">{row.preview}</span>
+        <span class="muted nowrap optional">{row.agent_name}</span>
         <span class="muted small">
           <Time at={row.created_at} />
         </span>
@@ -92,8 +89,8 @@ function InPlace({ interaction }: { readonly interaction: string }): JSX.Element
     findInteraction(tenant, interaction),
   );
   return (
-    <div class="body stack">
-      <Shown of={found}>
+    <div class="card-body stack">
+      <Await resource={found}>
         {(record) => (
           <>
             <AskCard
@@ -103,12 +100,12 @@ function InPlace({ interaction }: { readonly interaction: string }): JSX.Element
             />
             <p>
               <a href={addressOf('run', { tenant: tenant.tenantId, run: record.run_id })}>
-                See the run
+                View run
               </a>
             </p>
           </>
         )}
-      </Shown>
+      </Await>
     </div>
   );
 }

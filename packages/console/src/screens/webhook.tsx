@@ -1,13 +1,13 @@
 import type { WebhookDelivery, WebhookRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { plural, visible } from '../data/formats.ts';
+import { number } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import { type RouteParams, addressOf } from '../data/routes.ts';
 import { Button } from '../parts/button.tsx';
 import { Confirm, useAction } from '../parts/dialog.tsx';
 import { type Column, PagedTable } from '../parts/list/table.tsx';
-import { Heading, Shown } from '../parts/page.tsx';
+import { Heading, Await } from '../parts/page.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
@@ -28,7 +28,7 @@ export function WebhookScreen({ webhook: id = '' }: RouteParams): JSX.Element {
     () => found.refresh(),
   );
   return (
-    <Shown of={found} title="Webhook">
+    <Await resource={found} title="Webhook">
       {(webhook) => (
         <>
           <WebhookHeading
@@ -39,7 +39,7 @@ export function WebhookScreen({ webhook: id = '' }: RouteParams): JSX.Element {
           <Deliveries webhook={webhook} tests={tests} />
         </>
       )}
-    </Shown>
+    </Await>
   );
 }
 
@@ -51,7 +51,10 @@ function WebhookHeading(props: {
   const { webhook, onChange, onTest } = props;
   const { client, tenantId } = useTenant();
   const mayWrite = useRight('webhooks:write');
-  const secret = useSecretOnce('CONVOKE_WEBHOOK_SECRET', 'The old secret signs too, for 24 hours.');
+  const secret = useSecretOnce(
+    'CONVOKE_WEBHOOK_SECRET',
+    'The old secret keeps signing for 24 hours.',
+  );
   const [isDeleting, setDeleting] = useState(false);
   useTitle(webhook.url);
   const rotate = useAction(async () => {
@@ -62,20 +65,20 @@ function WebhookHeading(props: {
   const check = useAction(async () => {
     await client.webhooks.test(webhook.id);
     onTest();
-    announce('A test is on its way.');
+    announce('Test event sent.');
   });
   const error = rotate.error ?? check.error;
   return (
     <>
       <Heading
-        title={visible(webhook.url)}
+        title={webhook.url}
         actions={
           <>
             <Button onClick={check.run} disabled={!mayWrite || check.isBusy}>
-              Send a test
+              Send test event
             </Button>
             <Button onClick={rotate.run} disabled={!mayWrite || rotate.isBusy}>
-              Rotate the secret
+              Rotate secret
             </Button>
             <Turn webhook={webhook} onChange={onChange} />
             <Button kind="danger" onClick={() => setDeleting(true)} disabled={!mayWrite}>
@@ -98,7 +101,7 @@ function WebhookHeading(props: {
           }}
           onClose={() => setDeleting(false)}
         >
-          <p>Nothing more is sent, also not what waits.</p>
+          <p>Pending deliveries will be dropped.</p>
         </Confirm>
       )}
     </>
@@ -132,15 +135,15 @@ function Facts({ webhook }: { readonly webhook: WebhookRecord }): JSX.Element {
   return (
     <p class="summary-line">
       <Status of={status} />
-      {reason !== undefined && <span>{visible(reason)}</span>}
+      {reason !== undefined && <span>{reason}</span>}
       {failing !== undefined && (
         <span class="failed">
           failing since <Time at={failing} />
         </span>
       )}
-      <span>{types.includes('*') ? 'all notices' : types.join(', ')}</span>
+      <span>{types.includes('*') ? 'All events' : types.join(', ')}</span>
       <code>{`…${webhook.secret_hint}`}</code>
-      {webhook.description !== undefined && <span>{visible(webhook.description)}</span>}
+      {webhook.description !== undefined && <span>{webhook.description}</span>}
     </p>
   );
 }
@@ -195,8 +198,8 @@ function Deliveries(props: {
         idOf={({ id }) => id}
         columns={columnsFor(setOpened, mayWrite ? again : undefined)}
         empty={
-          <Empty title="Nothing was sent yet.">
-            <span>Send a test, or start a run.</span>
+          <Empty title="No deliveries yet.">
+            <span>Send a test event, or start a run.</span>
           </Empty>
         }
       />
@@ -211,33 +214,32 @@ function columnsFor(
   return [
     { title: 'Status', cell: ({ status }) => <Status of={status} /> },
     {
-      title: 'Notice',
+      title: 'Event',
       class: 'nowrap',
       cell: (delivery) => (
         <Button size="small" kind="quiet" onClick={() => open(delivery)}>
-          <code>{visible(delivery.type)}</code>
+          <code>{delivery.type}</code>
         </Button>
       ),
     },
     {
-      title: 'Answer',
+      title: 'Response',
       class: 'clip wide-cell muted',
       cell: ({ response_status: status, error, response_excerpt: text, next_try_at: next }) => (
         <span class="clip">
           {[status, error, text]
             .filter((part) => part !== undefined)
             .map(String)
-            .map(visible)
             .join(' ')}
-          {next !== undefined && <Until at={next} before=" next try" />}
+          {next !== undefined && <Until at={next} before="next attempt" />}
         </span>
       ),
     },
     {
-      title: 'Tries',
+      title: 'Attempts',
       optional: true,
       class: 'number',
-      cell: ({ tries }) => plural(tries, 'try', 'tries'),
+      cell: ({ tries }) => number(tries),
     },
     {
       title: 'When',
@@ -246,7 +248,7 @@ function columnsFor(
       cell: ({ created_at: at }) => <Time at={at} />,
     },
     {
-      title: 'Again',
+      title: 'Resend',
       class: 'number',
       cell: (delivery) =>
         again !== undefined && (delivery.status === 'failed' || delivery.status === 'blocked') ? (
@@ -261,7 +263,7 @@ function SendAgain({ act }: { readonly act: () => Promise<void> }): JSX.Element 
   return (
     <>
       <Button size="small" kind="quiet" onClick={run} disabled={isBusy}>
-        Send again
+        Resend
       </Button>
       {error !== undefined && <ProblemNote error={error} />}
     </>

@@ -1,7 +1,7 @@
 import type { WebhookRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { plural, visible } from '../data/formats.ts';
+import { plural } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import { addressOf } from '../data/routes.ts';
 import { FormDialog } from '../parts/dialog.tsx';
@@ -31,17 +31,17 @@ export function WebhooksScreen(): JSX.Element {
   return (
     <ListScreen
       title="Webhooks"
-      about="What happens in the tenant, sent to an address of yours, signed."
+      about="Send signed events to your own endpoint."
       list={list}
       idOf={({ id }) => id}
       columns={columnsFor(tenantId)}
       empty={
         <Empty title="No webhooks yet.">
-          <span>A webhook tells your own program about runs that wait, end or fail.</span>
+          <span>A webhook notifies your program when runs wait, complete or fail.</span>
         </Empty>
       }
       create={{
-        words: 'Create a webhook',
+        label: 'Create webhook',
         isAllowed: mayWrite,
         form: (close) => (
           <CreateWebhook
@@ -65,22 +65,26 @@ function columnsFor(tenant: string): readonly Column<WebhookRecord>[] {
       title: 'Status',
       cell: ({ status, failing_since: failing }) =>
         status === 'active' && failing !== undefined ? (
-          <Status of="failed" words="failing" />
+          <Status of="failed" label="failing" />
         ) : (
           <Status of={status} />
         ),
     },
     {
-      title: 'Address',
+      title: 'URL',
       class: 'clip wide-cell',
       cell: (webhook) => (
-        <a class="open clip" href={addressOf('webhook', { tenant, webhook: webhook.id })}>
-          {visible(webhook.url)}
+        <a
+          class="row-link clip"
+          data-row
+          href={addressOf('webhook', { tenant, webhook: webhook.id })}
+        >
+          {webhook.url}
         </a>
       ),
     },
     {
-      title: 'Notices',
+      title: 'Events',
       optional: true,
       class: 'nowrap',
       cell: ({ types }) => (types.includes('*') ? 'all' : plural(types.length, 'type')),
@@ -89,7 +93,7 @@ function columnsFor(tenant: string): readonly Column<WebhookRecord>[] {
       title: 'Last success',
       optional: true,
       class: 'muted',
-      cell: ({ last_success_at: at }) => (at === undefined ? 'none yet' : <Time at={at} />),
+      cell: ({ last_success_at: at }) => (at === undefined ? 'None yet' : <Time at={at} />),
     },
   ];
 }
@@ -111,19 +115,19 @@ function CreateWebhook(props: {
   };
   return (
     <FormDialog
-      title="Create a webhook"
+      title="Create webhook"
       action="Create"
       isReady={url.trim() !== ''}
       onSubmit={create}
       onClose={props.onClose}
     >
       <TextField
-        label="Address"
+        label="URL"
         value={url}
         onInput={setUrl}
         placeholder="https://example.com/convoke"
         autofocus
-        hint="https, and reachable from the internet"
+        hint="Must be https and reachable from the internet"
       />
       <TextField label="Description (optional)" value={description} onInput={setDescription} />
     </FormDialog>

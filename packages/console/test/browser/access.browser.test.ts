@@ -32,7 +32,7 @@ test('a page that was asked for signed out is shown after the sign-in, with its 
   const path = `${web.tenant}/runs?status=failed&q=nothing`;
   const page = await web.openSignedOut(web.server.baseUrl + path);
   await fillIn(page, await operatorWithPassword());
-  await page.getByText('No run matches.').waitFor();
+  await page.getByText('No matching runs.').waitFor();
   expect(new URL(page.url()).search).toBe('?status=failed&q=nothing');
   expect(await page.evaluate<number>('sessionStorage.length')).toBe(0);
 });
@@ -107,7 +107,7 @@ test('seven tabs follow the tenant over one connection, and all see a run appear
 
 test('a person with no access to a tenant learns nothing about it', async () => {
   const page = await web.visit('/console/t/ten_01ja3w8z5kq4v7m2x9c6t1r8en/runs');
-  const said = page.getByText('You have no access to this tenant, or it does not exist.');
+  const said = page.getByText('This tenant doesn’t exist, or you don’t have access.');
   await expect(said.waitFor()).resolves.toBeUndefined();
 });
 
@@ -128,21 +128,21 @@ test('a viewer reads everything of the tenant and can change nothing, and the pa
   const { interaction_key: key } = await pendingIn(web.server, run.session_id);
   const viewer = await addMember(web.server, 'viewer');
   const page = await web.openAs(viewer, `${web.tenant}/approvals?item=${key}`);
-  await page.getByText('Your role may read this, not answer it.').waitFor();
+  await page.getByText('Your role can view this request but not answer it.').waitFor();
   await page.getByText('for a viewer').first().waitFor();
   expect(await page.getByRole('button', { name: /Allow/ }).count()).toBe(0);
   const navigation = page.getByRole('navigation', { name: 'Console' });
   expect(await navigation.getByText('Clients').count()).toBe(0);
   await go(page, `${web.tenant}/agents/echo`);
-  await page.getByPlaceholder('Your role may read, not run').waitFor();
+  await page.getByPlaceholder('Read-only access').waitFor();
   await go(page, `${web.tenant}/runs`);
   const row = page.getByRole('row', { name: 'for a viewer' });
   await row.getByText('waiting').waitFor();
   expect(await page.getByRole('table').getByRole('checkbox').count()).toBe(0);
   expect(await page.getByRole('table').getByRole('button').count()).toBe(0);
   const forbidden = {
-    schedules: { shows: 'No schedules yet.', button: 'Create a schedule' },
-    webhooks: { shows: 'No webhooks yet.', button: 'Create a webhook' },
+    schedules: { shows: 'No schedules yet.', button: 'Create schedule' },
+    webhooks: { shows: 'No webhooks yet.', button: 'Create webhook' },
     [`runs/${run.id}`]: { shows: 'I will note it down.', button: 'Cancel' },
   };
   for (const [path, { shows, button }] of Object.entries(forbidden)) {

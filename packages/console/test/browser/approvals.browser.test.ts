@@ -159,7 +159,7 @@ test('the list does not move under the pointer: what is new waits behind a butto
   const { interaction, path } = await waiting('early bird');
   const page = await web.visit(path);
   await card(page).waitFor();
-  const rows = page.locator('.queue li a.item');
+  const rows = page.locator('.queue [data-row]');
   await page.locator('.queue').getByText('early bird').waitFor();
   const before = await rows.count();
   await waiting('late comer');
@@ -179,7 +179,7 @@ test('a question is answered with an option or in own words, and can be declined
   const page = await web.visit(`${web.tenant}/approvals?item=${key}`);
   const question = page.getByRole('region', { name: /Question: Which colour, dear/ });
   await question.getByRole('radio', { name: 'blue' }).check();
-  await question.getByLabel('Or in your own words').fill('green');
+  await question.getByLabel('Or type your own answer').fill('green');
   await question.getByRole('button', { name: 'Answer' }).click();
   await question.getByText('answered "green"').waitFor();
   expect((await ended(web.server, run)).output_text).toContain('You said green.');
@@ -187,5 +187,5 @@ test('a question is answered with an option or in own words, and can be declined
 
 test('with nothing to answer, the inbox says so', async () => {
   const page = await web.visit(`${web.tenant}/approvals?kind=question`);
-  await expect(page.getByText('Nothing waits for you.').waitFor()).resolves.toBeUndefined();
+  await expect(page.getByText('You’re all caught up.').waitFor()).resolves.toBeUndefined();
 });

@@ -61,8 +61,8 @@ test('a run that was interrupted shows it in the waterfall, and its text without
   await page.getByRole('figure', { name: /in 2 legs.* interrupted 1 times/ }).waitFor();
   await page.locator('.waterfall .span.leg.interrupted').waitFor();
   const talk = page.getByRole('log');
-  await talk.getByText('Text that was not finished was discarded.').waitFor();
-  await talk.getByText('The run goes on').waitFor();
+  await talk.getByText('Unfinished text was discarded.').waitFor();
+  await talk.getByText('Resumed').waitFor();
   const [before, after] = [talk.locator('.turn').nth(1), talk.locator('.turn').nth(2)];
   await after.getByText('half').waitFor();
   // As plain text until the Markdown parser is there, which leaves out the space at the end.
@@ -75,7 +75,7 @@ test('a call in doubt is answered from the inbox, which says what each answer do
   await runIn(web.server, paid, 'waiting');
   const page = await web.visit(`${web.tenant}/approvals`);
   await page.getByRole('link', { name: /Was pay carried out\?.*pay the bill/ }).click();
-  const card = page.getByRole('region', { name: 'Question: Was pay carried out?' });
+  const card = page.getByRole('region', { name: 'Question: Did pay complete?' });
   await card.getByText('b-17').waitFor();
   for (const label of doubtOptions) {
     const option = card.locator('label.option', { hasText: label });
@@ -108,14 +108,14 @@ test('while the server is away every page says so, and afterwards shows every ev
   }
   await web.server.stop();
   for (const tab of [page, ...lists]) {
-    await tab.getByText('Reconnecting. Nothing is lost').waitFor();
+    await tab.getByText('Reconnecting… Nothing is lost').waitFor();
   }
   // A screen whose script cannot be loaded now appears by itself later.
   await lists[2]?.getByRole('link', { name: 'Usage' }).click();
-  await lists[2]?.getByText('The server does not answer.').waitFor();
+  await lists[2]?.getByText('Can’t reach the server.').waitFor();
   web.server = await web.server.restart();
   for (const tab of [page, ...lists]) {
-    await tab.getByText('Reconnecting. Nothing is lost').waitFor({ state: 'hidden' });
+    await tab.getByText('Reconnecting… Nothing is lost').waitFor({ state: 'hidden' });
   }
   await lists[2]?.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
   await card.getByRole('button', { name: /^Allow/ }).click();

@@ -27,7 +27,7 @@ test('several are denied together by the keyboard; one that has an answer alread
   const runs = [await waiting('number one'), await waiting('number two')];
   const third = await waiting('number three');
   const page = await web.visit(`${web.tenant}/approvals`);
-  const row = (words: string) => page.locator('.queue a.item', { hasText: words });
+  const row = (words: string) => page.locator('.queue [data-row]', { hasText: words });
   await row('number one').focus();
   await page.keyboard.press('x');
   await page.keyboard.press('j');
@@ -42,8 +42,8 @@ test('several are denied together by the keyboard; one that has an answer alread
   web.expectFaults(/status of 409/);
   await answer(web.server, third.interaction, { decision: 'allow' });
   await dialog.getByRole('button', { name: 'Deny 3' }).click();
-  await dialog.getByText('2 answers are recorded.').waitFor();
-  await dialog.getByText('1 had an answer already').waitFor();
+  await dialog.getByText('2 answers recorded.').waitFor();
+  await dialog.getByText('1 already answered').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByText('3 selected').waitFor({ state: 'detached' });
   for (const { run, interaction } of runs) {
@@ -68,7 +68,7 @@ test('runs are cancelled from the list, one by its button and several by the key
   const row = (words: string) => page.getByRole('row', { name: words });
   await row('first nap').getByRole('button', { name: 'Cancel the run first nap' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('The agent is stopped.').waitFor();
+  await dialog.getByText('The agent stops.').waitFor();
   await expectAccessible(page);
   await expectStructure(page, 'runs-cancel');
   await page.keyboard.press('Escape');
@@ -105,7 +105,7 @@ test('a run that ended before it could be cancelled is named with the reason; th
   await runIn(web.server, asleep, 'running');
   const done = await waiting('late: done');
   const page = await web.visit(`${web.tenant}/runs?q=late%3A`);
-  await page.getByRole('checkbox', { name: 'Select all that have not ended' }).check();
+  await page.getByRole('checkbox', { name: 'Select all active runs' }).check();
   await page.getByRole('button', { name: 'Cancel 2 runs' }).click();
   const dialog = page.getByRole('dialog');
   // The browser reports that one of the two is refused.
@@ -115,7 +115,7 @@ test('a run that ended before it could be cancelled is named with the reason; th
   await dialog.getByRole('button', { name: 'Cancel 2 runs' }).click();
   await dialog.getByText('Cancel requested for 1 of 2 runs.').waitFor();
   const note = dialog.getByRole('alert');
-  await note.getByText('The run has ended already.').waitFor();
+  await note.getByText('The run has already ended.').waitFor();
   await note.getByText('run_terminal').waitFor();
   expect(await note.locator('code.breaks').textContent()).toMatch(/^req_/);
   await dialog.getByText('late: done').waitFor();
@@ -163,7 +163,7 @@ test('the rows stay until those of another filter are here', async () => {
 test('a saved view brings its filters back, also after a reload, until it is forgotten', async () => {
   const page = await web.visit(`${web.tenant}/runs?status=failed`);
   const views = page.getByRole('navigation', { name: 'Saved views' });
-  await views.getByRole('button', { name: 'Save this view' }).click();
+  await views.getByRole('button', { name: 'Save view' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('What broke');
   await page.keyboard.press('Enter');
   await views.getByRole('link', { name: 'What broke' }).waitFor();
@@ -172,7 +172,7 @@ test('a saved view brings its filters back, also after a reload, until it is for
   await page.reload();
   await views.getByRole('link', { name: 'What broke' }).click();
   await page.waitForURL((url) => url.search === '?status=failed');
-  await views.getByRole('button', { name: 'Forget the view What broke' }).click();
+  await views.getByRole('button', { name: 'Remove view What broke' }).click();
   await views.getByRole('link', { name: 'What broke' }).waitFor({ state: 'detached' });
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Runs');
 });
@@ -185,9 +185,9 @@ test('keys of a run: the next error, the copy menu, and back to the list', async
   await page.keyboard.press('.');
   await page.locator('[data-error]:focus').getByText('cannot draw').waitFor();
   await page.keyboard.press('c');
-  await page.getByRole('button', { name: 'as curl' }).waitFor();
+  await page.getByRole('button', { name: 'Copy as curl' }).waitFor();
   await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'as curl' }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Copy as curl' }).waitFor({ state: 'detached' });
   await page.keyboard.press('Escape');
   await page.getByRole('heading', { name: 'Runs' }).waitFor();
   expect(new URL(page.url()).pathname).toBe(`${web.tenant}/runs`);
@@ -202,7 +202,7 @@ test('a folder that does not load is listed with what is wrong: its YAML, its ke
   const page = await web.visit(`${web.tenant}/agents`);
   for (const [name, problem] of Object.entries(problems)) {
     const card = page.getByRole('link', { name: new RegExp(`^${name} `) });
-    await card.getByText('✕ does not load').and(card.getByText(problem)).waitFor();
+    await card.getByText('✕ Failed to load').and(card.getByText(problem)).waitFor();
   }
   const begun = page.getByRole('link', { name: /^begun / });
   await begun.getByText('agent.yaml is missing: write it').waitFor();
@@ -211,7 +211,7 @@ test('a folder that does not load is listed with what is wrong: its YAML, its ke
   await misnamed.getByText('rename the folder').waitFor();
   expect(await page.getByText('node_modules').count()).toBe(0);
   await page.getByRole('link', { name: /^unclosed / }).click();
-  await page.getByText('This agent does not load.').waitFor();
+  await page.getByText('Failed to load').waitFor();
   await page.getByText(problems.unclosed).waitFor();
   expect(await page.getByLabel('Message to the agent').count()).toBe(0);
 });

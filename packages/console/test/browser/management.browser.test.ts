@@ -27,7 +27,7 @@ async function store(box: Locator): Promise<void> {
 
 test('a client is created and rotated by keyboard; each secret is shown once and works', async () => {
   const page = await web.visit(`${web.organization}/clients`);
-  await page.getByRole('button', { name: 'Create a client' }).press('Enter');
+  await page.getByRole('button', { name: 'Create client' }).press('Enter');
   await page.getByLabel('Name').fill('Nightly');
   await page.getByLabel('Name').press('Enter');
   const box = page.getByRole('region', { name: 'New secret, shown once' });
@@ -38,16 +38,16 @@ test('a client is created and rotated by keyboard; each secret is shown once and
   expect(await page.getByText(client_secret).count()).toBe(0);
 
   await page.getByRole('link', { name: 'Nightly' }).press('Enter');
-  await page.getByRole('button', { name: 'Rotate the secret' }).press('Enter');
+  await page.getByRole('button', { name: 'Rotate secret' }).press('Enter');
   const { client_secret: second } = await shownSecret(box);
   expect(second).not.toBe(client_secret);
   await store(box);
-  await page.getByText('Rotation under way.').waitFor();
+  await page.getByText('Rotation in progress.').waitFor();
   await requestToken(web.server.baseUrl, { client_id, client_secret: second });
   await page.reload();
-  await page.locator('li[aria-current="step"]', { hasText: 'revoke' }).waitFor();
+  await page.locator('li[aria-current="step"]', { hasText: 'Revoke' }).waitFor();
 
-  const old = page.locator('.row', { hasText: `…${client_secret.slice(-4)}` });
+  const old = page.locator('.list-row', { hasText: `…${client_secret.slice(-4)}` });
   await old.getByRole('button', { name: 'Revoke' }).press('Enter');
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).press('Enter');
   await old.getByText('revoked').waitFor();
@@ -60,7 +60,7 @@ test('a tenant is created, used, and offboarded only after its id was typed', as
   const page = await web.visit(`${web.organization}/tenants`);
   const switcher = page.getByRole('button', { name: /^Tenant .+: choose another/ });
   const tenantBefore = await switcher.textContent();
-  await page.getByRole('button', { name: 'Create a tenant' }).click();
+  await page.getByRole('button', { name: 'Create tenant' }).click();
   await page.getByLabel('Name').fill('Second home');
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   const row = page.getByRole('row', { name: /Second home/ });
@@ -72,10 +72,10 @@ test('a tenant is created, used, and offboarded only after its id was typed', as
   expect(await switcher.textContent()).toBe(tenantBefore);
   await row.getByRole('button', { name: 'Offboard' }).click();
   const dialog = page.getByRole('dialog');
-  const confirm = dialog.getByRole('button', { name: 'Offboard for good' });
+  const confirm = dialog.getByRole('button', { name: 'Delete permanently' });
   expect(await confirm.isDisabled()).toBe(true);
   const id = (await dialog.locator('code').first().textContent()) ?? '';
-  await dialog.getByLabel('Type the id to confirm').fill(id);
+  await dialog.getByLabel('Type the ID to confirm').fill(id);
   await confirm.click();
   await row.getByText(/offboarded/).waitFor();
 });
@@ -92,11 +92,11 @@ test('a tenant that takes long to be set up is shown as active without a reload'
     const body = isSlow ? text.replaceAll('"status":"active"', '"status":"provisioning"') : text;
     await route.fulfill({ response, body });
   });
-  await page.getByRole('button', { name: 'Create a tenant' }).click();
+  await page.getByRole('button', { name: 'Create tenant' }).click();
   await page.getByLabel('Name').fill('Slow home');
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   const row = page.getByRole('row', { name: /Slow home/ });
-  await row.getByText('being set up').waitFor();
+  await row.getByText('setting up').waitFor();
   await row.getByText('active').waitFor();
   expect(slowAnswers).toBe(0);
 });
@@ -104,20 +104,20 @@ test('a tenant that takes long to be set up is shown as active without a reload'
 test('a schedule is created, shows its next times, runs beside its plan, and pauses', async () => {
   web.expectFaults(/status of 400/);
   const page = await web.visit(`${web.tenant}/schedules`);
-  await page.getByRole('button', { name: 'Create a schedule' }).click();
-  const form = page.getByRole('dialog', { name: 'Create a schedule' });
+  await page.getByRole('button', { name: 'Create schedule' }).click();
+  const form = page.getByRole('dialog', { name: 'Create schedule' });
   await form.getByLabel('Name').fill('Morning report');
   await form.getByLabel('Agent').selectOption('echo');
   await form.getByLabel('Prompt').fill('Good morning');
   await form.getByLabel('When', { exact: true }).fill('not a plan');
   await form.getByRole('button', { name: 'Save' }).click();
   // What was typed stays, and the error says what to do.
-  await form.getByText('The time plan is not valid.').waitFor();
+  await form.getByText('Invalid cron expression.').waitFor();
   await form.getByLabel('When', { exact: true }).fill('0 9 * * 1-5');
   await form.getByLabel('Time zone').fill('Europe/Berlin');
   await form.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { name: 'Morning report' }).waitFor();
-  await page.getByText('Next times').waitFor();
+  await page.getByText('Next runs').waitFor();
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.locator('.heading .status', { hasText: 'paused' }).waitFor();
   await page.getByRole('button', { name: 'Run now' }).click();
@@ -135,7 +135,7 @@ test('the audit log is filtered by actor, object and time, and the address keeps
     return [...new Set(texts.map((text) => text.split(' → ')[side]))];
   };
   await rows.first().locator('> summary').click();
-  await rows.first().getByRole('link', { name: 'Only this actor' }).click();
+  await rows.first().getByRole('link', { name: 'Filter by actor' }).click();
   await page.waitForURL((url) => url.searchParams.get('actor')?.startsWith('usr_') === true);
   await page.getByLabel('Action').selectOption('');
   await page.waitForURL((url) => url.searchParams.get('action') === null);
@@ -150,12 +150,12 @@ test('the audit log is filtered by actor, object and time, and the address keeps
   await expect.poll(() => inRows(0)).toEqual([owner]);
 
   const { organization_id: object } = web.server.quickstart;
-  await page.getByLabel('Id of the object').fill(object);
+  await page.getByLabel('Object ID').fill(object);
   // The owner has done nothing to the organization: filters hold together.
-  await page.getByText('No row matches.').waitFor();
-  await page.getByRole('link', { name: 'Clear the filters' }).click();
+  await page.getByText('No matches.').waitFor();
+  await page.getByRole('link', { name: 'Clear filters' }).click();
   await expect.poll(async () => (await inRows(0)).length).toBeGreaterThan(1);
-  await page.getByLabel('Id of the object').fill(object);
+  await page.getByLabel('Object ID').fill(object);
   await page.waitForURL((url) => url.search === `?object=${object}`);
   await expect.poll(() => inRows(1)).toEqual([object]);
 
@@ -165,9 +165,9 @@ test('the audit log is filtered by actor, object and time, and the address keeps
   await page.waitForURL((url) => isMoment.test(url.searchParams.get('from') ?? ''));
   await rows.first().waitFor();
   await to?.fill('2001-02-03T04:06');
-  await page.getByText('No row matches.').waitFor();
+  await page.getByText('No matches.').waitFor();
   await page.reload();
-  await page.getByText('No row matches.').waitFor();
+  await page.getByText('No matches.').waitFor();
   expect(await from?.inputValue()).toBe('2001-02-03T04:05');
   await to?.fill('');
   await rows.first().waitFor();
@@ -175,14 +175,14 @@ test('the audit log is filtered by actor, object and time, and the address keeps
 
 test('a budget is set, changed and deleted', async () => {
   const page = await web.visit(`${web.organization}/budgets`);
-  await page.getByRole('button', { name: 'Set a budget' }).click();
+  await page.getByRole('button', { name: 'Create budget' }).click();
   const form = page.getByRole('dialog');
-  await form.getByLabel('At most this many tokens').fill('5000');
+  await form.getByLabel('Token limit').fill('5000');
   await form.getByRole('button', { name: 'Save' }).click();
   const row = page.getByRole('row', { name: /tenant/ });
   await row.getByText('0 of 5k tokens').waitFor();
-  await row.getByRole('button', { name: 'Change' }).click();
-  await form.getByLabel('At most this many tokens').fill('9000');
+  await row.getByRole('button', { name: 'Edit' }).click();
+  await form.getByLabel('Token limit').fill('9000');
   await form.getByRole('button', { name: 'Save' }).click();
   await row.getByText('0 of 9k tokens').waitFor();
   await row.getByRole('button', { name: 'Delete' }).click();
@@ -197,16 +197,16 @@ test('a webhook shows what was sent, sends it again, and gets another secret', a
     body.includes('webhook_test') ? status : 204,
   );
   const page = await web.visit(`${web.tenant}/webhooks`);
-  await page.getByRole('button', { name: 'Create a webhook' }).click();
-  const form = page.getByRole('dialog', { name: 'Create a webhook' });
-  await form.getByLabel('Address').fill(receiver.url);
+  await page.getByRole('button', { name: 'Create webhook' }).click();
+  const form = page.getByRole('dialog', { name: 'Create webhook' });
+  await form.getByLabel('URL').fill(receiver.url);
   await form.getByRole('button', { name: 'Create', exact: true }).click();
   const box = page.getByRole('region', { name: 'New secret, shown once' });
   await store(box);
   await page.getByRole('link', { name: receiver.url }).click();
 
   // A receiver that is gone: the delivery fails at once, and the webhook with it.
-  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByRole('button', { name: 'Send test event' }).click();
   const sent = page.getByRole('row', { name: /webhook_test/ });
   await sent.getByText('failed').waitFor();
   await sent.getByText('410').waitFor();
@@ -220,11 +220,11 @@ test('a webhook shows what was sent, sends it again, and gets another secret', a
   status = 204;
   await page.getByRole('button', { name: 'Enable' }).click();
   await state.filter({ hasText: 'active' }).waitFor();
-  await sent.getByRole('button', { name: 'Send again' }).click();
+  await sent.getByRole('button', { name: 'Resend' }).click();
   await sent.getByText('delivered').waitFor();
 
-  await page.getByRole('button', { name: 'Rotate the secret' }).click();
-  await box.getByText('The old secret signs too, for 24 hours.').waitFor();
+  await page.getByRole('button', { name: 'Rotate secret' }).click();
+  await box.getByText('The old secret keeps signing for 24 hours.').waitFor();
   await box.getByRole('button', { name: 'Show' }).press('Enter');
   await box.getByRole('button', { name: 'Hide' }).waitFor();
   const secret = (await box.locator('code').textContent()) ?? '';

@@ -21,7 +21,7 @@ test('a person signs in at another issuer, returns to the asked screen, is renew
   await page.getByLabel('Name').fill('ann');
   await page.getByRole('button', { name: 'Enter' }).click();
 
-  await page.getByText('No run matches.').waitFor();
+  await page.getByText('No matching runs.').waitFor();
   expect(new URL(page.url()).search).toBe('?status=failed');
   const stored = '[{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]';
   expect(await page.evaluate<unknown>(stored)).toEqual([{}, {}, '', page.url()]);
@@ -44,7 +44,7 @@ test('a person signs in at another issuer, returns to the asked screen, is renew
   await other.locator('.divider .status', { hasText: 'completed' }).waitFor();
 
   await page.getByRole('link', { name: 'Settings' }).click();
-  expect(await page.getByRole('link', { name: 'Password and other sign-ins' }).count()).toBe(0);
+  expect(await page.getByRole('link', { name: 'Password and sign-in methods' }).count()).toBe(0);
   // A renewal that is under way when the session ends is refused.
   web.expectFaults(/status of 400 .*\/token$/);
   await page.getByRole('button', { name: 'Sign out' }).click();

@@ -16,7 +16,7 @@ test('a token that ends in mid-stream is renewed without a lost or repeated even
   const page = await web.open(`${web.tenant}/agents/talker`);
   await page.getByLabel('Message to the agent').fill('go');
   await page.getByRole('button', { name: 'Send' }).click();
-  await page.getByRole('link', { name: 'see the run' }).click();
+  await page.getByRole('link', { name: 'View run' }).click();
   await page.locator('.heading .status', { hasText: 'Completed' }).waitFor();
   await page.getByRole('link', { name: /^Raw/ }).click();
   // The last event is drawn a moment after the status, which is read by itself.

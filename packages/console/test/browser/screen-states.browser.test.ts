@@ -17,14 +17,14 @@ const web = consoleTests({ agents: consoleAgents });
 test('every screen of a tenant without anything says so, and what to do next', async () => {
   const tenant = await addTenant(web.server, 'Empty');
   const page = await web.visit(`/console/t/${tenant}/approvals`);
-  await page.getByText('Nothing waits for you.').waitFor();
+  await page.getByText('You’re all caught up.').waitFor();
   // Agents belong to the server, so that list is full in every tenant.
   const empty = tenantPlaces(`/console/t/${tenant}`).filter(({ name }) => name !== 'agents');
   await each(empty, async (place) => {
     await go(page, place.path);
     await settled(page, place);
     const said = page.locator('#content .empty').first();
-    await expect(said.textContent()).resolves.toMatch(/^(No|Nothing) .+\./);
+    await expect(said.textContent()).resolves.toMatch(/^(No|You’re all) .+\./);
     await expectStructure(page, `${place.name}-empty`);
     await expectAccessible(page);
     await expectReadableInDark(page);
@@ -34,7 +34,7 @@ test('every screen of a tenant without anything says so, and what to do next', a
 test('every screen says that it loads, shows an error where it happened, and goes on afterwards', async () => {
   web.expectFaults(/status of 404/);
   const page = await web.visit('/console/t/none');
-  await page.getByText('You have no access to this tenant').waitFor();
+  await page.getByText('This tenant doesn’t exist').waitFor();
   const isRead = (url: URL) => url.pathname.startsWith('/v1/') && url.pathname !== '/v1/events';
   let answer = Promise.withResolvers<'missing' | 'right'>();
   const hold = async (route: Route) => {

@@ -29,18 +29,18 @@ test('the palette opens a run by its id, any screen by its name, and a session b
   const page = await web.visit(web.tenant);
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'Search or go to an id' }).fill(run.id);
+  await page.getByRole('combobox', { name: 'Search or paste an ID' }).fill(run.id);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'found by id' }).waitFor();
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'Search or go to an id' }).fill('s');
+  await page.getByRole('combobox', { name: 'Search or paste an ID' }).fill('s');
   // What begins with it comes before what only has it in its description.
   await page.locator('#palette-0', { hasText: 'Sessions' }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Sessions' }).waitFor();
   expect(new URL(page.url()).pathname).toBe(`${web.tenant}/sessions`);
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'Search or go to an id' }).fill('found by');
+  await page.getByRole('combobox', { name: 'Search or paste an ID' }).fill('found by');
   await page.getByRole('option', { name: 'found by id session with echo' }).waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/sessions/${run.session_id}`);
@@ -56,23 +56,23 @@ test('letters go to screens and into lists, and can be turned off and on again',
   await page.getByRole('heading', { level: 1 }).waitFor();
   await pressInTime(page, ['g', 'r'], page.getByRole('heading', { name: 'Runs' }));
   await page.getByRole('link', { name: 'a row' }).waitFor();
-  await pressInTime(page, ['j'], page.locator('a.open:focus'));
+  await pressInTime(page, ['j'], page.locator('[data-row]:focus'));
   await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   await page.keyboard.press('Escape');
-  await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor({ state: 'detached' });
   await go(page, '/console/settings');
-  await page.getByText('takes requests').waitFor();
-  await page.getByLabel('Single keys are shortcuts').uncheck();
+  await page.getByText('Healthy').waitFor();
+  await page.getByLabel('Enable single-key shortcuts').uncheck();
   await page.locator('#content').focus();
   await page.keyboard.press('g');
   await page.keyboard.press('r');
   // Keys with a modifier still work, and the page takes keys in their order.
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'Search or go to an id' }).waitFor();
+  await page.getByRole('combobox', { name: 'Search or paste an ID' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/console/settings');
   await page.keyboard.press('Escape');
-  await page.getByLabel('Single keys are shortcuts').check();
+  await page.getByLabel('Enable single-key shortcuts').check();
   await page.locator('#content').focus();
   await pressInTime(page, ['g', 'r'], page.getByRole('heading', { name: 'Runs' }));
 });
@@ -87,7 +87,7 @@ test('a run can be tried, stopped and run again without a pointer', async () => 
   await page.getByText('Zzz').waitFor();
   const cancelled = page.locator('.divider .status', { hasText: 'cancelled' });
   await pressInTime(page, ['Escape', 'Escape'], cancelled);
-  await page.getByRole('link', { name: 'see the run' }).press('Enter');
+  await page.getByRole('link', { name: 'View run' }).press('Enter');
   await page.getByRole('button', { name: 'Run again', disabled: false }).press('Enter');
   await page.locator('.heading .status', { hasText: 'Running' }).waitFor();
   await expect(
@@ -113,7 +113,7 @@ test('a newcomer opens the link of the start, tries the demo agent, answers, app
   await card.getByRole('button', { name: /Allow/ }).click();
   await page.getByText('It is in note.txt.').waitFor();
 
-  await page.getByRole('link', { name: 'see the run' }).click();
+  await page.getByRole('link', { name: 'View run' }).click();
   await page.getByRole('figure', { name: /Time of the run/ }).waitFor();
   await page.locator('.heading .status', { hasText: 'Completed' }).waitFor();
   await expect.poll(() => page.locator('.waterfall .span.leg').count()).toBe(3);

@@ -1,21 +1,21 @@
+import type { NoticeRecord } from '@convoke/sdk';
 import { expect, test } from 'vitest';
 import {
   type FeedChannel,
   type FeedMessage,
   type FeedParts,
   type FeedState,
-  type Notice,
   followFeed,
 } from '../../src/data/feed.ts';
 
-function notice(id: number): Notice {
+function notice(id: number): NoticeRecord {
   const text = String(id).padStart(16, '0');
   return { id: text, type: 'run_started', created_at: '2026-11-15T12:00:00Z', data: {} };
 }
 
 /** What the tabs of one browser share: a lock, a channel, a server with a log. */
 class Browser {
-  readonly log: Notice[] = [];
+  readonly log: NoticeRecord[] = [];
   connections = 0;
   failNext = false;
   lost = false;

@@ -1,15 +1,15 @@
+import type { NoticeRecord, RunStatus } from '@convoke/sdk';
 import { expect, test } from 'vitest';
-import type { Notice } from '../../src/data/feed.ts';
 import { canCancel, rowAfter } from '../../src/data/run-rows.ts';
 
 const created_at = '2026-01-15T09:30:00.000Z';
 
-function noticeOf(data: Notice['data']): Notice {
-  return { id: '0000000000000042', type: 'run_changed', run_id: 'run_1', created_at, data };
+function noticeOf(data: NoticeRecord['data']): NoticeRecord {
+  return { id: '0000000000000042', type: 'run_started', run_id: 'run_1', created_at, data };
 }
 
 test('a row takes status, error and end from the notice of its run', () => {
-  const row = { id: 'run_1', status: 'queued' };
+  const row = { id: 'run_1', status: 'queued' as RunStatus };
   const running = rowAfter(row, noticeOf({ status: 'running' }));
   expect(running).toEqual({ id: 'run_1', status: 'running' });
   const failed = rowAfter(running, noticeOf({ status: 'failed', error_code: 'model_error' }));
@@ -22,23 +22,23 @@ test('a row takes status, error and end from the notice of its run', () => {
 });
 
 test('a row that shows the end of its run does not go back', () => {
-  const row = { status: 'completed', ended_at: '2026-01-15T09:31:00.000Z' };
+  const row = { status: 'completed' as const, ended_at: '2026-01-15T09:31:00.000Z' };
   expect(rowAfter(row, noticeOf({ status: 'running' }))).toBe(row);
 });
 
 test('a row that is being cancelled changes only by its end', () => {
-  const row = { status: 'cancelling' };
+  const row = { status: 'cancelling' as RunStatus };
   expect(rowAfter(row, noticeOf({ status: 'waiting' }))).toBe(row);
   expect(rowAfter(row, noticeOf({ status: 'cancelled' })).status).toBe('cancelled');
 });
 
 test('a notice without a status changes nothing', () => {
-  const row = { status: 'running' };
+  const row = { status: 'running' as const };
   expect(rowAfter(row, noticeOf({ percent: 80 }))).toBe(row);
 });
 
 test('what has ended or is being cancelled cannot be cancelled', () => {
-  const statuses = [
+  const statuses: RunStatus[] = [
     'queued',
     'running',
     'waiting',

@@ -27,9 +27,9 @@ test('text, tools and asks appear in the order in which they happened', () => {
   };
   script.add('permission_request', 110, asked);
   const view = viewOf(script);
-  expect(view.items.map(({ kind }) => kind)).toEqual(['text', 'tool', 'text', 'ask']);
-  expect(view.items[1]).toMatchObject({ name: 'read', ok: true, output: 'A' });
-  expect(view.text).toBe('Let me look. Found it.');
+  expect(view.snapshot().items.map(({ kind }) => kind)).toEqual(['text', 'tool', 'text', 'ask']);
+  expect(view.snapshot().items[1]).toMatchObject({ name: 'read', ok: true, output: 'A' });
+  expect(view.snapshot().text).toBe('Let me look. Found it.');
 });
 
 test('what an interruption discards leaves the text, and the text equals that of the SDK (D-87)', () => {
@@ -51,10 +51,16 @@ test('what an interruption discards leaves the text, and the text equals that of
   const joined = new RunText();
   for (const event of script.events) joined.take(event);
   const view = viewOf(script);
-  expect(view.text).toBe('kept said again');
-  expect(view.text).toBe(joined.text);
-  expect(view.items.map(({ kind }) => kind)).toEqual(['text', 'tool', 'note', 'note', 'text']);
-  expect(view.items[2]).toMatchObject({ note: 'interrupted', hasCut: true });
+  expect(view.snapshot().text).toBe('kept said again');
+  expect(view.snapshot().text).toBe(joined.text);
+  expect(view.snapshot().items.map(({ kind }) => kind)).toEqual([
+    'text',
+    'tool',
+    'note',
+    'note',
+    'text',
+  ]);
+  expect(view.snapshot().items[2]).toMatchObject({ note: 'interrupted', hasCut: true });
 });
 
 test('an event that arrives twice is shown once', () => {
@@ -63,8 +69,8 @@ test('an event that arrives twice is shown once', () => {
   script.say(20, 'once');
   const view = viewOf(script);
   expect(script.events.map((event) => view.take(event))).toEqual([false, false]);
-  expect(view.text).toBe('once');
-  expect(view.events).toHaveLength(2);
+  expect(view.snapshot().text).toBe('once');
+  expect(view.snapshot().events).toHaveLength(2);
 });
 
 test('an ask that is announced again after a restart is one ask, and takes its answer', () => {
@@ -74,7 +80,9 @@ test('an ask that is announced again after a restart is one ask, and takes its a
   script.add('user_question', 20, ask);
   script.add('user_question', 30, { ...ask, replayed: true });
   script.add('user_answered', 40, { interaction_key: 'k1', answer: 'blue' });
-  const asks = viewOf(script).items.filter(({ kind }) => kind === 'ask');
+  const asks = viewOf(script)
+    .snapshot()
+    .items.filter(({ kind }) => kind === 'ask');
   expect(asks).toHaveLength(1);
   expect(asks[0]).toMatchObject({ key: 'k1', resolution: { answer: 'blue' } });
 });
@@ -88,7 +96,9 @@ test('legs end where only answers follow, and waiting is not counted as work', (
   script.add('permission_resolved', 242_040, { interaction_key: 'k', decision: 'allow' });
   script.add('scripted.tool_result', 242_100, { name: 'write_file' });
   script.add('run_completed', 243_040);
-  const spans = viewOf(script).spans(startedAt + 999_999);
+  const spans = viewOf(script)
+    .snapshot()
+    .spansAt(startedAt + 999_999);
   expect(spans.queuedMs).toBe(40);
   expect(spans.executedMs).toBe(3000);
   expect(spans.waitedMs).toBe(240_000);
@@ -109,7 +119,9 @@ test('an interrupted leg says so, and the next one begins when the run goes on',
   script.add('ai-sdk.tool_call', 100, { tool_call_id: 'c', name: 'pay', input: {} });
   script.add('run_interrupted', 5000, { attempt: 1, reason: 'worker_lost', calls_in_doubt: 1 });
   script.add('run_resumed', 9000, { attempt: 2, reason: 'worker_lost' });
-  const { spans } = viewOf(script).spans(startedAt + 10_000);
+  const { spans } = viewOf(script)
+    .snapshot()
+    .spansAt(startedAt + 10_000);
   const legs = spans.filter(({ kind }) => kind === 'leg');
   expect(legs.map(({ end, isOpen }) => [end, isOpen])).toEqual([
     ['interrupted', false],
@@ -127,6 +139,8 @@ test('a run that goes on after an answer says nothing of it, after an interrupti
   script.say(30, 'Blue. ');
   script.add('run_interrupted', 40, { attempt: 1, reason: 'worker_lost' });
   script.add('run_resumed', 50, { attempt: 2, reason: 'worker_lost', agent_changed: true });
-  const notes = viewOf(script).items.flatMap((item) => (item.kind === 'note' ? [item.note] : []));
+  const notes = viewOf(script)
+    .snapshot()
+    .items.flatMap((item) => (item.kind === 'note' ? [item.note] : []));
   expect(notes).toEqual(['interrupted', 'resumed with a changed agent']);
 });

@@ -86,7 +86,7 @@ test('two texts of 4000 lines each are compared without a table of their product
 
 test('a typed input must be an object', () => {
   expect(parsedObject('{"a":1}')).toEqual({ ok: true, value: { a: 1 } });
-  expect(parsedObject('[1]')).toMatchObject({ ok: false, reason: 'It must be an object: { … }.' });
+  expect(parsedObject('[1]')).toMatchObject({ ok: false, reason: 'Must be a JSON object: { … }.' });
   expect(parsedObject('{')).toMatchObject({ ok: false });
 });
 

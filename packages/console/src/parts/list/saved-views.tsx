@@ -31,7 +31,7 @@ export function SavedViews({ screen }: { readonly screen: ScreenName }): JSX.Ele
           </a>
           <button
             type="button"
-            aria-label={`Forget the view ${view.name}`}
+            aria-label={`Remove view ${view.name}`}
             onClick={() => (settings.views.value = withoutView(settings.views.value, view))}
           >
             ×
@@ -40,7 +40,7 @@ export function SavedViews({ screen }: { readonly screen: ScreenName }): JSX.Ele
       ))}
       {here !== '' && !isKnown && (
         <Button size="small" kind="quiet" onClick={() => setNaming(true)}>
-          Save this view
+          Save view
         </Button>
       )}
       {isNaming && (
@@ -62,7 +62,7 @@ function NameView(props: {
   const [name, setName] = useState('');
   return (
     <FormDialog
-      title="Save this view"
+      title="Save view"
       action="Save"
       isReady={name.trim() !== ''}
       onSubmit={async () => props.onName(name.trim())}
@@ -74,7 +74,7 @@ function NameView(props: {
         onInput={setName}
         max={maxViewName}
         autofocus
-        hint="Kept in this browser. To show it to a colleague, copy the address of the page."
+        hint="Saved in this browser. To share it, copy the address of this page."
       />
     </FormDialog>
   );

@@ -39,19 +39,19 @@ export function useSelection<T extends object>(
   };
 }
 
-export function Pick(props: {
+export function RowCheckbox(props: {
   /** What is selected, for those who do not see the row. */
   readonly name: string;
-  readonly isPicked: boolean;
+  readonly isSelected: boolean;
   readonly onToggle: () => void;
   readonly disabled?: boolean | undefined;
 }): JSX.Element {
   return (
-    <label class="pick">
+    <label class="row-checkbox">
       <input
         type="checkbox"
         aria-label={props.name}
-        checked={props.isPicked}
+        checked={props.isSelected}
         disabled={props.disabled}
         onChange={props.onToggle}
       />
@@ -70,7 +70,7 @@ export function selectByKey<T extends object>(event: KeyboardEvent, selection: S
 }
 
 /** How many rows are selected, and what can be done with them: `.` does it, Escape selects none. */
-export function PickedBar<T extends object>(props: {
+export function SelectionBar<T extends object>(props: {
   readonly selection: Selection<T>;
   readonly action: string;
   readonly onAct: () => void;
@@ -85,7 +85,7 @@ export function PickedBar<T extends object>(props: {
   useShortcuts(count === 0 ? {} : { '.': onAct, Escape: clear });
   if (count === 0) return null;
   return (
-    <div class="picked">
+    <div class="selection-bar">
       <span class="grow" role="status">{`${count} selected`}</span>
       <Button size="small" kind="quiet" onClick={selection.clear}>
         Clear

@@ -6,7 +6,7 @@ import { useShortcuts } from '../../page/shortcuts.ts';
 import { Button } from '../button.tsx';
 import { ProblemNote } from '../problem.tsx';
 import { LoadBar, Skeleton } from '../states.tsx';
-import { Pick, type Selection, selectByKey } from './selection.tsx';
+import { RowCheckbox, type Selection, selectByKey } from './selection.tsx';
 
 export interface Column<T> {
   readonly title: string;
@@ -48,7 +48,7 @@ export function PagedTable<T extends object>(
     <div class="card" aria-busy={isOld ? 'true' : undefined}>
       <LoadBar on={list.isLoading.value && rows !== undefined} />
       {error !== undefined && (
-        <div class="body">
+        <div class="card-body">
           <ProblemNote error={error} retry={() => list.refresh()} />
         </div>
       )}
@@ -56,7 +56,7 @@ export function PagedTable<T extends object>(
       {rows !== undefined && rows.length === 0 && error === undefined && props.empty}
       {rows !== undefined && rows.length > 0 && <Table {...props} rows={rows} />}
       {list.hasMore.value && (
-        <div class="more">
+        <div class="list-more">
           <Button
             kind="quiet"
             size="small"
@@ -96,7 +96,7 @@ export function Table<T extends object>(
       <table class="table" aria-label={props.label}>
         <thead>
           <tr>
-            {selectable !== undefined && <PickAll {...selectable} />}
+            {selectable !== undefined && <SelectAllCell {...selectable} />}
             {props.columns.map((column) => (
               <th key={column.title} scope="col" class={classOf(column)}>
                 {column.title}
@@ -107,7 +107,7 @@ export function Table<T extends object>(
         <tbody ref={body} onKeyDown={press}>
           {props.rows.map((row) => (
             <tr key={idOf(row)} data-key={idOf(row)}>
-              {selectable !== undefined && <PickCell of={selectable} row={row} id={idOf(row)} />}
+              {selectable !== undefined && <SelectCell of={selectable} row={row} id={idOf(row)} />}
               {props.columns.map((column) => (
                 <td key={column.title} class={classOf(column)}>
                   {column.cell(row)}
@@ -121,14 +121,14 @@ export function Table<T extends object>(
   );
 }
 
-function PickAll<T extends object>({ selection, all }: Selectable<T>): JSX.Element {
+function SelectAllCell<T extends object>({ selection, all }: Selectable<T>): JSX.Element {
   const { selected, most } = selection;
   const isAll = most > 0 && selected.length === most;
   return (
-    <td class="pick-cell">
-      <Pick
+    <td class="checkbox-cell">
+      <RowCheckbox
         name={all}
-        isPicked={isAll}
+        isSelected={isAll}
         onToggle={isAll ? selection.clear : selection.selectAll}
         disabled={most === 0}
       />
@@ -136,18 +136,18 @@ function PickAll<T extends object>({ selection, all }: Selectable<T>): JSX.Eleme
   );
 }
 
-function PickCell<T extends object>(props: {
+function SelectCell<T extends object>(props: {
   readonly of: Selectable<T>;
   readonly row: T;
   readonly id: string;
 }): JSX.Element {
   const { selection, nameOf } = props.of;
   return (
-    <td class="pick-cell">
+    <td class="checkbox-cell">
       {selection.accepts(props.id) && (
-        <Pick
+        <RowCheckbox
           name={`Select ${nameOf(props.row)}`}
-          isPicked={selection.has(props.id)}
+          isSelected={selection.has(props.id)}
           onToggle={() => selection.toggle(props.id)}
         />
       )}
@@ -167,7 +167,8 @@ export function useRowKeys(frame: { readonly current: HTMLElement | null }): voi
   useShortcuts({ j: first, k: first });
 }
 
-const rowLinks = 'a.open, a.row, .item';
+/** The link or button of a row that opens it. */
+const rowLinks = '[data-row]';
 
 /** `j`, `k` and the arrows move between the links of the rows. */
 export function moveInRows(event: KeyboardEvent, frame: HTMLElement | null): void {

@@ -1,16 +1,15 @@
 import type { JSX } from 'preact';
 import { askOfRecord } from '../../data/ask.ts';
-import { visible } from '../../data/formats.ts';
 import { addressOf } from '../../data/routes.ts';
 import { AskCard } from '../../parts/ask-card.tsx';
-import { Shown } from '../../parts/page.tsx';
+import { Await } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { findInteraction } from '../../session/api.ts';
 import { useRefreshOnNotice } from '../../session/live.ts';
 import { useResource, useTenant, useTitle } from '../../session/use.ts';
 import { addressWith, place } from '../../page/router.ts';
 import { Queue } from './queue.tsx';
-import { SaidBefore } from './said-before.tsx';
+import { LastMessage } from './last-message.tsx';
 
 /**
  * Everything that waits for a person in the tenant, oldest first. The list never moves under the pointer: what is new
@@ -25,9 +24,7 @@ export function ApprovalsScreen(): JSX.Element {
       <Queue chosen={chosen} />
       <div class="detail">
         {chosen === undefined ? (
-          <Empty title="Choose something on the left.">
-            <span>It shows the whole input before you decide.</span>
-          </Empty>
+          <Empty title="Select a request to review it." />
         ) : (
           <Detail key={chosen} interaction={chosen} />
         )}
@@ -41,8 +38,12 @@ function Detail({ interaction }: { readonly interaction: string }): JSX.Element 
   const found = useResource(`${tenant.tenantId}/interaction/${interaction}`, () =>
     findInteraction(tenant, interaction),
   );
+  // The answer of this page is the record that it was given: only an answer from elsewhere is read.
   useRefreshOnNotice(
-    ({ type, run_id: run }) => type === 'interaction_answered' && run === found.data.peek()?.run_id,
+    ({ type, data }) =>
+      type === 'interaction_answered' &&
+      data.interaction_key === interaction &&
+      found.data.peek()?.status === 'pending',
     () => found.refresh(),
   );
   return (
@@ -52,16 +53,16 @@ function Detail({ interaction }: { readonly interaction: string }): JSX.Element 
           ← All
         </a>
       </div>
-      <Shown of={found}>
+      <Await resource={found}>
         {(record) => {
           const params = { tenant: tenant.tenantId, run: record.run_id, agent: record.agent_name };
           return (
             <>
               <p class="summary-line">
-                <a href={addressOf('agent', params)}>{visible(record.agent_name)}</a>
+                <a href={addressOf('agent', params)}>{record.agent_name}</a>
                 <a href={addressOf('run', params)}>{`${record.run_id.slice(0, 12)}… ↗`}</a>
               </p>
-              <SaidBefore record={record} />
+              <LastMessage record={record} />
               <AskCard
                 ask={askOfRecord(record)}
                 hasFocus
@@ -70,7 +71,7 @@ function Detail({ interaction }: { readonly interaction: string }): JSX.Element 
             </>
           );
         }}
-      </Shown>
+      </Await>
     </div>
   );
 }

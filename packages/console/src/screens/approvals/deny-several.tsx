@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { summaryTitle } from '../../data/ask.ts';
-import { number, plural, visible } from '../../data/formats.ts';
+import { number, plural } from '../../data/formats.ts';
 import { inBackground } from '../../data/in-background.ts';
 import { wasTooLate } from '../../data/problems.ts';
 import { Button } from '../../parts/button.tsx';
@@ -10,7 +10,7 @@ import { TextField } from '../../parts/field.tsx';
 import { SelectedList } from '../../parts/list/selection.tsx';
 import { ProblemNote } from '../../parts/problem.tsx';
 import type { InteractionSummary } from '../../session/api.ts';
-import type { TenantScope } from '../../session/session.ts';
+import type { TenantScope } from '../../session/tenant-clients.ts';
 import { useTenant } from '../../session/use.ts';
 
 /** What the server recorded for one of them. */
@@ -42,7 +42,7 @@ export function DenySeveral(props: {
   });
   const action = nameOf(rows);
   return (
-    <Dialog title={results === undefined ? `${action}?` : 'Recorded'} onClose={onClose}>
+    <Dialog title={results === undefined ? `${action}?` : 'Done'} onClose={onClose}>
       {results === undefined ? (
         <form
           class="stack"
@@ -78,8 +78,8 @@ function Selected({ rows }: { readonly rows: readonly InteractionSummary[] }): J
     <SelectedList>
       {rows.map((row) => (
         <li key={row.interaction_key}>
-          <span class={row.kind === 'permission' ? 'mono' : ''}>{visible(summaryTitle(row))}</span>{' '}
-          <span class="muted">{`${visible(row.agent_name)} · ${visible(row.preview)}`}</span>
+          <span class={row.kind === 'permission' ? 'mono' : ''}>{summaryTitle(row)}</span>{' '}
+          <span class="muted">{`${row.agent_name} · ${row.preview}`}</span>
         </li>
       ))}
     </SelectedList>
@@ -95,12 +95,12 @@ function Results(props: {
   return (
     <div class="stack">
       <div class="stack tight" role="status">
-        <p>{`${plural(count('recorded'), 'answer is', 'answers are')} recorded.`}</p>
+        <p>{`${plural(count('recorded'), 'answer')} recorded.`}</p>
         {count('late') > 0 && (
-          <p>{`${number(count('late'))} had an answer already, or waited no longer.`}</p>
+          <p>{`${number(count('late'))} already answered or no longer waiting.`}</p>
         )}
         {failed !== undefined && (
-          <p class="failed">{`${number(count('failed'))} could not be answered, and stay selected.`}</p>
+          <p class="failed">{`${number(count('failed'))} could not be answered and stay selected.`}</p>
         )}
       </div>
       {failed?.kind === 'failed' && <ProblemNote error={failed.error} />}

@@ -8,7 +8,11 @@ const maxEvents = 1000;
 const maxShown = 1500;
 
 /** What the agent said just before it asked: the reason that it gave. */
-export function SaidBefore({ record }: { readonly record: InteractionRecord }): JSX.Element | null {
+export function LastMessage({
+  record,
+}: {
+  readonly record: InteractionRecord;
+}): JSX.Element | null {
   const { client, tenantId } = useTenant();
   const said = useResource(`${tenantId}/said/${record.interaction_key}`, async (signal) => {
     const run = client.sessions.at(record.session_id).runs.at(record.run_id);
@@ -25,7 +29,7 @@ export function SaidBefore({ record }: { readonly record: InteractionRecord }): 
   const text = (said.data.value ?? '').trim();
   if (text === '') return null;
   return (
-    <blockquote class="said-before">
+    <blockquote class="last-message">
       <Markdown text={text.length > maxShown ? `… ${text.slice(-maxShown)}` : text} />
     </blockquote>
   );

@@ -1,13 +1,12 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { summaryTitle } from '../../data/ask.ts';
-import { visible } from '../../data/formats.ts';
 import { Button } from '../../parts/button.tsx';
 import { Select } from '../../parts/field.tsx';
 import { SavedViews } from '../../parts/list/saved-views.tsx';
 import {
-  Pick,
-  PickedBar,
+  RowCheckbox,
+  SelectionBar,
   type Selection,
   selectByKey,
   useSelection,
@@ -23,7 +22,7 @@ import { usePages, useRight, useTenant } from '../../session/use.ts';
 import { addressWith, place, setQuery } from '../../page/router.ts';
 import { useShortcuts } from '../../page/shortcuts.ts';
 import { DenySeveral, nameOf } from './deny-several.tsx';
-import { useStillRows } from './still-rows.ts';
+import { useStableRows } from './stable-rows.ts';
 
 /** Everything that waits, or what was answered. Several can be selected, to be denied together. */
 export function Queue({ chosen }: { readonly chosen: string | undefined }): JSX.Element {
@@ -41,7 +40,7 @@ export function Queue({ chosen }: { readonly chosen: string | undefined }): JSX.
     ({ type }) => type.startsWith('interaction_') || type.startsWith('run_'),
     () => list.refresh(),
   );
-  const { rows, gone, fresh, admit } = useStillRows(list.rows.value, status);
+  const { rows, gone, fresh, admit } = useStableRows(list.rows.value, status);
   const agents = [...new Set((rows ?? []).map((row) => row.agent_name))];
   const open = (rows ?? []).filter(
     (row) => row.status === 'pending' && !gone.has(row.interaction_key),
@@ -59,7 +58,7 @@ export function Queue({ chosen }: { readonly chosen: string | undefined }): JSX.
       {rows?.length === 0 && <Nothing status={status} />}
       <Rows rows={rows ?? []} open={open} chosen={chosen} key={`${status} ${kind} ${agent}`}>
         {list.hasMore.value && (
-          <li class="more">
+          <li class="list-more">
             <Button kind="quiet" size="small" onClick={() => list.more()}>
               More
             </Button>
@@ -77,11 +76,11 @@ export function Queue({ chosen }: { readonly chosen: string | undefined }): JSX.
 
 function Nothing({ status }: { readonly status: string }): JSX.Element {
   return status === 'pending' ? (
-    <Empty title="Nothing waits for you.">
-      <span>When an agent asks or needs an approval, it appears here at once.</span>
+    <Empty title="You’re all caught up.">
+      <span>Questions and approval requests appear here as agents ask them.</span>
     </Empty>
   ) : (
-    <Empty title="Nothing was answered yet." />
+    <Empty title="No answers yet." />
   );
 }
 
@@ -112,9 +111,9 @@ function Rows(props: {
         {rows.map((row) => (
           <li key={row.interaction_key} class="entry">
             {selection.accepts(row.interaction_key) && (
-              <Pick
-                name={`Select ${visible(summaryTitle(row))} of ${visible(row.agent_name)}`}
-                isPicked={selection.has(row.interaction_key)}
+              <RowCheckbox
+                name={`Select ${summaryTitle(row)} of ${row.agent_name}`}
+                isSelected={selection.has(row.interaction_key)}
                 onToggle={() => selection.toggle(row.interaction_key)}
               />
             )}
@@ -127,18 +126,18 @@ function Rows(props: {
         ))}
         {props.children}
       </ul>
-      <DenyPicked selection={selection} />
+      <DenySelected selection={selection} />
     </>
   );
 }
 
 /** What is selected, and the dialog that denies it. */
-function DenyPicked(props: { readonly selection: Selection<InteractionSummary> }): JSX.Element {
+function DenySelected(props: { readonly selection: Selection<InteractionSummary> }): JSX.Element {
   const { selection } = props;
   const [denied, setDenied] = useState<readonly InteractionSummary[] | undefined>(undefined);
   return (
     <>
-      <PickedBar
+      <SelectionBar
         selection={selection}
         action={nameOf(selection.selected)}
         onAct={() => setDenied(selection.selected)}
@@ -157,7 +156,7 @@ function DenyPicked(props: { readonly selection: Selection<InteractionSummary> }
 /** From the card back to its row; returns whether the focus was elsewhere. */
 function focusRow(frame: HTMLElement | null): boolean {
   if (frame === null || frame.contains(document.activeElement)) return false;
-  const row = frame.querySelector<HTMLElement>('.item[aria-current]');
+  const row = frame.querySelector<HTMLElement>('[data-row][aria-current]');
   row?.focus();
   return row !== null;
 }
@@ -218,10 +217,11 @@ function QueueItem(props: {
 }): JSX.Element {
   const { row, isChosen, isGone } = props;
   const isOpen = row.status === 'pending' && !isGone;
-  const state = isGone ? 'no longer pending · ' : isOpen ? '' : `${row.status} · `;
+  const state = isGone ? 'resolved · ' : isOpen ? '' : `${row.status} · `;
   return (
     <a
-      class={`item ${isGone ? 'gone' : ''}`}
+      data-row
+      class={`inbox-item ${isGone ? 'gone' : ''}`}
       href={addressWith({ item: row.interaction_key })}
       aria-current={isChosen ? 'true' : undefined}
       data-key={row.interaction_key}
@@ -229,15 +229,11 @@ function QueueItem(props: {
       <span class={isOpen ? 'waiting' : 'muted'} aria-hidden="true">
         ◆
       </span>
-      <span class={`clip ${row.kind === 'permission' ? 'mono' : ''}`}>
-        {visible(summaryTitle(row))}
-      </span>
+      <span class={`clip ${row.kind === 'permission' ? 'mono' : ''}`}>{summaryTitle(row)}</span>
       <span class="muted small">
         <Time at={row.answered_at ?? row.created_at} />
       </span>
-      <span class="second clip">
-        {`${state}${visible(row.agent_name)} · ${visible(row.preview)}`}
-      </span>
+      <span class="second clip">{`${state}${row.agent_name} · ${row.preview}`}</span>
     </a>
   );
 }

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { InteractionSummary } from '../../session/api.ts';
 
 /** Keeps the rows where they are: new ones wait, answered ones stay in their place, dimmed. */
-export function useStillRows(rows: readonly InteractionSummary[] | undefined, status: string) {
+export function useStableRows(rows: readonly InteractionSummary[] | undefined, status: string) {
   const [shown, setShown] = useState<readonly InteractionSummary[] | undefined>(undefined);
   const kept = useRef(status);
   const isOther = kept.current !== status;

@@ -1,18 +1,18 @@
 import type { AuditRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import type { RouteParams } from '../../data/routes.ts';
-import { number, visible } from '../../data/formats.ts';
+import { number, plural } from '../../data/formats.ts';
 import { Select } from '../../parts/field.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { FilterMoment, FilterText } from '../../parts/list/filter-field.tsx';
 import { SavedViews } from '../../parts/list/saved-views.tsx';
-import { Heading, Shown } from '../../parts/page.tsx';
+import { Heading, Await } from '../../parts/page.tsx';
 import { ProblemNote } from '../../parts/problem.tsx';
 import { Empty, Skeleton } from '../../parts/states.tsx';
 import { Button } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Time } from '../../parts/time.tsx';
-import { organizationClient } from '../../session/session.ts';
+import { organizationClient } from '../../session/tenant-clients.ts';
 import { usePages, useResource, useTitle } from '../../session/use.ts';
 import { addressWith, place, setQuery } from '../../page/router.ts';
 
@@ -54,7 +54,7 @@ export function AuditScreen({ org = '' }: RouteParams): JSX.Element {
           <Row key={row.seq} row={row} />
         ))}
         {hasMore && (
-          <div class="more">
+          <div class="list-more">
             <Button kind="quiet" size="small" onClick={() => list.more()}>
               More
             </Button>
@@ -98,7 +98,7 @@ function FilterBar(props: {
       <FilterText
         field="actor"
         value={filters.actor}
-        name="Id of the actor"
+        name="Actor ID"
         max={maxId}
         list="audit-actors"
         hasKey
@@ -108,7 +108,7 @@ function FilterBar(props: {
           <option key={id} value={id} label={name} />
         ))}
       </datalist>
-      <FilterText field="object" value={filters.object} name="Id of the object" max={maxId} />
+      <FilterText field="object" value={filters.object} name="Object ID" max={maxId} />
       <div class="period">
         <FilterMoment field="from" value={filters.from} name="From" />
         <FilterMoment field="to" value={filters.to} name="To" />
@@ -120,11 +120,11 @@ function FilterBar(props: {
 
 /** A page looks at a bounded number of rows, so with filters it may be empty although there are more. */
 function NoRows(props: { readonly isFiltered: boolean; readonly hasMore: boolean }): JSX.Element {
-  if (!props.isFiltered) return <Empty title="No rows." />;
-  if (props.hasMore) return <Empty title="No row matches so far. More looks at older ones." />;
+  if (!props.isFiltered) return <Empty title="No entries yet." />;
+  if (props.hasMore) return <Empty title="No matches yet. Choose More to search older entries." />;
   return (
-    <Empty title="No row matches.">
-      <a href={location.pathname}>Clear the filters</a>
+    <Empty title="No matches.">
+      <a href={location.pathname}>Clear filters</a>
     </Empty>
   );
 }
@@ -154,13 +154,13 @@ function Row({ row }: { readonly row: AuditRecord }): JSX.Element {
         <span class="muted">
           <Time at={row.at} />
         </span>
-        <code class={row.outcome === 'done' ? '' : 'failed'}>{visible(row.action)}</code>
-        <span class="clip muted">{visible(`${actor.name ?? actor.id} → ${object}`)}</span>
+        <code class={row.outcome === 'done' ? '' : 'failed'}>{row.action}</code>
+        <span class="clip muted">{`${actor.name ?? actor.id} → ${object}`}</span>
       </summary>
       <div class="open-event">
         <p class="facts-line">
-          {actor.id !== '' && <a href={addressWith({ actor: actor.id })}>Only this actor</a>}
-          {object !== '' && <a href={addressWith({ object })}>Only this object</a>}
+          {actor.id !== '' && <a href={addressWith({ actor: actor.id })}>Filter by actor</a>}
+          {object !== '' && <a href={addressWith({ object })}>Filter by object</a>}
         </p>
         <JsonTree value={{ ...row }} name={`audit-${row.seq}`} />
       </div>
@@ -171,29 +171,29 @@ function Row({ row }: { readonly row: AuditRecord }): JSX.Element {
 function ChainStatus({ org }: { readonly org: string }): JSX.Element {
   const status = useResource(`${org}/audit-status`, () => organizationClient(org).audit.status());
   return (
-    <Shown of={status}>
+    <Await resource={status}>
       {({ rows, last_hash: hash, verified_to_seq: to, verified_at: at, problem }) => (
         <p class="summary-line">
           {problem === undefined ? (
-            <span class="done">✓ the chain is whole</span>
+            <span class="done">✓ Log integrity verified</span>
           ) : (
-            <strong class="failed">{`✕ row ${problem.seq}: ${problem.reason}`}</strong>
+            <strong class="failed">{`✕ Entry ${problem.seq}: ${problem.reason}`}</strong>
           )}
-          <span>{`${number(rows)} rows`}</span>
+          <span>{`${plural(rows, 'entry', 'entries')}`}</span>
           {at !== undefined && (
             <span>
-              {`checked to row ${to}, `}
+              {`verified to entry ${number(to)} of ${number(rows)}, `}
               <Time at={at} />
             </span>
           )}
           {hash !== '' && (
             <span class="nowrap">
-              last hash <code>{`${hash.slice(0, 12)}…`}</code>
+              Last hash <code>{`${hash.slice(0, 12)}…`}</code>
               <CopyButton text={hash} label="Copy the last hash" />
             </span>
           )}
         </p>
       )}
-    </Shown>
+    </Await>
   );
 }

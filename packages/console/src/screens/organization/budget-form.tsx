@@ -3,7 +3,8 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { FormDialog } from '../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
-import { organizationClient, session } from '../../session/session.ts';
+import { session } from '../../session/session.ts';
+import { organizationClient } from '../../session/tenant-clients.ts';
 
 const kinds = ['tenant', 'client', 'agent', 'session'] as const;
 const periods = ['day', 'month', 'total'] as const;
@@ -36,7 +37,7 @@ export function BudgetForm(props: {
   const isNew = budget === undefined;
   return (
     <FormDialog
-      title={isNew ? 'Set a budget' : 'Change the budget'}
+      title={isNew ? 'Create budget' : 'Edit budget'}
       action="Save"
       isReady={tokens.trim() !== '' || cost.trim() !== ''}
       onSubmit={save}
@@ -44,22 +45,27 @@ export function BudgetForm(props: {
     >
       {isNew && (
         <>
-          <SelectField label="For" value={kind} choices={choicesOf(kinds)} onChange={setKind} />
-          <TextField label="Id, or name of the agent" value={id} onInput={setId} />
           <SelectField
-            label="Each"
+            label="Applies to"
+            value={kind}
+            choices={choicesOf(kinds)}
+            onChange={setKind}
+          />
+          <TextField label="ID, or agent name" value={id} onInput={setId} />
+          <SelectField
+            label="Period"
             value={period}
             choices={choicesOf(periods)}
             onChange={setPeriod}
           />
         </>
       )}
-      <TextField label="At most this many tokens" value={tokens} onInput={setTokens} isNumber />
+      <TextField label="Token limit" value={tokens} onInput={setTokens} isNumber />
       <TextField
-        label={`At most this cost ${budget?.currency ?? ''}`.trim()}
+        label={`Cost limit ${budget?.currency ?? ''}`.trim()}
         value={cost}
         onInput={setCost}
-        hint="Refused while an agent of this scope has a model without a price on the server. Limit tokens instead, or ask the operator to name its price."
+        hint="Requires a price for every model in this scope. Without one, limit tokens instead."
       />
     </FormDialog>
   );

@@ -1,7 +1,7 @@
 import type { BudgetRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { number, short, visible } from '../../data/formats.ts';
+import { number, short } from '../../data/formats.ts';
 import type { RouteParams } from '../../data/routes.ts';
 import { money } from '../../data/usage.ts';
 import { Button } from '../../parts/button.tsx';
@@ -10,7 +10,8 @@ import { type Column, PagedTable } from '../../parts/list/table.tsx';
 import { Heading } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Until } from '../../parts/time.tsx';
-import { organizationClient, session } from '../../session/session.ts';
+import { session } from '../../session/session.ts';
+import { organizationClient } from '../../session/tenant-clients.ts';
 import { usePages, useTitle } from '../../session/use.ts';
 import { BudgetForm } from './budget-form.tsx';
 
@@ -18,7 +19,7 @@ import { BudgetForm } from './budget-form.tsx';
 export function BudgetsScreen({ org = '' }: RouteParams): JSX.Element {
   useTitle('Budgets');
   const { budgets } = organizationClient(org);
-  const [edited, setEdited] = useState<BudgetRecord | 'none yet' | undefined>(undefined);
+  const [edited, setEdited] = useState<BudgetRecord | 'None yet' | undefined>(undefined);
   const [deleted, setDeleted] = useState<BudgetRecord | undefined>(undefined);
   const list = usePages(
     [org],
@@ -30,14 +31,14 @@ export function BudgetsScreen({ org = '' }: RouteParams): JSX.Element {
       <Heading
         title="Budgets"
         actions={
-          <Button kind="primary" onClick={() => setEdited('none yet')}>
-            Set a budget
+          <Button kind="primary" onClick={() => setEdited('None yet')}>
+            Create budget
           </Button>
         }
       >
         <p class="muted">
-          When a budget is used up, running work stops at its next report, and new runs are refused
-          until the next period.
+          When a budget is used up, active runs stop at their next usage report and new runs are
+          refused until the next period.
         </p>
       </Heading>
       <PagedTable
@@ -47,21 +48,21 @@ export function BudgetsScreen({ org = '' }: RouteParams): JSX.Element {
         columns={columnsFor({ onEdit: setEdited, onDelete: setDeleted })}
         empty={
           <Empty title="No budgets yet.">
-            <span>Without a budget, only the limits in the agents’ files apply.</span>
+            <span>Without a budget, only the limits in agent.yaml apply.</span>
           </Empty>
         }
       />
       {edited !== undefined && (
         <BudgetForm
           org={org}
-          budget={edited === 'none yet' ? undefined : edited}
+          budget={edited === 'None yet' ? undefined : edited}
           onClose={() => setEdited(undefined)}
           onSaved={() => list.refresh()}
         />
       )}
       {deleted !== undefined && (
         <Confirm
-          title={`Delete the budget of ${visible(deleted.scope.id)}?`}
+          title={`Delete the budget for ${deleted.scope.id}?`}
           action="Delete"
           onConfirm={async () => {
             await budgets.delete(deleted.id);
@@ -69,7 +70,7 @@ export function BudgetsScreen({ org = '' }: RouteParams): JSX.Element {
           }}
           onClose={() => setDeleted(undefined)}
         >
-          <p>Its ceilings no longer hold, and what was used of it is forgotten.</p>
+          <p>The limit is removed and its usage is reset.</p>
         </Confirm>
       )}
     </>
@@ -88,7 +89,7 @@ function columnsFor({ onEdit, onDelete }: Acts): readonly Column<BudgetRecord>[]
       class: 'wide-cell',
       cell: (budget) => (
         <div class="stack tight">
-          <span class="breaks" title={visible(budget.scope.id)}>
+          <span class="breaks" title={budget.scope.id}>
             {budget.scope.kind} <Named scope={budget.scope} />
           </span>
           <Used budget={budget} />
@@ -96,7 +97,7 @@ function columnsFor({ onEdit, onDelete }: Acts): readonly Column<BudgetRecord>[]
       ),
     },
     {
-      title: 'Starts again',
+      title: 'Resets',
       optional: true,
       class: 'muted',
       cell: ({ resets_at: at }) => (at === undefined ? 'never' : <Until at={at} before="" />),
@@ -107,7 +108,7 @@ function columnsFor({ onEdit, onDelete }: Acts): readonly Column<BudgetRecord>[]
       cell: (budget) => (
         <span class="buttons end">
           <Button size="small" kind="quiet" onClick={() => onEdit(budget)}>
-            Change
+            Edit
           </Button>
           <Button size="small" kind="quiet" onClick={() => onDelete(budget)}>
             Delete
@@ -118,7 +119,7 @@ function columnsFor({ onEdit, onDelete }: Acts): readonly Column<BudgetRecord>[]
   ];
 }
 
-const eachOf = { day: 'a day', month: 'a month', total: 'in all' } as const;
+const eachOf = { day: 'per day', month: 'per month', total: 'in total' } as const;
 
 /** A tenant of this person by its name, anything else by its id. */
 function Named({ scope }: Pick<BudgetRecord, 'scope'>): JSX.Element {
@@ -127,8 +128,8 @@ function Named({ scope }: Pick<BudgetRecord, 'scope'>): JSX.Element {
     state.kind === 'in'
       ? state.workspaces.find(({ tenant }) => tenant.tenant_id === scope.id)
       : undefined;
-  if (known === undefined) return <code>{visible(scope.id)}</code>;
-  return <>{visible(known.tenant.display_name)}</>;
+  if (known === undefined) return <code>{scope.id}</code>;
+  return <>{known.tenant.display_name}</>;
 }
 
 /** The share of the ceiling that is nearest. */

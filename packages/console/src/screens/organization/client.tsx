@@ -1,17 +1,17 @@
 import type { ClientRecord, ClientWithCredentials, CredentialRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { date, plural, visible } from '../../data/formats.ts';
+import { date } from '../../data/formats.ts';
 import { type RouteParams, addressOf } from '../../data/routes.ts';
 import { Button } from '../../parts/button.tsx';
 import { now } from '../../page/clock.ts';
 import { Confirm, useAction } from '../../parts/dialog.tsx';
-import { Card, Heading, Shown } from '../../parts/page.tsx';
+import { Card, Heading, Await } from '../../parts/page.tsx';
 import { ProblemNote } from '../../parts/problem.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Time, Until } from '../../parts/time.tsx';
 import { actorName } from '../../session/actors.ts';
-import { organizationClient } from '../../session/session.ts';
+import { organizationClient } from '../../session/tenant-clients.ts';
 import { useResource, useTitle } from '../../session/use.ts';
 import { navigate } from '../../page/router.ts';
 import { useSecretOnce } from '../secret-once.tsx';
@@ -20,9 +20,9 @@ export function ClientScreen({ org = '', client: id = '' }: RouteParams): JSX.El
   const api = organizationClient(org);
   const found = useResource(`${org}/client/${id}`, () => api.clients.get(id));
   return (
-    <Shown of={found} title="Client">
+    <Await resource={found} title="Client">
       {(all) => <OneClient org={org} all={all} onChange={() => found.refresh()} />}
-    </Shown>
+    </Await>
   );
 }
 
@@ -36,7 +36,7 @@ function OneClient({ org, all, onChange }: ClientProps): JSX.Element {
   const { client, credentials } = all;
   useTitle(client.name);
   const secret = useSecretOnce();
-  const creator = visible(actorName({ kind: 'person', id: client.created_by }));
+  const creator = actorName({ kind: 'person', id: client.created_by });
   const active = credentials.filter(({ status }) => status === 'active');
   const rotate = useAction(async () => {
     const label = `rotated ${date(new Date(now.value).toISOString(), now.value)}`;
@@ -47,7 +47,7 @@ function OneClient({ org, all, onChange }: ClientProps): JSX.Element {
   return (
     <>
       <Heading
-        title={visible(client.name)}
+        title={client.name}
         actions={
           <>
             <Button
@@ -57,7 +57,7 @@ function OneClient({ org, all, onChange }: ClientProps): JSX.Element {
                 active.length > 1 ? 'Two secrets are active: revoke the old one first' : undefined
               }
             >
-              Rotate the secret
+              Rotate secret
             </Button>
             <ClientState org={org} client={client} onChange={onChange} />
           </>
@@ -107,14 +107,14 @@ function RotationSteps(props: {
   const isUsed = fresh?.last_used_at !== undefined;
   const step = !props.isStored ? 0 : isUsed ? 2 : 1;
   const steps = [
-    'store the new secret and deploy it',
-    `see …${fresh?.secret_hint ?? ''} used below`,
-    `revoke …${old?.secret_hint ?? ''}`,
+    'Store the new secret and deploy it',
+    `Wait until …${fresh?.secret_hint ?? ''} is used`,
+    `Revoke …${old?.secret_hint ?? ''}`,
   ];
   return (
     <div class="note waiting-note">
       <p>
-        <strong>Rotation under way.</strong> Both secrets work until you revoke the old one.
+        <strong>Rotation in progress.</strong> Both secrets work until you revoke the old one.
       </p>
       <ol class="steps">
         {steps.map((text, index) => (
@@ -139,13 +139,13 @@ function CredentialRow(props: {
   const isActive = credential.status === 'active';
   const isSoon = Date.parse(credential.expires_at) - now.value < soonMs;
   return (
-    <div class="row wraps">
+    <div class="list-row wraps">
       <Status of={credential.status} />
-      <span class="grow clip">{visible(credential.label)}</span>
+      <span class="grow clip">{credential.label}</span>
       <code class="muted">{`…${credential.secret_hint}`}</code>
       <span class="muted small">
         {credential.last_used_at === undefined ? (
-          'never used'
+          'Never used'
         ) : (
           <>
             used <Time at={credential.last_used_at} />
@@ -170,9 +170,9 @@ function CredentialRow(props: {
           onClose={() => setAsking(false)}
         >
           <p>
-            Programs that still use this secret get no new token.{' '}
+            Programs that still use this secret can’t get new tokens.{' '}
             {credential.last_used_at === undefined ? (
-              'It was never used.'
+              'Never used.'
             ) : (
               <>
                 It was last used <Time at={credential.last_used_at} />.
@@ -187,8 +187,8 @@ function CredentialRow(props: {
 
 function ClientAbout({ client }: { readonly client: ClientRecord }): JSX.Element {
   return (
-    <Card title="May">
-      <dl class="facts body">
+    <Card title="Permissions">
+      <dl class="facts card-body">
         <dt>Scopes</dt>
         <dd class="tags">
           {client.scopes.map((scope) => (
@@ -200,13 +200,13 @@ function ClientAbout({ client }: { readonly client: ClientRecord }): JSX.Element
         <dt>Tenants</dt>
         <dd>
           {client.tenant_ids === undefined
-            ? 'all tenants of the organization, also later ones'
+            ? 'All tenants, including future ones'
             : client.tenant_ids.join(', ')}
         </dd>
         {client.description !== undefined && (
           <>
             <dt>Description</dt>
-            <dd>{visible(client.description)}</dd>
+            <dd>{client.description}</dd>
           </>
         )}
       </dl>
@@ -241,7 +241,7 @@ function ClientState(props: {
       {change.error !== undefined && <ProblemNote error={change.error} />}
       {isDeleting && (
         <Confirm
-          title={`Delete ${visible(client.name)}?`}
+          title={`Delete ${client.name}?`}
           action="Delete"
           onConfirm={async () => {
             await api.delete(client.id);
@@ -249,7 +249,7 @@ function ClientState(props: {
           }}
           onClose={() => setDeleting(false)}
         >
-          <p>{`It loses its access at once, with ${plural(client.scopes.length, 'scope')}.`}</p>
+          <p>{`It loses access immediately.`}</p>
         </Confirm>
       )}
     </>

@@ -1,7 +1,6 @@
 import type { ClientRecord, IssuedClient, Profile } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { visible } from '../../data/formats.ts';
 import { inBackground } from '../../data/in-background.ts';
 import { type RouteParams, addressOf } from '../../data/routes.ts';
 import { FormDialog } from '../../parts/dialog.tsx';
@@ -10,7 +9,7 @@ import type { Column } from '../../parts/list/table.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
-import { organizationClient } from '../../session/session.ts';
+import { organizationClient } from '../../session/tenant-clients.ts';
 import { usePages } from '../../session/use.ts';
 import { ListScreen } from '../list-screen.tsx';
 import { useSecretOnce } from '../secret-once.tsx';
@@ -26,17 +25,17 @@ export function ClientsScreen({ org = '' }: RouteParams): JSX.Element {
   return (
     <ListScreen
       title="Automation clients"
-      about="What a program signs in with: a client id and a secret."
+      about="Credentials your backend uses to call the API."
       list={list}
       idOf={({ id }) => id}
       columns={columnsFor(org)}
       empty={
         <Empty title="No clients yet.">
-          <span>Create one to call the API from a program.</span>
+          <span>Create client to call the API from your backend.</span>
         </Empty>
       }
       create={{
-        words: 'Create a client',
+        label: 'Create client',
         form: (close) => (
           <CreateClient
             org={org}
@@ -61,14 +60,14 @@ function columnsFor(org: string): readonly Column<ClientRecord>[] {
       title: 'Name',
       class: 'clip wide-cell',
       cell: (client) => (
-        <a class="open clip" href={addressOf('client', { org, client: client.id })}>
-          {visible(client.name)}
+        <a class="row-link clip" data-row href={addressOf('client', { org, client: client.id })}>
+          {client.name}
         </a>
       ),
     },
     { title: 'Profile', cell: (client) => client.profile },
     {
-      title: 'Client id',
+      title: 'Client ID',
       optional: true,
       cell: (client) => <code class="muted">{client.client_id}</code>,
     },
@@ -82,9 +81,9 @@ function columnsFor(org: string): readonly Column<ClientRecord>[] {
 }
 
 const profiles = [
-  { value: 'invoke', label: 'invoke: run agents, answer, read' },
-  { value: 'observe', label: 'observe: read only' },
-  { value: 'deploy', label: 'deploy: invoke, and deploy agents' },
+  { value: 'invoke', label: 'Invoke: run agents, answer requests, read' },
+  { value: 'observe', label: 'Observe: read only' },
+  { value: 'deploy', label: 'Deploy: invoke, and deploy agents' },
 ];
 
 function CreateClient(props: {
@@ -105,7 +104,7 @@ function CreateClient(props: {
   };
   return (
     <FormDialog
-      title="Create an automation client"
+      title="Create automation client"
       action="Create"
       isReady={name.trim() !== ''}
       onSubmit={create}
@@ -118,9 +117,9 @@ function CreateClient(props: {
         required
         autofocus
         max={100}
-        hint="The program that will use it, such as “Nightly reports”."
+        hint="The program that uses it, for example “Nightly reports”."
       />
-      <SelectField label="May" value={profile} choices={profiles} onChange={setProfile} />
+      <SelectField label="Permissions" value={profile} choices={profiles} onChange={setProfile} />
       <TextField
         label="Secret expires after (days)"
         isNumber

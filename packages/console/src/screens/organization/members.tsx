@@ -1,6 +1,5 @@
 import type { JSX } from 'preact';
 import type { RouteParams } from '../../data/routes.ts';
-import { visible } from '../../data/formats.ts';
 import { Empty } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { listMembers } from '../../session/api.ts';
@@ -8,11 +7,11 @@ import { usePages } from '../../session/use.ts';
 import { ListScreen } from '../list-screen.tsx';
 
 const meanings: Readonly<Record<string, string>> = {
-  owner: 'manages the organization, runs and answers',
-  admin: 'manages the organization, runs and answers',
-  operator: 'runs and answers',
-  viewer: 'reads',
-  member: 'no access to tenants',
+  owner: 'Manage the organization, run agents, answer requests',
+  admin: 'Manage the organization, run agents, answer requests',
+  operator: 'Run agents, answer requests',
+  viewer: 'Read only',
+  member: 'No access to tenants',
 };
 
 export function MembersScreen({ org = '' }: RouteParams): JSX.Element {
@@ -26,8 +25,8 @@ export function MembersScreen({ org = '' }: RouteParams): JSX.Element {
       title="Members"
       about={
         <>
-          People of the organization. <code>convoke admin member</code> on the server adds, changes
-          and removes them.
+          People in this organization. Manage them with <code>convoke admin member</code> on the
+          server.
         </>
       }
       list={list}
@@ -36,11 +35,11 @@ export function MembersScreen({ org = '' }: RouteParams): JSX.Element {
         {
           title: 'Person',
           class: 'clip wide-cell',
-          cell: (member) => visible(member.email ?? member.user_id),
+          cell: (member) => member.email ?? member.user_id,
         },
         { title: 'Role', cell: (member) => member.role },
         {
-          title: 'May',
+          title: 'Permissions',
           optional: true,
           class: 'muted nowrap',
           cell: (member) => meanings[member.role] ?? '',

@@ -1,7 +1,6 @@
 import type { TenantRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { visible } from '../../data/formats.ts';
 import { inBackground } from '../../data/in-background.ts';
 import { type RouteParams, addressOf } from '../../data/routes.ts';
 import { Button } from '../../parts/button.tsx';
@@ -12,11 +11,12 @@ import { ProblemNote } from '../../parts/problem.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
-import { organizationClient, refreshWorkspaces } from '../../session/session.ts';
+import { organizationClient } from '../../session/tenant-clients.ts';
+import { refreshWorkspaces } from '../../session/workspaces.ts';
 import { usePages } from '../../session/use.ts';
 import { ListScreen } from '../list-screen.tsx';
 
-/** While a tenant is being set up or removed, the list is read again after this time. */
+/** While a tenant is setting up or removed, the list is read again after this time. */
 const lookAgainMs = 1000;
 
 export function TenantsScreen({ org = '' }: RouteParams): JSX.Element {
@@ -46,20 +46,20 @@ export function TenantsScreen({ org = '' }: RouteParams): JSX.Element {
     <>
       <ListScreen
         title="Tenants"
-        about="Separate parts of the organization, each with its own sessions and files."
+        about="Isolated workspaces, each with its own sessions and files."
         list={list}
         idOf={({ id }) => id}
         columns={columnsFor({ onRetry: retry, onLeave: setLeaving })}
         empty={<Empty title="No tenants yet." />}
         create={{
-          words: 'Create a tenant',
+          label: 'Create tenant',
           form: (close) => <CreateTenant org={org} onClose={close} onDone={changed} />,
         }}
       />
       {leaving !== undefined && (
         <Confirm
-          title={`Offboard ${visible(leaving.display_name)}?`}
-          action="Offboard for good"
+          title={`Offboard ${leaving.display_name}?`}
+          action="Delete permanently"
           typed={leaving.id}
           onConfirm={async () => {
             await tenants.offboard(leaving.id, { confirm: leaving.id });
@@ -67,7 +67,7 @@ export function TenantsScreen({ org = '' }: RouteParams): JSX.Element {
           }}
           onClose={() => setLeaving(undefined)}
         >
-          <p>All its sessions, runs, files and events are deleted. This cannot be taken back.</p>
+          <p>All its sessions, runs, files and events will be deleted. This can’t be undone.</p>
         </Confirm>
       )}
     </>
@@ -87,14 +87,14 @@ function columnsFor(acts: TenantActs): readonly Column<TenantRecord>[] {
       class: 'clip wide-cell',
       cell: (tenant) =>
         statusOf(tenant) === 'active' ? (
-          <a class="open clip" href={addressOf('home', { tenant: tenant.id })}>
-            {visible(tenant.display_name)}
+          <a class="row-link clip" data-row href={addressOf('home', { tenant: tenant.id })}>
+            {tenant.display_name}
           </a>
         ) : (
-          visible(tenant.display_name)
+          tenant.display_name
         ),
     },
-    { title: 'Id', optional: true, cell: (tenant) => <code class="muted">{tenant.id}</code> },
+    { title: 'ID', optional: true, cell: (tenant) => <code class="muted">{tenant.id}</code> },
     {
       title: 'Created',
       optional: true,
@@ -161,7 +161,7 @@ function CreateTenant(props: {
   };
   return (
     <FormDialog
-      title="Create a tenant"
+      title="Create tenant"
       action="Create"
       isReady={name.trim() !== ''}
       onSubmit={create}
@@ -169,7 +169,7 @@ function CreateTenant(props: {
     >
       <TextField label="Name" value={name} onInput={setName} required autofocus max={100} />
       <p class="muted small">
-        Automation clients that are bound to no tenant can access it as soon as it is ready.
+        Automation clients that aren’t bound to a tenant can access it as soon as it is ready.
       </p>
     </FormDialog>
   );

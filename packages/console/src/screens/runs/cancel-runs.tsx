@@ -1,7 +1,7 @@
 import type { RunRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { plural, visible } from '../../data/formats.ts';
+import { plural } from '../../data/formats.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog, useAction } from '../../parts/dialog.tsx';
 import { SelectedList } from '../../parts/list/selection.tsx';
@@ -61,12 +61,12 @@ export function CancelRuns(props: {
       </SelectedList>
       <p>
         {isOne
-          ? 'The agent is stopped. What it has said and done so far stays.'
-          : 'Their agents are stopped. What they have said and done so far stays.'}
+          ? 'The agent stops. What it has said and done so far is kept.'
+          : 'Their agents stop. What they have said and done so far is kept.'}
       </p>
       <div class="buttons end">
         <Button onClick={close} autofocus>
-          Keep
+          Cancel
         </Button>
         <Button kind="danger" onClick={cancel.run} disabled={cancel.isBusy}>
           {isOne ? 'Cancel the run' : `Cancel ${runs.length} runs`}
@@ -114,8 +114,7 @@ function requested(accepted: number, count: number): string {
 function RunName({ run }: { readonly run: RunSummary }): JSX.Element {
   return (
     <>
-      {visible(run.preview) || 'without a prompt'}{' '}
-      <span class="muted">{visible(run.agent_name)}</span>
+      {run.preview || '(no prompt)'} <span class="muted">{run.agent_name}</span>
     </>
   );
 }

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { jsonText } from '../../data/json-text.ts';
 import { remedyOf } from '../../data/problems.ts';
-import { clock, plural, visible } from '../../data/formats.ts';
+import { clock, plural } from '../../data/formats.ts';
 import type { RunStore } from '../../data/run-store.ts';
 import { type TimelineRow, timelineRows } from '../../data/timeline.ts';
 import type { TranscriptItem } from '../../data/transcript.ts';
@@ -17,7 +17,7 @@ import { Card } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { announce } from '../../parts/toast.tsx';
-import { addressWith, place } from '../../page/router.ts';
+import { addressWith, navigate, place } from '../../page/router.ts';
 import { useShortcuts } from '../../page/shortcuts.ts';
 
 const names = ['conversation', 'timeline', 'data', 'raw'] as const;
@@ -31,32 +31,31 @@ const titles = {
 
 export function RunTabs(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
   const { store, run } = props;
-  store.watch();
   const asked = place.value.query.get('tab');
   const tab: TabName = names.find((name) => name === asked) ?? 'conversation';
   const step = (by: number) => {
     const next = names[(names.indexOf(tab) + by + names.length) % names.length];
-    document.querySelector<HTMLElement>(`nav.tabs a[href*="tab=${next}"]`)?.click();
+    navigate(addressWith({ tab: next }), { replace: true });
   };
-  const errors = store.view.items.filter(isError).length;
+  const errors = store.view.value.items.filter(isError).length;
   useShortcuts({ '[': () => step(-1), ']': () => step(1), '.': showNextError });
   const follow = useSignal(false);
   const tabs = names.map((name) => ({
     name: titles[name],
     href: addressWith({ tab: name }),
     isCurrent: name === tab,
-    count: name === 'timeline' ? store.view.events.length : undefined,
+    count: name === 'timeline' ? store.view.value.events.length : undefined,
   }));
   return (
     <div class="stack">
       <Tabs label="Views of the run" tabs={tabs}>
         <span class="buttons">
           {errors > 0 && tab !== 'data' && tab !== 'raw' && (
-            <Button size="small" kind="quiet" onClick={showNextError} title="Show the next error">
+            <Button size="small" kind="quiet" onClick={showNextError} title="Next error">
               <span class="failed">{`✕ ${plural(errors, 'error')}`}</span> <kbd>.</kbd>
             </Button>
           )}
-          {tab === 'conversation' && !store.view.hasEnded && <FollowButton on={follow} />}
+          {tab === 'conversation' && !store.view.value.hasEnded && <FollowButton on={follow} />}
         </span>
       </Tabs>
       {tab === 'conversation' && <Talk store={store} run={run} follow={follow} />}
@@ -77,13 +76,13 @@ function Talk(props: {
   readonly follow: Signal<boolean>;
 }): JSX.Element {
   const { store, run, follow } = props;
-  const version = store.watch();
+  const view = store.view.value;
   const end = useRef<HTMLDivElement>(null);
   const isFollowing = follow.value;
   const [seen, setSeen] = useState(0);
   const openedAt = useRef(Date.now());
-  const count = store.view.items.length;
-  const isLive = !store.view.hasEnded;
+  const count = store.view.value.items.length;
+  const isLive = !store.view.value.hasEnded;
   useEffect(() => {
     const scroller = end.current?.closest('.main');
     if (scroller === null || scroller === undefined) return;
@@ -99,7 +98,7 @@ function Talk(props: {
     if (isFollowing || isLoading) setSeen(count);
     if (!isFollowing) return;
     if (isLive) end.current?.scrollIntoView({ block: 'end' });
-  }, [version, isFollowing]);
+  }, [view, isFollowing]);
   const jump = () => {
     follow.value = true;
     end.current?.scrollIntoView({ block: 'end' });
@@ -108,7 +107,7 @@ function Talk(props: {
   const fresh = Math.max(0, count - seen);
   return (
     <div class="stack" role="log" aria-live="off" aria-label="Conversation">
-      <Conversation run={run} items={store.view.items} hasEnded={store.view.hasEnded} />
+      <Conversation run={run} items={store.view.value.items} hasEnded={store.view.value.hasEnded} />
       {run.status === 'failed' && !hasFailure(store) && (
         <p class="note failed-note">{`${run.error_message ?? ''} ${remedyOf(run.error_code)}`}</p>
       )}
@@ -130,7 +129,7 @@ function FollowButton({ on }: { readonly on: Signal<boolean> }): JSX.Element {
       kind="quiet"
       pressed={on.value}
       onClick={() => (on.value = !on.value)}
-      title="Stay at the end while the run talks"
+      title="Keep the latest output in view"
     >
       {on.value ? '●' : '○'} follow <kbd>f</kbd>
     </Button>
@@ -146,20 +145,19 @@ function showNextError(): void {
   const errors = [...document.querySelectorAll<HTMLElement>('[data-error]')];
   const at = errors.findIndex((element) => element.contains(document.activeElement));
   const next = errors[(at + 1) % errors.length];
-  if (next === undefined) return announce('There is no error here.');
+  if (next === undefined) return announce('No errors.');
   next.scrollIntoView({ block: 'center' });
   next.focus({ preventScroll: true });
 }
 
 function hasFailure(store: RunStore): boolean {
-  return store.view.items.some(({ kind }) => kind === 'failure');
+  return store.view.value.items.some(({ kind }) => kind === 'failure');
 }
 
 function Timeline({ store }: { readonly store: RunStore }): JSX.Element {
   const [count, setCount] = useState(200);
-  store.watch();
-  const rows = timelineRows(store.view.events);
-  const first = Date.parse(store.view.events[0]?.created_at ?? '');
+  const rows = timelineRows(store.view.value.events);
+  const first = Date.parse(store.view.value.events[0]?.created_at ?? '');
   if (rows.length === 0) return <Empty title="No events yet." />;
   return (
     <div class="card timeline">
@@ -167,8 +165,8 @@ function Timeline({ store }: { readonly store: RunStore }): JSX.Element {
         <details key={row.id}>
           <summary data-error={isBad(row) ? '' : undefined}>
             <span class="muted" title={row.at}>{`+${offset(Date.parse(row.at) - first)}`}</span>
-            <code class={isBad(row) ? 'failed' : ''}>{visible(row.type)}</code>
-            <span class="clip muted">{visible(row.summary)}</span>
+            <code class={isBad(row) ? 'failed' : ''}>{row.type}</code>
+            <span class="clip muted">{row.summary}</span>
           </summary>
           <div class="open-event">
             <p class="muted small">{`${clock(row.at)} · event ${row.id}`}</p>
@@ -177,7 +175,7 @@ function Timeline({ store }: { readonly store: RunStore }): JSX.Element {
         </details>
       ))}
       {rows.length > count && (
-        <div class="more">
+        <div class="list-more">
           <Button kind="quiet" size="small" onClick={() => setCount(count + 500)}>
             {`${rows.length - count} more`}
           </Button>
@@ -199,17 +197,17 @@ function offset(ms: number): string {
 
 function Data(props: { readonly run: RunRecord; readonly store: RunStore }): JSX.Element {
   const { run, store } = props;
-  const output = run.output_text ?? store.view.text;
+  const output = run.output_text ?? store.view.value.text;
   return (
-    <div class="two">
+    <div class="columns">
       <Card title="Input" aside={<CopyButton text={jsonText(run.input)} label="Copy the input" />}>
-        <div class="body">
+        <div class="card-body">
           <JsonTree value={run.input} name="input" />
         </div>
       </Card>
       <Card title="Output" aside={<CopyButton text={output} label="Copy the output" />}>
-        <div class="body">
-          {output === '' ? <p class="muted">Nothing was said.</p> : <Markdown text={output} />}
+        <div class="card-body">
+          {output === '' ? <p class="muted">No messages</p> : <Markdown text={output} />}
         </div>
       </Card>
     </div>
@@ -221,8 +219,7 @@ const maxRaw = 300;
 
 function Raw(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
   const { store, run } = props;
-  store.watch();
-  const { events } = store.view;
+  const { events } = store.view.value;
   const lines = (count: number) =>
     events
       .slice(0, count)
@@ -235,12 +232,12 @@ function Raw(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.
           Download all events
         </Button>
         {events.length > maxRaw && (
-          <span class="muted">{`the first ${maxRaw} of ${events.length} are shown`}</span>
+          <span class="muted">{`showing the first ${maxRaw} of ${events.length}`}</span>
         )}
       </div>
       <div class="code-block">
         <pre tabIndex={0} role="region" aria-label="Events as JSON">
-          {visible(lines(maxRaw))}
+          {lines(maxRaw)}
         </pre>
       </div>
     </div>

@@ -1,7 +1,7 @@
 import { ConvokeError, type RunRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { duration, firstWords, number, plural, visible } from '../../data/formats.ts';
+import { duration, firstWords, number, plural } from '../../data/formats.ts';
 import { inBackground } from '../../data/in-background.ts';
 import { type RouteParams, addressOf } from '../../data/routes.ts';
 import { canCancel, hasEnded } from '../../data/run-rows.ts';
@@ -13,7 +13,7 @@ import { copyText } from '../../parts/copy.tsx';
 import { Confirm, useAction } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { MenuButton } from '../../parts/menu.tsx';
-import { Heading, Shown } from '../../parts/page.tsx';
+import { Heading, Await } from '../../parts/page.tsx';
 import { ProblemNote } from '../../parts/problem.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -31,9 +31,9 @@ export function RunScreen({ run: id = '' }: RouteParams): JSX.Element {
   const tenant = useTenant();
   const found = useResource(`${tenant.tenantId}/run/${id}`, () => findRun(tenant, id));
   return (
-    <Shown of={found} title="Run">
+    <Await resource={found} title="Run">
       {(record) => <OneRun key={record.id} first={record} />}
-    </Shown>
+    </Await>
   );
 }
 
@@ -51,7 +51,7 @@ function OneRun({ first }: { readonly first: RunRecord }): JSX.Element {
       )}
       <RunSpans store={store} />
       <RunTabs store={store} run={run} />
-      <RunVoice run={run} />
+      <LiveStatus run={run} />
     </>
   );
 }
@@ -60,11 +60,11 @@ function promptOf({ input }: RunRecord): string {
   return typeof input['prompt'] === 'string' ? input['prompt'] : 'run';
 }
 
-const words: Readonly<Record<string, string>> = {
+const statusNames: Readonly<Record<string, string>> = {
   queued: 'Queued',
   running: 'Running',
-  waiting: 'Waiting for a person',
-  cancelling: 'Being cancelled',
+  waiting: 'Waiting for you',
+  cancelling: 'Cancelling',
   completed: 'Completed',
   failed: 'Failed',
   cancelled: 'Cancelled',
@@ -76,33 +76,29 @@ function RunHeading(props: { readonly store: RunStore; readonly run: RunRecord }
   const params = { tenant: tenantId, session: run.session_id, agent: run.agent_name };
   return (
     <>
-      <Heading
-        title={visible(firstWords(promptOf(run)))}
-        actions={<RunActions store={store} run={run} />}
-      >
+      <Heading title={firstWords(promptOf(run))} actions={<RunActions store={store} run={run} />}>
         <p class="summary-line">
-          <Status of={run.status} words={words[run.status]} />
-          <a href={addressOf('agent', params)}>{visible(run.agent_name)}</a>
+          <Status of={run.status} label={statusNames[run.status]} />
+          <a href={addressOf('agent', params)}>{run.agent_name}</a>
           <a href={addressOf('session', params)}>session</a>
           {run.attempt > 1 && <span>{`attempt ${run.attempt}`}</span>}
           {run.queue_position !== undefined && (
-            <span>{`place ${run.queue_position} in the queue`}</span>
+            <span>{`number ${run.queue_position} in the queue`}</span>
           )}
           <span>
             started <Time at={run.created_at} />
             <StartedBy by={run.created_by} />
           </span>
         </p>
-        <RunFigures store={store} run={run} />
+        <RunCounters store={store} run={run} />
       </Heading>
     </>
   );
 }
 
-function RunFigures(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
+function RunCounters(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
   const { store, run } = props;
-  store.watch();
-  const { queuedMs, executedMs, waitedMs } = store.view.spans(now.value);
+  const { queuedMs, executedMs, waitedMs } = store.view.value.spansAt(now.value);
   return (
     <p class="summary-line">
       <span>{`queued ${duration(queuedMs)}`}</span>
@@ -116,8 +112,8 @@ function RunFigures(props: { readonly store: RunStore; readonly run: RunRecord }
       <button
         type="button"
         class="button quiet small id-button"
-        title="Copy the id of the run"
-        onClick={() => inBackground(copyText(run.id, 'Id copied'))}
+        title="Copy run ID"
+        onClick={() => inBackground(copyText(run.id, 'ID copied'))}
       >
         <code>{run.id}</code>
       </button>
@@ -152,16 +148,16 @@ function RunActions(props: { readonly store: RunStore; readonly run: RunRecord }
     <>
       <MenuButton
         hotkey="c"
-        words={
+        label={
           <>
             Copy <Icon name="ChevronDown" />
           </>
         }
       >
-        <CopyItem text={curlOf(facts)} words="as curl" />
-        <CopyItem text={sdkOf(facts)} words="as SDK code" />
-        {command !== undefined && <CopyItem text={command} words="as command line" />}
-        <CopyItem text={location.href} words="link to this page" />
+        <CopyItem text={curlOf(facts)} label="Copy as curl" />
+        <CopyItem text={sdkOf(facts)} label="Copy as SDK code" />
+        {command !== undefined && <CopyItem text={command} label="Copy as CLI command" />}
+        <CopyItem text={location.href} label="Copy link" />
       </MenuButton>
       {hasEnded(run) && (
         <Button onClick={again.run} disabled={!mayWrite || again.isBusy}>
@@ -185,20 +181,17 @@ function RunActions(props: { readonly store: RunStore; readonly run: RunRecord }
           onConfirm={() => store.cancel()}
           onClose={() => setAsking(false)}
         >
-          <p>The agent is stopped. What it has said and done so far stays.</p>
+          <p>The agent stops. What it has said and done so far is kept.</p>
         </Confirm>
       )}
     </>
   );
 }
 
-function CopyItem(props: { readonly text: string; readonly words: string }): JSX.Element {
+function CopyItem(props: { readonly text: string; readonly label: string }): JSX.Element {
   return (
-    <button
-      type="button"
-      onClick={() => inBackground(copyText(props.text, `Copied ${props.words}`))}
-    >
-      {props.words}
+    <button type="button" onClick={() => inBackground(copyText(props.text, 'Copied'))}>
+      {props.label}
     </button>
   );
 }
@@ -213,19 +206,18 @@ async function runAgain(tenant: ReturnType<typeof useTenant>, run: RunRecord) {
       ['session_terminal', 'session_stopped', 'not_found'].includes(error.code);
     if (!isOver) throw error;
     const session = await tenant.client.sessions.create(run.agent_name);
-    announce('The session takes no more runs: this is a new one.');
+    announce('That session accepts no more runs. Started a new session.');
     return session.run(run.input);
   }
 }
 
 function RunSpans({ store }: { readonly store: RunStore }): JSX.Element {
-  store.watch();
-  const isOver = store.view.hasEnded;
-  return <Waterfall spans={store.view.spans(isOver ? 0 : now.value)} />;
+  const isOver = store.view.value.hasEnded;
+  return <Waterfall spans={store.view.value.spansAt(isOver ? 0 : now.value)} />;
 }
 
 /** Says the state of the run to those who do not see it; the text itself is not read out while it streams. */
-function RunVoice({ run }: { readonly run: RunRecord }): JSX.Element {
+function LiveStatus({ run }: { readonly run: RunRecord }): JSX.Element {
   const text =
     run.status === 'running'
       ? 'answering'

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { firstWords, plural, short, visible } from '../../data/formats.ts';
+import { firstWords, plural, short } from '../../data/formats.ts';
 import { inBackground } from '../../data/in-background.ts';
 import { addressOf } from '../../data/routes.ts';
 import { canCancel, rowAfter } from '../../data/run-rows.ts';
@@ -8,7 +8,7 @@ import { Button } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { FilterText } from '../../parts/list/filter-field.tsx';
 import { SavedViews } from '../../parts/list/saved-views.tsx';
-import { PickedBar, useSelection } from '../../parts/list/selection.tsx';
+import { SelectionBar, useSelection } from '../../parts/list/selection.tsx';
 import { type Column, PagedTable } from '../../parts/list/table.tsx';
 import { Heading } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
@@ -94,13 +94,11 @@ function RunsTable({ status, agent, hours, text }: FiltersShown): JSX.Element {
         list={list}
         columns={columnsFor(tenant.tenantId, mayCancel ? ask : undefined)}
         idOf={idOf}
-        selectable={
-          mayCancel ? { selection, nameOf, all: 'Select all that have not ended' } : undefined
-        }
+        selectable={mayCancel ? { selection, nameOf, all: 'Select all active runs' } : undefined}
         empty={isFiltered ? <NoMatch /> : <NoRuns />}
       >
         {mayCancel && (
-          <PickedBar
+          <SelectionBar
             selection={selection}
             action={`Cancel ${plural(selected.length, 'run')}`}
             onAct={() => setAsked(selected)}
@@ -126,7 +124,7 @@ function idOf({ id }: RunSummary): string {
 }
 
 function nameOf(run: RunSummary): string {
-  return `the run ${visible(firstWords(run.preview, 40)) || run.id} of ${visible(run.agent_name)}`;
+  return `the run ${firstWords(run.preview, 40) || run.id} of ${run.agent_name}`;
 }
 
 function hoursAgo(hours: string): string | undefined {
@@ -166,7 +164,7 @@ function Filters(props: FiltersShown): JSX.Element {
         choices={ranges}
         onChange={(hours) => setQuery({ hours })}
       />
-      <FilterText field="q" value={props.text} name="Words of the prompt" max={100} hasKey />
+      <FilterText field="q" value={props.text} name="Search prompts" max={100} hasKey />
       <SavedViews screen="runs" />
     </div>
   );
@@ -179,17 +177,17 @@ function columnsFor(
 ): readonly Column<RunSummary>[] {
   return [
     { title: 'Status', cell: (run) => <Status of={run.status} /> },
-    { title: 'Agent', optional: true, class: 'nowrap', cell: (run) => visible(run.agent_name) },
+    { title: 'Agent', optional: true, class: 'nowrap', cell: (run) => run.agent_name },
     {
       title: 'Prompt',
       class: 'clip widest-cell',
       cell: (run) => (
-        <a class="open clip" href={addressOf('run', { tenant, run: run.id })}>
+        <a class="row-link clip" data-row href={addressOf('run', { tenant, run: run.id })}>
           {run.error_code !== undefined && (
             <code class="failed optional-small">{`${run.error_code} `}</code>
           )}
-          <span class="narrow-only muted">{`${visible(run.agent_name)}: `}</span>
-          {visible(run.preview) || 'without a prompt'}
+          <span class="narrow-only muted">{`${run.agent_name}: `}</span>
+          {run.preview || '(no prompt)'}
         </a>
       ),
     },
@@ -200,7 +198,7 @@ function columnsFor(
       cell: (run) => <Time at={run.created_at} />,
     },
     {
-      title: 'Took',
+      title: 'Duration',
       optional: true,
       class: 'number muted',
       cell: (run) => <Took from={run.started_at} to={run.ended_at} />,
@@ -213,7 +211,7 @@ function columnsFor(
         run.usage === undefined ? '–' : short(run.usage.input_tokens + run.usage.output_tokens),
     },
     {
-      title: 'Who',
+      title: 'Started by',
       optional: true,
       class: 'muted nowrap',
       cell: ({ created_by: by }) =>
@@ -234,7 +232,7 @@ function cancelColumn(onCancel: (run: RunSummary) => void): Column<RunSummary> {
           <Button
             size="small"
             kind="quiet"
-            label={`Cancel ${nameOf(run)}`}
+            ariaLabel={`Cancel ${nameOf(run)}`}
             onClick={() => onCancel(run)}
           >
             Cancel
@@ -246,8 +244,8 @@ function cancelColumn(onCancel: (run: RunSummary) => void): Column<RunSummary> {
 
 function NoMatch(): JSX.Element {
   return (
-    <Empty title="No run matches.">
-      <a href={place.value.screen === 'runs' ? location.pathname : ''}>Clear the filters</a>
+    <Empty title="No matching runs.">
+      <a href={place.value.screen === 'runs' ? location.pathname : ''}>Clear filters</a>
     </Empty>
   );
 }

@@ -76,7 +76,7 @@ export class ConsoleTests {
       this.#visited = await this.open(path);
       return this.#visited;
     }
-    const nowhere = this.#visited.getByText('There is no such page.');
+    const nowhere = this.#visited.getByText('Page not found.');
     await go(this.#visited, '/console/nowhere');
     await nowhere.waitFor();
     await go(this.#visited, path);

@@ -42,7 +42,7 @@ export async function fillPlaces(web: ConsoleTests): Promise<readonly Place[]> {
           .getByRole('region', { name: /^Question: Which colour, Ann/ })
           .getByRole('button', { name: 'Decline', disabled: false }),
     },
-    { name: 'no-runs', path: `${web.tenant}/runs?q=nothing`, shows: says('No run matches.') },
+    { name: 'no-runs', path: `${web.tenant}/runs?q=nothing`, shows: says('No matching runs.') },
     {
       name: 'run-waiting',
       path: `${web.tenant}/runs/${waiting.id}`,
