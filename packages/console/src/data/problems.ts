@@ -116,7 +116,7 @@ const remedies: Readonly<Record<string, string>> = {
     'The model provider refused the request or failed. Check the API key, model name and quota.',
   tool_error: 'A tool failed. Open the call to see its input and output.',
   run_timeout: 'The run exceeded its time limit (limits.run_seconds in agent.yaml).',
-  interaction_expired: 'Nobody answered in time. Run it again when someone can answer.',
+  interaction_expired: 'The request expired without an answer. Run it again when a person can answer.',
   worker_lost: 'The server stopped unexpectedly and the run could not be resumed. Run it again.',
   tool_in_doubt: 'A tool call may have completed, and this agent is set to stop in that case.',
   sandbox_unavailable: 'The sandbox failed to start. See the server log.',

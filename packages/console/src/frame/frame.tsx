@@ -55,7 +55,7 @@ export function Frame(): JSX.Element {
           onClick={() => (open.value = undefined)}
         />
       )}
-      <div class="main">
+      <div class="main" data-scroller>
         <Top scope={scope} />
         {liveState.value === 'reconnecting' && (
           <div class="status-line" role="status">
@@ -157,7 +157,7 @@ function Top({ scope }: { readonly scope: TenantScope | undefined }): JSX.Elemen
       <Crumbs scope={scope} />
       <button type="button" class="button find" onClick={() => (open.value = 'palette')}>
         <Icon name="Search" />
-        <span>Search or paste an ID</span>
+        <span class="find-label">Search or paste an ID</span>
         <kbd>{modifierKey} K</kbd>
       </button>
     </header>
@@ -191,6 +191,13 @@ function organizationName(id: string): string {
   return found?.organization_name ?? id;
 }
 
+/** Screens that fill the window: the inbox to its edges, a conversation with its composer to the bottom. */
+const layouts: Readonly<Partial<Record<string, string>>> = {
+  approvals: 'full',
+  agent: 'tall',
+  session: 'tall',
+};
+
 function Content({ isMissing }: { readonly isMissing: boolean }): JSX.Element {
   const { screen, params } = place.value;
   const main = useRef<HTMLElement>(null);
@@ -201,9 +208,10 @@ function Content({ isMissing }: { readonly isMissing: boolean }): JSX.Element {
     if (frame !== null && frame !== undefined) frame.scrollTop = 0;
     main.current?.focus({ preventScroll: true });
   }, [screen, JSON.stringify(params)]);
-  const isFull = screen === 'approvals' && typeof found === 'function' && !isMissing;
+  const isShown = typeof found === 'function' && !isMissing;
+  const layout = isShown ? (layouts[screen] ?? '') : '';
   return (
-    <main id="content" class={`content ${isFull ? 'full' : ''}`} ref={main} tabIndex={-1}>
+    <main id="content" class={`content ${layout}`} ref={main} tabIndex={-1}>
       <Body isMissing={isMissing} />
     </main>
   );

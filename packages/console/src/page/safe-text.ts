@@ -9,7 +9,7 @@ const readAttributes = ['title', 'aria-label', 'alt', 'placeholder', 'label'];
  * read (D-300). Preact creates all of them through this one hook, so no component can forget it.
  */
 export function keepTextVisible(): void {
-  const next = options.vnode;
+  const next = options.vnode?.bind(options);
   options.vnode = (vnode) => {
     const { type, props } = vnode as { type: unknown; props: unknown };
     if (typeof props === 'string') (vnode as { props: unknown }).props = visible(props);

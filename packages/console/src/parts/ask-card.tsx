@@ -54,6 +54,7 @@ export function AskCard(props: AskCardProps): JSX.Element {
     if (!input.isCut && input.shown > 1) frame.current?.focus({ preventScroll: true });
   }, [input.isCut]);
 
+  const keepFocus = useKeptFocus(frame, isOpen);
   const { answer, isBusy, error } = useAnswer(ask, (record, isLate) => {
     setRecorded(askOfRecord(record));
     setLate(isLate);
@@ -68,6 +69,7 @@ export function AskCard(props: AskCardProps): JSX.Element {
   return (
     <section
       class={`ask ${isOpen ? '' : 'settled'}`}
+      data-request={isOpen ? 'open' : 'settled'}
       ref={frame}
       tabIndex={-1}
       aria-label={`${ask.kind === 'permission' ? 'Permission' : 'Question'}: ${askTitle(ask)}`}
@@ -83,7 +85,10 @@ export function AskCard(props: AskCardProps): JSX.Element {
             ask={ask}
             isReady={isArmed && !isBusy}
             isWholeShown={!input.isCut}
-            onAnswer={answer}
+            onAnswer={(given) => {
+              keepFocus();
+              answer(given);
+            }}
           />
         )}
         {isOpen && !mayAnswer && (
@@ -94,6 +99,19 @@ export function AskCard(props: AskCardProps): JSX.Element {
       </div>
     </section>
   );
+}
+
+/** The form is gone with its answer; the card keeps the focus that was inside, so that the keyboard stays where it was. */
+function useKeptFocus(frame: { readonly current: HTMLElement | null }, isOpen: boolean) {
+  const hadFocus = useRef(false);
+  useLayoutEffect(() => {
+    if (isOpen || !hadFocus.current) return;
+    hadFocus.current = false;
+    frame.current?.focus({ preventScroll: true });
+  }, [isOpen]);
+  return () => {
+    hadFocus.current = frame.current?.contains(document.activeElement) === true;
+  };
 }
 
 interface InputParts {

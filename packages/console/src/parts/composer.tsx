@@ -12,6 +12,8 @@ export interface ComposerProps {
   readonly onStop?: (() => unknown) | undefined;
   readonly isRunning: boolean;
   readonly takesFiles: boolean;
+  /** What it holds at first. */
+  readonly draft?: string | undefined;
   /** Why nothing can be sent. */
   readonly blocked?: string | undefined;
 }
@@ -21,7 +23,7 @@ const doubleMs = 700;
 
 /** Where a person writes to an agent. What was typed stays until the server has taken it. */
 export function Composer(props: ComposerProps): JSX.Element {
-  const [text, setText] = useState('');
+  const [text, setText] = useState(props.draft ?? '');
   const [files, setFiles] = useState<readonly File[]>([]);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(undefined);
@@ -65,7 +67,9 @@ export function Composer(props: ComposerProps): JSX.Element {
         />
         {files.length > 0 && <FileChips files={files} onChange={setFiles} />}
         <div class="bar">
-          {props.takesFiles && <Attach onChoose={(more) => setFiles([...files, ...more])} />}
+          {props.takesFiles && props.blocked === undefined && (
+            <Attach onChoose={(more) => setFiles([...files, ...more])} />
+          )}
           <span class="muted small">{modifierKey} Enter to send</span>
           <div class="buttons">
             {props.isRunning && props.onStop !== undefined && (

@@ -5,7 +5,7 @@ import { askOfItem } from '../data/ask.ts';
 import { duration } from '../data/formats.ts';
 import { jsonText } from '../data/json-text.ts';
 import { remedyOf } from '../data/problems.ts';
-import type { NoteItem, ToolItem, TranscriptItem } from '../data/transcript.ts';
+import type { AskItem, NoteItem, ToolItem, TranscriptItem } from '../data/transcript.ts';
 import { isYou } from '../session/actors.ts';
 import { AskCard } from './ask-card.tsx';
 import { JsonLine, JsonTree } from './json-tree.tsx';
@@ -58,7 +58,12 @@ export function Conversation(props: {
 }
 
 function isAgent(item: TranscriptItem | undefined): boolean {
-  return item?.kind === 'text' || item?.kind === 'ask';
+  return item?.kind === 'text' || (item?.kind === 'ask' && !isOfServer(item));
+}
+
+/** What an interruption left open is asked by the server, not by the agent. */
+function isOfServer({ request }: AskItem): boolean {
+  return request.kind === 'question' && request.about !== undefined;
 }
 
 function Prompt({ input }: { readonly input: RunRecord['input'] }): JSX.Element {
@@ -87,7 +92,8 @@ interface EntryProps {
 
 const Entry = memo(
   ({ item, text, run, hasEnded, isLast, isSameVoice }: EntryProps): JSX.Element => {
-    const voice = <span class="who">{isSameVoice ? '' : 'Agent'}</span>;
+    const isServer = item.kind === 'ask' && isOfServer(item);
+    const voice = <span class="who">{isServer ? 'Convoke' : isSameVoice ? '' : 'Agent'}</span>;
     switch (item.kind) {
       case 'text':
         return (

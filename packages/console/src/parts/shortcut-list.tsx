@@ -20,6 +20,7 @@ const keys: readonly (readonly [keys: string, does: string])[] = [
   ['e r', 'Edit input, write a message'],
   ['[ ]', 'Previous and next tab of a run'],
   ['f', 'Follow the latest output'],
+  ['n', 'Go to the next open request in a conversation'],
   ['c', 'Copy menu of a run'],
   [`${modifierKey} Enter`, 'Send message'],
   ['Esc Esc', 'Stop the run (in the composer)'],

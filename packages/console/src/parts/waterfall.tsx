@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { duration, roughly } from '../data/formats.ts';
+import { duration, plural, roughly } from '../data/formats.ts';
 import { type Spans, type TimeScale, timeScale } from '../data/spans.ts';
 
 type DrawnSpan = Spans['spans'][number];
@@ -110,9 +110,9 @@ function summaryOf({ spans, queuedMs, executedMs, waitedMs }: Spans): string {
   const lost = legs.filter(({ end }) => end === 'interrupted').length;
   const parts = [
     `queued ${duration(queuedMs)}`,
-    `ran ${duration(executedMs)} in ${legs.length} legs`,
+    `ran ${duration(executedMs)} in ${plural(legs.length, 'leg')}`,
     `waited ${duration(waitedMs)}`,
-    ...(lost === 0 ? [] : [`interrupted ${lost} times`]),
+    ...(lost === 0 ? [] : [lost === 1 ? 'interrupted once' : `interrupted ${lost} times`]),
   ];
   return `Time of the run: ${parts.join(', ')}`;
 }

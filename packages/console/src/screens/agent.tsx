@@ -1,13 +1,15 @@
-import type { AgentDetails } from '@convoke/sdk';
+import type { AgentDetails, SessionHandle } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { type RouteParams, addressOf } from '../data/routes.ts';
+import { place, setQuery } from '../page/router.ts';
+import { Button } from '../parts/button.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Card, Heading, Await } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
 import { Time, Took } from '../parts/time.tsx';
-import { listRuns } from '../session/api.ts';
+import { listRuns, newestRuns } from '../session/api.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
 import { useResource, useTenant, useTitle } from '../session/use.ts';
 import { SessionTalk } from './try-it.tsx';
@@ -26,9 +28,9 @@ export function AgentScreen({ agent: name = '' }: RouteParams): JSX.Element {
             <p class="muted">{agent.description}</p>
           </Heading>
           {agent.problem === undefined ? (
-            <div class="columns talk">
+            <div class="columns side">
               <TryIt key={agent.name} agent={agent} />
-              <div class="stack">
+              <div class="stack side-pane">
                 <About agent={agent} />
                 <Recent name={agent.name} canRun />
               </div>
@@ -57,22 +59,57 @@ function Broken({ problem }: { readonly problem: string }): JSX.Element {
   );
 }
 
+/** The conversation is a session, and its id is in the address: a reload shows the same. */
 function TryIt({ agent }: { readonly agent: AgentDetails }): JSX.Element {
-  const { client } = useTenant();
-  const session = useRef<ReturnType<typeof client.sessions.create>>(undefined);
+  const { client, tenantId } = useTenant();
+  const inAddress = place.value.query.get('session') ?? undefined;
+  const [opened, setOpened] = useState(inAddress);
+  const [count, setCount] = useState(0);
+  // Only a session that the address named has runs that this page did not start.
+  const earlier = useResource(`${tenantId}/try/${opened ?? 'none'}`, () =>
+    opened === undefined ? Promise.resolve([]) : newestRuns(client.sessions.at(opened)),
+  );
+  const creation = useRef<Promise<SessionHandle>>(undefined);
   const open = () => {
-    const opened = (session.current ??= client.sessions.create(agent.name));
-    // A refused creation is tried again with the next message.
-    opened.catch(() => {
-      session.current = undefined;
-    });
-    return opened;
+    if (opened !== undefined) return Promise.resolve(client.sessions.at(opened));
+    const created = (creation.current ??= client.sessions.create(agent.name));
+    created.then(
+      ({ id }) => setQuery({ session: id }),
+      // A refused creation is tried again with the next message.
+      () => (creation.current = undefined),
+    );
+    return created;
+  };
+  const startNew = () => {
+    creation.current = undefined;
+    setOpened(undefined);
+    setCount(count + 1);
+    setQuery({ session: undefined });
   };
   return (
-    <Card title="Try it">
-      <div class="card-body">
-        <SessionTalk session={open} earlier={[]} takesFiles={agent.session_files_supported} />
-      </div>
+    <Card
+      title="Try it"
+      class="chat"
+      aside={
+        inAddress === undefined ? undefined : (
+          <Button size="small" kind="quiet" onClick={startNew}>
+            New session
+          </Button>
+        )
+      }
+    >
+      <Await resource={earlier}>
+        {(runs) => (
+          <SessionTalk
+            key={count}
+            session={open}
+            earlier={runs}
+            takesFiles={agent.session_files_supported}
+            draft={place.peek().query.get('prompt') ?? undefined}
+            welcome={<Empty title={`Send a message to ${agent.name}.`} />}
+          />
+        )}
+      </Await>
     </Card>
   );
 }

@@ -8,26 +8,24 @@ import { copyText } from '../parts/copy.tsx';
 import { Confirm, FormDialog, useAction } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
 import { Card, Heading, Await } from '../parts/page.tsx';
+import { Empty } from '../parts/states.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
+import { newestRuns } from '../session/api.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
 import { useResource, useRight, useTenant, useTitle } from '../session/use.ts';
 import { SessionFiles } from './session-files.tsx';
 import { titleOf } from './sessions.tsx';
 import { SessionTalk } from './try-it.tsx';
 
-/** The newest runs of the session that are shown as its conversation. */
-const maxRuns = 20;
-
 export function SessionScreen({ session: id = '' }: RouteParams): JSX.Element {
   const tenant = useTenant();
   const { client, tenantId } = tenant;
   const found = useResource(`${tenantId}/session/${id}`, () => client.sessions.at(id).read());
-  const runs = useResource(`${tenantId}/session-runs/${id}`, async () => {
-    const page = await client.sessions.at(id).runs.list({ limit: maxRuns }).page();
-    return page.items.map(({ record }) => record).toReversed();
-  });
+  const runs = useResource(`${tenantId}/session-runs/${id}`, () =>
+    newestRuns(client.sessions.at(id)),
+  );
   useRefreshOnNotice(
     (notice) => notice.session_id === id,
     () => {
@@ -41,21 +39,20 @@ export function SessionScreen({ session: id = '' }: RouteParams): JSX.Element {
         <>
           <SessionHeading session={session} onChange={found.set.bind(found)} />
           <div class="columns side">
-            <Card title="Conversation">
-              <div class="card-body">
-                <Await resource={runs}>
-                  {(earlier) => (
-                    <SessionTalk
-                      session={() => Promise.resolve(client.sessions.at(id))}
-                      earlier={earlier}
-                      takesFiles={session.session_files_supported}
-                      blocked={blockedBy(session)}
-                    />
-                  )}
-                </Await>
-              </div>
+            <Card title="Conversation" class="chat">
+              <Await resource={runs}>
+                {(earlier) => (
+                  <SessionTalk
+                    session={() => Promise.resolve(client.sessions.at(id))}
+                    earlier={earlier}
+                    takesFiles={session.session_files_supported}
+                    blocked={blockedBy(session)}
+                    welcome={<Empty title="No messages yet." />}
+                  />
+                )}
+              </Await>
             </Card>
-            <div class="stack">
+            <div class="stack side-pane">
               <About session={session} />
               {session.session_files_supported && <SessionFiles sessionId={session.id} />}
             </div>

@@ -1,64 +1,71 @@
 import type { RunRecord, SessionHandle } from '@convoke/sdk';
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { addressOf } from '../data/routes.ts';
+import { hasEnded } from '../data/run-rows.ts';
 import { RunStore } from '../data/run-store.ts';
 import { Composer } from '../parts/composer.tsx';
 import { Conversation } from '../parts/conversation.tsx';
+import { FollowedLog } from '../parts/followed-log.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { useRight, useTenant } from '../session/use.ts';
 
-/** Starts runs in a session and shows them as one conversation, with approvals in place. */
+/**
+ * Starts runs in a session and shows them as one conversation, with approvals in place. The conversation scrolls above the
+ * composer, which stays in reach however long it becomes.
+ */
 export function SessionTalk(props: {
   /** Creates the session with the first message where there is none yet. */
   readonly session: () => Promise<SessionHandle>;
   readonly earlier: readonly RunRecord[];
   readonly takesFiles: boolean;
   readonly blocked?: string | undefined;
-  readonly onStarted?: ((run: RunRecord) => void) | undefined;
+  /** What the composer holds at first. */
+  readonly draft?: string | undefined;
+  /** What stands where the conversation will be. */
+  readonly welcome?: JSX.Element | undefined;
 }): JSX.Element {
   const [started, setStarted] = useState<readonly RunRecord[]>([]);
   const mayWrite = useRight('runs:write');
+  const follow = useSignal(true);
   const known = new Set(started.map(({ id }) => id));
   const runs = [...props.earlier.filter(({ id }) => !known.has(id)), ...started];
   const [current, setCurrent] = useState<RunStore | undefined>(undefined);
-  const isRunning = current !== undefined && !isOver(current.record.value);
+  const isRunning = current !== undefined && !hasEnded(current.record.value);
   const send = async (prompt: string, files: readonly File[]) => {
     const session = await props.session();
     const ids: string[] = [];
     for (const file of files) ids.push((await session.files.upload(file)).id);
     const run = await session.run(prompt, ids.length === 0 ? {} : { files: ids });
+    // One's own message is what one wants to see, wherever one was reading.
+    follow.value = true;
     setStarted((before) => [...before, run.record]);
-    props.onStarted?.(run.record);
   };
-  const readOnly = mayWrite ? undefined : 'Read-only access';
   return (
-    <div class="talk-pane">
-      {runs.length > 0 && (
-        <div class="conversation" role="log" aria-live="off" aria-label="Conversation">
-          {runs.map((run, index) => (
-            <OneTalk
-              key={run.id}
-              first={run}
-              onOpen={index === runs.length - 1 ? setCurrent : undefined}
-            />
-          ))}
-        </div>
-      )}
+    <div class="talk">
+      <FollowedLog follow={follow} ownPane>
+        {runs.length === 0
+          ? props.welcome
+          : runs.map((run, index) => (
+              <OneTalk
+                key={run.id}
+                first={run}
+                onOpen={index === runs.length - 1 ? setCurrent : undefined}
+              />
+            ))}
+      </FollowedLog>
       <Composer
         onSend={send}
         onStop={() => current?.cancel()}
         isRunning={isRunning}
         takesFiles={props.takesFiles}
-        blocked={readOnly ?? props.blocked}
+        draft={props.draft}
+        blocked={mayWrite ? props.blocked : 'Read-only access'}
       />
     </div>
   );
-}
-
-function isOver({ status }: RunRecord): boolean {
-  return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
 function OneTalk(props: {
@@ -69,11 +76,11 @@ function OneTalk(props: {
   const store = useMemo(() => new RunStore(client, props.first), [props.first.id]);
   useEffect(() => store.open(), [store]);
   useEffect(() => props.onOpen?.(store), [store, props.onOpen === undefined]);
-  const { items, hasEnded } = store.view.value;
+  const { items, hasEnded: isOver } = store.view.value;
   const run = store.record.value;
   return (
     <>
-      <Conversation run={run} items={items} hasEnded={hasEnded} />
+      <Conversation run={run} items={items} hasEnded={isOver} />
       {store.error.value !== undefined && <ProblemNote error={store.error.value} />}
       <p class="divider">
         <Status of={run.status} />

@@ -7,6 +7,7 @@ import type {
   OverviewRecord,
   RunRecord,
   RunSummary,
+  SessionHandle,
   SessionRecord,
   SessionStatus,
   SystemRecord,
@@ -113,6 +114,15 @@ export async function listSessions(
 ): Promise<PageOf<SessionRecord>> {
   const found = await client.sessions.list({ ...filter, limit: pageRows, cursor }).page();
   return { items: found.items.map(({ record }) => record), nextCursor: found.nextCursor };
+}
+
+/** Runs of a session that are shown as its conversation. */
+const maxTalkedRuns = 20;
+
+/** The newest runs of a session, oldest first. */
+export async function newestRuns(session: SessionHandle): Promise<readonly RunRecord[]> {
+  const page = await session.runs.list({ limit: maxTalkedRuns }).page();
+  return page.items.map(({ record }) => record).toReversed();
 }
 
 /**

@@ -166,6 +166,7 @@ function publicClient(clientId: string): Client {
 
 /** Without HTTPS there is a console on localhost only, where the issuer may be too. */
 function transport() {
+  // oxlint-disable-next-line typescript/no-deprecated -- marked so only to stand out
   return { [allowInsecureRequests]: location.protocol === 'http:' };
 }
 

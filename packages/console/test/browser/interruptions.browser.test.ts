@@ -58,7 +58,7 @@ test('a run that was interrupted shows it in the waterfall, and its text without
   const leg = await puppet.leg();
   leg.say('half and half');
   const page = await web.visit(`${web.tenant}/runs/${told.id}`);
-  await page.getByRole('figure', { name: /in 2 legs.* interrupted 1 times/ }).waitFor();
+  await page.getByRole('figure', { name: /in 2 legs.* interrupted once/ }).waitFor();
   await page.locator('.waterfall .span.leg.interrupted').waitFor();
   const talk = page.getByRole('log');
   await talk.getByText('Unfinished text was discarded.').waitFor();
@@ -74,7 +74,7 @@ test('a run that was interrupted shows it in the waterfall, and its text without
 test('a call in doubt is answered from the inbox, which says what each answer does (D-83)', async () => {
   await runIn(web.server, paid, 'waiting');
   const page = await web.visit(`${web.tenant}/approvals`);
-  await page.getByRole('link', { name: /Was pay carried out\?.*pay the bill/ }).click();
+  await page.getByRole('link', { name: /Did pay complete\?.*pay the bill/ }).click();
   const card = page.getByRole('region', { name: 'Question: Did pay complete?' });
   await card.getByText('b-17').waitFor();
   for (const label of doubtOptions) {

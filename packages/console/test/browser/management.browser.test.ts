@@ -58,7 +58,7 @@ test('a client is created and rotated by keyboard; each secret is shown once and
 
 test('a tenant is created, used, and offboarded only after its id was typed', async () => {
   const page = await web.visit(`${web.organization}/tenants`);
-  const switcher = page.getByRole('button', { name: /^Tenant .+: choose another/ });
+  const switcher = page.getByRole('button', { name: /^Tenant .+: switch tenant/ });
   const tenantBefore = await switcher.textContent();
   await page.getByRole('button', { name: 'Create tenant' }).click();
   await page.getByLabel('Name').fill('Second home');

@@ -19,7 +19,9 @@ const pictureFolder = fileURLToPath(new URL('../../pictures', import.meta.url));
 
 /** What is around the content is the same on every screen of a tenant, and on every one of the organization. */
 const firstOfTheirKind = new Set(['home', 'tenants']);
-const widths = [1280, 768, 360] as const;
+const widths = [1280, 768, 390, 360] as const;
+/** The width of a telephone, at which some texts make room for others. */
+const narrow = 390;
 const usualSize = { width: 1280, height: 820 };
 
 /** How far the content reaches beyond the window or its frame. */
@@ -43,6 +45,9 @@ test('every screen is accessible in both themes (axe, WCAG 2.2 AA) and never scr
     for (const width of widths) {
       if (width !== usualSize.width) await page.setViewportSize({ width, height: 780 });
       expect({ width, excess: await excessOf(page) }).toEqual({ width, excess: 0 });
+      if (width !== narrow) continue;
+      await expectAccessible(page);
+      await expectReadableInDark(page);
     }
     await page.setViewportSize(usualSize);
   });

@@ -44,9 +44,10 @@ test('without a refresh token the sign-in is renewed at the issuer, and the page
   await letTokensEnd(page);
   await send(page).click();
   await page.locator('.divider .status', { hasText: 'completed' }).waitFor();
-  expect(issuer.silentCodes).toBeGreaterThan(before);
+  // A renewal that was under way when the clock moved counts from before: the page then asks once more.
+  await expect.poll(() => issuer.silentCodes).toBeGreaterThan(before);
   expect(await page.evaluate<boolean>('globalThis.isSamePage')).toBe(true);
-  expect(await page.locator('iframe').count()).toBe(0);
+  await expect.poll(() => page.locator('iframe').count()).toBe(0);
 });
 
 test('where the issuer wants the person, the page asks for the sign-in and keeps what was typed', async () => {

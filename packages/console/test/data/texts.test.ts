@@ -9,7 +9,7 @@ import { cliOf, curlOf, quoted, sdkOf } from '../../src/data/snippets.ts';
 test('an error says what happened and what to do, with code and request id (issue 13)', () => {
   const facts = { code: 'not_found', status: 404, requestId: 'req_1' };
   expect(problemOf(new NotFoundError('No such run.', facts))).toEqual({
-    title: 'This does not exist here.',
+    title: 'Not found.',
     action: 'Check the address, or choose another tenant.',
     code: 'not_found',
     requestId: 'req_1',

@@ -21,6 +21,9 @@ export function ApprovalsScreen(): JSX.Element {
   const chosen = query.get('item') ?? undefined;
   return (
     <div class={`inbox ${chosen === undefined ? '' : 'chosen'}`}>
+      <h1 class="hidden-text" tabIndex={-1}>
+        Approvals
+      </h1>
       <Queue chosen={chosen} />
       <div class="detail">
         {chosen === undefined ? (

@@ -47,9 +47,6 @@ export function Queue({ chosen }: { readonly chosen: string | undefined }): JSX.
   );
   return (
     <div class="queue">
-      <h1 class="hidden-text" tabIndex={-1}>
-        Approvals
-      </h1>
       <Filters status={status} kind={kind} agent={agent} agents={agents} />
       {list.error.value !== undefined && (
         <ProblemNote error={list.error.value} retry={() => list.refresh()} />

@@ -1,16 +1,18 @@
 import type { RunRecord } from '@convoke/sdk';
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { jsonText } from '../../data/json-text.ts';
 import { remedyOf } from '../../data/problems.ts';
 import { clock, plural } from '../../data/formats.ts';
+import { hasEnded } from '../../data/run-rows.ts';
 import type { RunStore } from '../../data/run-store.ts';
 import { type TimelineRow, timelineRows } from '../../data/timeline.ts';
 import type { TranscriptItem } from '../../data/transcript.ts';
 import { Button } from '../../parts/button.tsx';
 import { Conversation } from '../../parts/conversation.tsx';
 import { CopyButton, download } from '../../parts/copy.tsx';
+import { FollowedLog } from '../../parts/followed-log.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { Markdown } from '../../parts/markdown.tsx';
 import { Card } from '../../parts/page.tsx';
@@ -39,7 +41,7 @@ export function RunTabs(props: { readonly store: RunStore; readonly run: RunReco
   };
   const errors = store.view.value.items.filter(isError).length;
   useShortcuts({ '[': () => step(-1), ']': () => step(1), '.': showNextError });
-  const follow = useSignal(false);
+  const follow = useSignal(!hasEnded(run));
   const tabs = names.map((name) => ({
     name: titles[name],
     href: addressWith({ tab: name }),
@@ -66,58 +68,21 @@ export function RunTabs(props: { readonly store: RunStore; readonly run: RunReco
   );
 }
 
-/** What arrives this soon after the screen was opened is history, not news. */
-const loadingMs = 2000;
-
-/** Sticks to the end while the run talks, until the reader scrolls up. */
+/** Keeps its end in view while the run talks, until the reader scrolls up. */
 function Talk(props: {
   readonly store: RunStore;
   readonly run: RunRecord;
   readonly follow: Signal<boolean>;
 }): JSX.Element {
   const { store, run, follow } = props;
-  const view = store.view.value;
-  const end = useRef<HTMLDivElement>(null);
-  const isFollowing = follow.value;
-  const [seen, setSeen] = useState(0);
-  const openedAt = useRef(Date.now());
-  const count = store.view.value.items.length;
-  const isLive = !store.view.value.hasEnded;
-  useEffect(() => {
-    const scroller = end.current?.closest('.main');
-    if (scroller === null || scroller === undefined) return;
-    const look = () => {
-      const rest = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
-      follow.value = rest < 80;
-    };
-    scroller.addEventListener('scroll', look, { passive: true });
-    return () => scroller.removeEventListener('scroll', look);
-  }, []);
-  useEffect(() => {
-    const isLoading = Date.now() - openedAt.current < loadingMs;
-    if (isFollowing || isLoading) setSeen(count);
-    if (!isFollowing) return;
-    if (isLive) end.current?.scrollIntoView({ block: 'end' });
-  }, [view, isFollowing]);
-  const jump = () => {
-    follow.value = true;
-    end.current?.scrollIntoView({ block: 'end' });
-  };
-  useShortcuts({ f: () => (isFollowing ? (follow.value = false) : jump()) });
-  const fresh = Math.max(0, count - seen);
+  const { items, hasEnded } = store.view.value;
   return (
-    <div class="stack" role="log" aria-live="off" aria-label="Conversation">
-      <Conversation run={run} items={store.view.value.items} hasEnded={store.view.value.hasEnded} />
-      {run.status === 'failed' && !hasFailure(store) && (
+    <FollowedLog follow={follow}>
+      <Conversation run={run} items={items} hasEnded={hasEnded} />
+      {run.status === 'failed' && !hasFailure(items) && (
         <p class="note failed-note">{`${run.error_message ?? ''} ${remedyOf(run.error_code)}`}</p>
       )}
-      {isLive && !isFollowing && fresh > 0 && (
-        <div class="follow">
-          <Button size="small" onClick={jump}>{`↓ ${fresh} new`}</Button>
-        </div>
-      )}
-      <div ref={end} />
-    </div>
+    </FollowedLog>
   );
 }
 
@@ -150,8 +115,8 @@ function showNextError(): void {
   next.focus({ preventScroll: true });
 }
 
-function hasFailure(store: RunStore): boolean {
-  return store.view.value.items.some(({ kind }) => kind === 'failure');
+function hasFailure(items: readonly TranscriptItem[]): boolean {
+  return items.some(({ kind }) => kind === 'failure');
 }
 
 function Timeline({ store }: { readonly store: RunStore }): JSX.Element {

@@ -1,0 +1,122 @@
+import type { Locator, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import type { AgentYaml } from '../../../server/test/support/agents.ts';
+import { consoleTests } from './support/console-tests.ts';
+
+const words = (count: number, mark: string) =>
+  `${Array.from({ length: count }, (_, index) => `word${index % 10}`).join(' ')} ${mark} `;
+
+/** Ten thousand words with three requests between them. */
+const talker: AgentYaml = {
+  description: 'Talks long and asks three times',
+  approval_required_tools: ['write_file'],
+  script: [
+    { say: words(4000, 'first.') },
+    { ask: { question: 'Shall I continue?', options: ['yes', 'no'] } },
+    { say: words(3000, 'second.') },
+    { tool: { name: 'write_file', input: { path: 'two.txt', text: '2' } } },
+    { say: words(3000, 'third.') },
+    { tool: { name: 'write_file', input: { path: 'three.txt', text: '3' } } },
+    { say: 'The end.' },
+  ],
+};
+
+const web = consoleTests({ agents: { talker } });
+
+/** Whether all of the element is inside the window. */
+async function isInView(part: Locator): Promise<boolean> {
+  const box = await part.boundingBox();
+  const size = part.page().viewportSize();
+  return (
+    box !== null && size !== null && box.y >= 0 && Math.floor(box.y + box.height) <= size.height
+  );
+}
+
+const composer = (page: Page) => page.getByLabel('Message to the agent');
+const log = (page: Page) => page.getByRole('log', { name: 'Conversation' });
+const needsYou = (page: Page) => page.getByRole('button', { name: /Needs you/ });
+const focused = (page: Page) =>
+  page.evaluate<string>('document.activeElement?.getAttribute("aria-label") ?? "nothing"');
+
+async function scrollToTop(page: Page): Promise<void> {
+  await log(page).evaluate((pane) => {
+    pane.scrollTop = 0;
+  });
+}
+
+test('a conversation of 10,000 words follows its end, keeps the composer in reach, and says where it needs the person', async () => {
+  const page = await web.visit(`${web.tenant}/agents/talker`);
+  const field = page.getByRole('textbox', { name: 'Message to the agent', disabled: false });
+  await field.waitFor();
+  await field.fill('talk');
+  await field.press('Control+Enter');
+
+  const question = page.getByRole('region', { name: /^Question: Shall I continue/ });
+  const send = question.getByRole('button', { name: 'Answer' });
+  await send.waitFor();
+  await expect.poll(() => isInView(send)).toBe(true);
+  expect(await isInView(composer(page))).toBe(true);
+  expect(await needsYou(page).count()).toBe(0);
+
+  // A reader who has scrolled up stays there; the chip leads to the request, and its keys work.
+  await scrollToTop(page);
+  await needsYou(page).waitFor();
+  expect(await isInView(composer(page))).toBe(true);
+  await page.locator('#content').focus();
+  await page.keyboard.press('n');
+  await expect.poll(() => focused(page)).toMatch(/^Question/);
+  await question.getByRole('radio', { name: 'yes' }).check();
+  await question.getByRole('button', { name: 'Answer', disabled: false }).press('Enter');
+  await question.getByText('answered').waitFor();
+  // The keyboard is where it was, and the next request is one key away.
+  expect(await focused(page)).toMatch(/^Question/);
+  const second = page.getByRole('region', { name: 'Permission: write_file' }).nth(0);
+  await second.getByRole('button', { name: /^Allow/, disabled: false }).waitFor();
+  await page.keyboard.press('n');
+  await expect.poll(() => focused(page)).toMatch(/^Permission/);
+  await page.keyboard.press('a');
+  await second.getByText('allowed').waitFor();
+
+  const third = page.getByRole('region', { name: 'Permission: write_file' }).nth(1);
+  const allow = third.getByRole('button', { name: /^Allow/, disabled: false });
+  await allow.waitFor();
+  await expect.poll(() => isInView(allow)).toBe(true);
+});
+
+test('a reload, and an answer after it, change nothing of the conversation', async () => {
+  const page = await web.visit(`${web.tenant}/agents/talker`);
+  const field = page.getByRole('textbox', { name: 'Message to the agent', disabled: false });
+  await field.waitFor();
+  await field.fill('keep this');
+  await field.press('Control+Enter');
+  await page.getByRole('region', { name: /^Question/ }).waitFor();
+  await expect.poll(() => new URL(page.url()).searchParams.get('session')).toMatch(/^sess_/);
+  const before = await log(page).getByText('keep this').count();
+  await page.reload();
+  const question = page.getByRole('region', { name: /^Question/ });
+  await question.getByRole('button', { name: 'Decline', disabled: false }).click();
+  await question.getByText('declined to answer').waitFor();
+  expect(await log(page).getByText('keep this').count()).toBe(before);
+  await page.getByRole('button', { name: 'New session' }).click();
+  await page.getByText('Send a message to talker.').waitFor();
+  expect(new URL(page.url()).searchParams.has('session')).toBe(false);
+});
+
+test('a run that talks is followed from the start, until the reader scrolls up', async () => {
+  const page = await web.visit(`${web.tenant}/agents/talker`);
+  const field = page.getByRole('textbox', { name: 'Message to the agent', disabled: false });
+  await field.waitFor();
+  await field.fill('follow me');
+  await field.press('Control+Enter');
+  await page.getByRole('region', { name: /^Question/ }).waitFor();
+  await page.getByRole('link', { name: 'View run' }).first().click();
+  const send = page.getByRole('button', { name: 'Answer', exact: true });
+  await send.waitFor();
+  await expect.poll(() => isInView(send)).toBe(true);
+  await page.getByRole('button', { name: /follow/, pressed: true }).waitFor();
+  await page.evaluate('document.querySelector("[data-scroller]").scrollTop = 0');
+  await page.getByRole('button', { name: /follow/, pressed: false }).waitFor();
+  await needsYou(page).click();
+  await expect.poll(() => isInView(send)).toBe(true);
+  expect(await focused(page)).toMatch(/^Question/);
+});
