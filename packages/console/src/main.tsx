@@ -5,6 +5,7 @@ import { App } from './frame/app.tsx';
 import { startRouter } from './page/router.ts';
 import { keepTextVisible } from './page/safe-text.ts';
 import { keepSettings } from './page/settings.ts';
+import { keepTitle } from './page/title.ts';
 import { startShortcuts } from './page/shortcuts.ts';
 
 // In a frame the page is the end of a silent sign-in, whose address the page around it reads (D-261).
@@ -13,6 +14,7 @@ if (window === window.top) start();
 function start(): void {
   keepTextVisible();
   keepSettings();
+  keepTitle();
   startRouter();
   startShortcuts();
   const root = document.querySelector('#app');

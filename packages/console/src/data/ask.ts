@@ -1,4 +1,10 @@
-import type { InteractionRecord, InteractionSummary, Json, JsonObject } from '@convoke/sdk';
+import type {
+  InteractionRecord,
+  InteractionSummary,
+  Json,
+  JsonObject,
+  RunRecord,
+} from '@convoke/sdk';
 import type { AskItem } from './transcript.ts';
 
 /** What a person is asked, from whichever source it came: the list, the record, or the events of the run. */
@@ -6,6 +12,7 @@ export interface Ask {
   readonly key: string;
   readonly sessionId: string;
   readonly runId: string;
+  readonly agentName?: string | undefined;
   readonly kind: 'permission' | 'question';
   readonly status: string;
   readonly createdAt: string;
@@ -29,17 +36,22 @@ export interface AskOutcome {
   readonly message?: string | undefined;
   readonly updatedInput?: JsonObject | undefined;
   readonly by?: string | undefined;
+  /** Their name, where the server knows it. */
+  readonly byName?: string | undefined;
   readonly at?: string | undefined;
 }
 
-/** What a person decides on: the input of the tool, as they or another person may have changed it. */
+/** What a person decides on: the input that the agent asked for. */
 export function inputOf(ask: Ask): Json | undefined {
   if (ask.about !== undefined) return ask.about.tool_input;
-  return ask.kind === 'permission' ? (ask.outcome?.updatedInput ?? ask.toolInput) : undefined;
+  return ask.kind === 'permission' ? ask.toolInput : undefined;
 }
 
-export function askOfRecord(record: InteractionRecord): Ask {
+export function askOfRecord(
+  record: InteractionRecord & { readonly agent_name?: string | undefined },
+): Ask {
   return {
+    agentName: record.agent_name,
     key: record.interaction_key,
     sessionId: record.session_id,
     runId: record.run_id,
@@ -62,6 +74,7 @@ export function askOfRecord(record: InteractionRecord): Ask {
             message: record.message,
             updatedInput: record.updated_input,
             by: record.answered_by,
+            byName: record.answered_by_name,
             at: record.answered_at,
           }
         : undefined,
@@ -70,13 +83,14 @@ export function askOfRecord(record: InteractionRecord): Ask {
 
 export function askOfItem(
   item: AskItem,
-  run: { readonly id: string; readonly session_id: string; readonly hasEnded: boolean },
+  run: Pick<RunRecord, 'id' | 'session_id' | 'agent_name'> & { readonly hasEnded: boolean },
 ): Ask {
   const { request, resolution } = item;
   const common = {
     key: item.key,
     sessionId: run.session_id,
     runId: run.id,
+    agentName: run.agent_name,
     status: resolution !== undefined ? 'answered' : run.hasEnded ? 'cancelled' : 'pending',
     createdAt: item.at,
     outcome: resolution === undefined ? undefined : outcomeOf(resolution),
@@ -98,15 +112,33 @@ function outcomeOf(resolution: NonNullable<AskItem['resolution']>): AskOutcome {
   return { answer, isDeclined: declined === true, message, at };
 }
 
-/** In the past tense: `allowed`, `denied`, `answered "blue"`. */
-export function outcomeWords(outcome: AskOutcome): string {
+/** How a request ended, as a glyph, a word and a colour: an outcome must not look like a question. */
+export interface OutcomeText {
+  readonly glyph: string;
+  readonly words: string;
+  readonly tone: 'done' | 'failed' | 'muted';
+}
+
+export function outcomeText(outcome: AskOutcome): OutcomeText {
   if (outcome.decision === 'allow') {
-    return outcome.updatedInput === undefined ? 'allowed' : 'allowed with changes';
+    const words = outcome.updatedInput === undefined ? 'Allowed' : 'Allowed with changes';
+    return { glyph: '✓', words, tone: 'done' };
   }
-  if (outcome.decision === 'deny') return 'denied';
-  if (outcome.isDeclined) return 'declined to answer';
+  if (outcome.decision === 'deny') return { glyph: '✕', words: 'Denied', tone: 'failed' };
+  if (outcome.isDeclined) return { glyph: '⊘', words: 'Declined to answer', tone: 'muted' };
   const text = typeof outcome.answer === 'string' ? outcome.answer : outcome.answer?.join(', ');
-  return `answered "${text ?? ''}"`;
+  const words = text === undefined ? 'Answered' : `Answered "${text}"`;
+  return { glyph: '✓', words, tone: 'done' };
+}
+
+/** The same for a row of the inbox, which does not have the answer itself. */
+export function summaryOutcome(row: InteractionSummary): OutcomeText | undefined {
+  if (row.status === 'pending') return undefined;
+  if (row.status === 'answered') {
+    return outcomeText({ decision: row.decision, isDeclined: false });
+  }
+  const words = row.status === 'expired' ? 'Expired' : 'Run ended';
+  return { glyph: '⊘', words, tone: 'muted' };
 }
 
 export function summaryTitle({

@@ -50,9 +50,9 @@ export function until(at: string, now: number): string | undefined {
   const ms = Date.parse(at) - now;
   if (ms <= 0) return undefined;
   if (ms < minute) return `${Math.ceil(ms / second)} s`;
-  if (ms < hour) return `${Math.floor(ms / minute)} min`;
-  if (ms < 2 * day) return `${Math.floor(ms / hour)} h`;
-  return `${Math.floor(ms / day)} days`;
+  if (ms <= hour) return `${Math.ceil(ms / minute)} min`;
+  if (ms <= 2 * day) return `${Math.ceil(ms / hour)} h`;
+  return `${Math.ceil(ms / day)} days`;
 }
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];

@@ -44,8 +44,10 @@ function shallow(value: Json | undefined): string {
   return typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : String(value);
 }
 
+type JsonObjectValue = { readonly [member: string]: Json | undefined };
+
 export type JsonObjectText =
-  | { readonly ok: true; readonly value: { readonly [member: string]: Json | undefined } }
+  | { readonly ok: true; readonly value: JsonObjectValue }
   | { readonly ok: false; readonly reason: string };
 
 /** Parses what a person typed as the input of a tool or an agent: an object. */
@@ -60,4 +62,20 @@ export function parsedObject(text: string): JsonObjectText {
     return { ok: false, reason: 'Must be a JSON object: { … }.' };
   }
   return { ok: true, value: value as { readonly [member: string]: Json } };
+}
+
+/** An input whose members are texts, numbers and truth values only. */
+export type FlatInput = Readonly<Record<string, string | number | boolean>>;
+
+/** More members than this are edited as JSON. */
+const maxFields = 12;
+
+export function flatInput(value: JsonObjectValue): FlatInput | undefined {
+  const entries = Object.entries(value);
+  const isFlat = entries.every(([, member]) =>
+    ['string', 'number', 'boolean'].includes(typeof member),
+  );
+  return isFlat && entries.length > 0 && entries.length <= maxFields
+    ? (value as FlatInput)
+    : undefined;
 }

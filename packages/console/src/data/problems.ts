@@ -102,8 +102,16 @@ export function wasTooLate(error: unknown): boolean {
   );
 }
 
-/** Codes whose message names the field or the limit. */
-const needsDetail = new Set(['invalid_answer', 'file_too_large', 'invalid_webhook_url']);
+/** Codes whose message says what exactly is wrong: it comes before what helps in general. */
+const needsDetail = new Set([
+  'invalid_answer',
+  'file_too_large',
+  'invalid_webhook_url',
+  'invalid_cron',
+  'invalid_time_zone',
+  'budget_exhausted',
+  'unpriced_model',
+]);
 
 function joined(message: string, action: string): string {
   return action === '' ? message : `${message} ${action}`;
@@ -116,7 +124,8 @@ const remedies: Readonly<Record<string, string>> = {
     'The model provider refused the request or failed. Check the API key, model name and quota.',
   tool_error: 'A tool failed. Open the call to see its input and output.',
   run_timeout: 'The run exceeded its time limit (limits.run_seconds in agent.yaml).',
-  interaction_expired: 'The request expired without an answer. Run it again when a person can answer.',
+  interaction_expired:
+    'The request expired without an answer. Run it again when a person can answer.',
   worker_lost: 'The server stopped unexpectedly and the run could not be resumed. Run it again.',
   tool_in_doubt: 'A tool call may have completed, and this agent is set to stop in that case.',
   sandbox_unavailable: 'The sandbox failed to start. See the server log.',

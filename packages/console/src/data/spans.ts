@@ -13,7 +13,7 @@ export interface Span {
   /** How it ended, where that matters. */
   end?: 'interrupted' | 'failed' | 'cancelled' | undefined;
   /** Id of the event that began it, to find it in the timeline. */
-  readonly eventId?: string | undefined;
+  eventId?: string | undefined;
 }
 
 export interface Spans {
@@ -46,13 +46,13 @@ export class SpanRecorder {
   constructor(createdAt: number) {
     this.#createdAt = createdAt;
     this.#lastActivity = createdAt;
-    this.#spans.push({ kind: 'queue', label: 'queue', from: createdAt });
+    this.#spans.push({ kind: 'queue', label: 'Queued', from: createdAt });
   }
 
   take(event: RunEvent): void {
     const at = Date.parse(event.created_at);
     const isAnswer = event.type === 'permission_resolved' || event.type === 'user_answered';
-    if (isAnswer) this.#answered(event.data.interaction_key, at);
+    if (isAnswer) this.#answered(event.data.interaction_key, at, event.id);
     else this.#acted(event, at);
   }
 
@@ -82,20 +82,23 @@ export class SpanRecorder {
     return this.#pending.size > 0;
   }
 
-  #answered(key: string, at: number): void {
+  #answered(key: string, at: number, eventId: string): void {
     const ask = this.#asks.get(key);
     if (ask !== undefined) ask.to = at;
     this.#pending.delete(key);
     if (this.#pending.size > 0) return;
     this.#endLeg(this.#lastActivity);
-    this.#beginLeg(at, undefined);
+    this.#beginLeg(at, eventId);
   }
 
   #acted(event: RunEvent, at: number): void {
     this.#lastActivity = at;
     if (event.type === 'run_started') {
       const queue = this.#spans[0];
-      if (queue !== undefined) queue.to = at;
+      if (queue !== undefined) {
+        queue.to = at;
+        queue.eventId = event.id;
+      }
       this.#beginLeg(at, event.id);
     } else if (event.type === 'run_resumed') {
       if (this.#leg === undefined) this.#beginLeg(at, event.id);
@@ -107,9 +110,9 @@ export class SpanRecorder {
     else this.#used(event, at);
   }
 
-  #beginLeg(at: number, eventId: string | undefined): void {
+  #beginLeg(at: number, eventId: string): void {
     this.#legs += 1;
-    this.#leg = { kind: 'leg', label: `leg ${this.#legs}`, from: at, eventId };
+    this.#leg = { kind: 'leg', label: `Working, part ${this.#legs}`, from: at, eventId };
     this.#spans.push(this.#leg);
     this.#lastActivity = at;
   }
@@ -129,7 +132,7 @@ export class SpanRecorder {
       this.#burst.to = at;
       return;
     }
-    this.#burst = { kind: 'text', label: 'text', from: at, to: at, eventId: event.id };
+    this.#burst = { kind: 'text', label: 'Text', from: at, to: at, eventId: event.id };
     this.#spans.push(this.#burst);
   }
 
@@ -137,7 +140,7 @@ export class SpanRecorder {
     const { interaction_key: key } = event.data;
     this.#burst = undefined;
     if (this.#asks.has(key)) return;
-    const label = event.type === 'permission_request' ? event.data.tool_name : 'question';
+    const label = event.type === 'permission_request' ? event.data.tool_name : 'Question';
     const ask: Span = { kind: 'ask', label, from: at, eventId: event.id };
     this.#asks.set(key, ask);
     this.#pending.add(key);

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { type ScreenName, addressOf } from '../data/routes.ts';
-import { Brand, Icon } from '../parts/icon.tsx';
+import { Brand, Icon, type IconName } from '../parts/icon.tsx';
 import { MenuButton } from '../parts/menu.tsx';
 import { getOverview } from '../session/api.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
@@ -8,31 +9,38 @@ import { session } from '../session/session.ts';
 import type { TenantScope } from '../session/tenant-clients.ts';
 import { useResource } from '../session/use.ts';
 import { place } from '../page/router.ts';
+import { waitingCount } from '../page/title.ts';
 
 interface Entry {
   readonly name: string;
   readonly screen: ScreenName;
+  readonly icon: IconName;
   /** Screens below this one. */
   readonly also?: readonly ScreenName[];
 }
 
-export const tenantEntries: readonly Entry[] = [
-  { name: 'Home', screen: 'home' },
-  { name: 'Approvals', screen: 'approvals' },
-  { name: 'Runs', screen: 'runs', also: ['run'] },
-  { name: 'Sessions', screen: 'sessions', also: ['session'] },
-  { name: 'Agents', screen: 'agents', also: ['agent'] },
-  { name: 'Schedules', screen: 'schedules', also: ['schedule'] },
-  { name: 'Webhooks', screen: 'webhooks', also: ['webhook'] },
-  { name: 'Usage', screen: 'usage' },
+const workEntries: readonly Entry[] = [
+  { name: 'Home', screen: 'home', icon: 'House' },
+  { name: 'Approvals', screen: 'approvals', icon: 'Inbox' },
+  { name: 'Runs', screen: 'runs', icon: 'Play', also: ['run'] },
+  { name: 'Sessions', screen: 'sessions', icon: 'MessagesSquare', also: ['session'] },
+  { name: 'Agents', screen: 'agents', icon: 'Bot', also: ['agent'] },
+  { name: 'Usage', screen: 'usage', icon: 'ChartColumn' },
 ];
 
+const automationEntries: readonly Entry[] = [
+  { name: 'Schedules', screen: 'schedules', icon: 'CalendarClock', also: ['schedule'] },
+  { name: 'Webhooks', screen: 'webhooks', icon: 'Webhook', also: ['webhook'] },
+];
+
+export const tenantEntries: readonly Entry[] = [...workEntries, ...automationEntries];
+
 export const organizationEntries: readonly Entry[] = [
-  { name: 'Tenants', screen: 'tenants' },
-  { name: 'Clients', screen: 'clients', also: ['client'] },
-  { name: 'Members', screen: 'members' },
-  { name: 'Budgets', screen: 'budgets' },
-  { name: 'Audit', screen: 'audit' },
+  { name: 'Tenants', screen: 'tenants', icon: 'Layers' },
+  { name: 'Clients', screen: 'clients', icon: 'KeyRound', also: ['client'] },
+  { name: 'Members', screen: 'members', icon: 'Users' },
+  { name: 'Budgets', screen: 'budgets', icon: 'Wallet' },
+  { name: 'Audit', screen: 'audit', icon: 'ScrollText' },
 ];
 
 /** The entry of the navigation that a screen belongs to. */
@@ -71,33 +79,62 @@ export function Navigation(props: {
       </a>
       <Switcher scope={scope} />
       {scope !== undefined && (
-        <ul>
-          {tenantEntries.map((entry) => (
-            <NavigationLink key={entry.screen} entry={entry} params={{ tenant: scope.tenantId }}>
-              {entry.screen === 'approvals' ? <PendingCount scope={scope} /> : null}
-            </NavigationLink>
-          ))}
-        </ul>
+        <>
+          <Group entries={workEntries} params={{ tenant: scope.tenantId }} scope={scope} />
+          <Group
+            title="Automation"
+            entries={automationEntries}
+            params={{ tenant: scope.tenantId }}
+          />
+        </>
       )}
       {organizationId !== undefined && manages(organizationId) && (
-        <>
-          <h2>Organization</h2>
-          <ul>
-            {organizationEntries.map((entry) => (
-              <NavigationLink key={entry.screen} entry={entry} params={{ org: organizationId }} />
-            ))}
-          </ul>
-        </>
+        <Group
+          title="Organization"
+          entries={organizationEntries}
+          params={{ org: organizationId }}
+        />
       )}
       <ul class="foot">
         <li>
-          <a href="/docs">API reference</a>
+          <a href="/docs">
+            <Icon name="BookOpen" />
+            <span class="nav-name">API reference</span>
+          </a>
         </li>
-        <NavigationLink entry={{ name: 'Settings', screen: 'settings' }} params={{}}>
+        <NavigationLink
+          entry={{ name: 'Settings', screen: 'settings', icon: 'Settings' }}
+          params={{}}
+        >
           <span class="muted small clip">{person}</span>
         </NavigationLink>
       </ul>
     </nav>
+  );
+}
+
+/** One of the three kinds of screens: work, what runs without a person, and the organization. */
+function Group(props: {
+  readonly title?: string;
+  readonly entries: readonly Entry[];
+  readonly params: Readonly<Record<string, string>>;
+  /** Where the number of open requests is shown. */
+  readonly scope?: TenantScope;
+}): JSX.Element {
+  const { title, entries, params, scope } = props;
+  return (
+    <>
+      {title !== undefined && <h2>{title}</h2>}
+      <ul>
+        {entries.map((entry) => (
+          <NavigationLink key={entry.screen} entry={entry} params={params}>
+            {entry.screen === 'approvals' && scope !== undefined ? (
+              <PendingCount scope={scope} />
+            ) : null}
+          </NavigationLink>
+        ))}
+      </ul>
+    </>
   );
 }
 
@@ -116,7 +153,8 @@ function NavigationLink(props: {
   return (
     <li>
       <a href={addressOf(entry.screen, params)} aria-current={isHere ? 'page' : undefined}>
-        <span class="nowrap">{entry.name}</span>
+        <Icon name={entry.icon} />
+        <span class="nav-name nowrap">{entry.name}</span>
         {props.children}
       </a>
     </li>
@@ -131,6 +169,12 @@ function PendingCount({ scope }: { readonly scope: TenantScope }): JSX.Element |
     () => overview.refresh(),
   );
   const count = overview.data.value?.pending_interactions ?? 0;
+  useEffect(() => {
+    waitingCount.value = count;
+    return () => {
+      waitingCount.value = 0;
+    };
+  }, [count]);
   if (count === 0) return null;
   return (
     <span class="count" aria-label={`${count} waiting`}>

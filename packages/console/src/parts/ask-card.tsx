@@ -1,16 +1,17 @@
 import type { Answer, InteractionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Ask, askOfRecord, askTitle, inputOf, outcomeWords } from '../data/ask.ts';
+import { type Ask, askOfRecord, askTitle, inputOf, outcomeText } from '../data/ask.ts';
 import { inBackground } from '../data/in-background.ts';
-import { jsonParts } from '../data/json-text.ts';
+import { jsonParts, jsonText } from '../data/json-text.ts';
 import { wasTooLate } from '../data/problems.ts';
 import { findInteraction } from '../session/api.ts';
 import { personName } from '../session/session.ts';
-import { useRight, useTenant } from '../session/use.ts';
+import { useResource, useRight, useTenant } from '../session/use.ts';
 import { settings } from '../page/settings.ts';
 import { AskForm, type AskFormHandle } from './ask-form.tsx';
 import { useAction } from './dialog.tsx';
+import { Difference } from './input/difference.tsx';
 import { WholeJson } from './json-tree.tsx';
 import { ProblemNote } from './problem.tsx';
 import { Time, Until } from './time.tsx';
@@ -20,8 +21,8 @@ const armMs = 400;
 
 export interface AskCardProps {
   readonly ask: Ask;
-  /** Called with the record that the server has stored. */
-  readonly onAnswered?: ((record: InteractionRecord) => void) | undefined;
+  /** Called with the record that the server has stored. Late: another answer was first. */
+  readonly onAnswered?: ((record: InteractionRecord, isLate: boolean) => void) | undefined;
   /** Takes the focus, so that its keys work: in the inbox. */
   readonly hasFocus?: boolean | undefined;
 }
@@ -56,9 +57,9 @@ export function AskCard(props: AskCardProps): JSX.Element {
 
   const keepFocus = useKeptFocus(frame, isOpen);
   const { answer, isBusy, error } = useAnswer(ask, (record, isLate) => {
-    setRecorded(askOfRecord(record));
+    setRecorded({ ...askOfRecord(record), agentName: ask.agentName });
     setLate(isLate);
-    props.onAnswered?.(record);
+    props.onAnswered?.(record, isLate);
   });
   const press = (event: KeyboardEvent) => {
     const isText = event.target instanceof HTMLElement && event.target.matches('input, textarea');
@@ -94,7 +95,7 @@ export function AskCard(props: AskCardProps): JSX.Element {
         {isOpen && !mayAnswer && (
           <p class="muted">Your role can view this request but not answer it. Ask an operator.</p>
         )}
-        {!isOpen && <AskOutcomeLine ask={ask} wasLate={wasLate} />}
+        {!isOpen && <Outcome ask={ask} wasLate={wasLate} />}
         {error !== undefined && <ProblemNote error={error} />}
       </div>
     </section>
@@ -148,15 +149,19 @@ function useAnswer(ask: Ask, onRecord: (record: InteractionRecord, isLate: boole
 }
 
 function AskHeader({ ask }: { readonly ask: Ask }): JSX.Element {
+  const isOpen = ask.status === 'pending';
   return (
     <header>
       <strong>
-        <span class={ask.status === 'pending' ? 'waiting' : 'muted'} aria-hidden="true">
-          ◆{' '}
-        </span>
+        {isOpen && (
+          <span class="waiting" aria-hidden="true">
+            ◆{' '}
+          </span>
+        )}
         {ask.kind === 'permission' ? (
           <>
-            wants to run <code>{askTitle(ask)}</code>
+            {`${ask.agentName ?? 'The agent'} ${isOpen ? 'wants' : 'wanted'} to run `}
+            <code>{askTitle(ask)}</code>
           </>
         ) : ask.about === undefined ? (
           askTitle(ask)
@@ -166,7 +171,7 @@ function AskHeader({ ask }: { readonly ask: Ask }): JSX.Element {
       </strong>
       <span class="muted small">
         asked <Time at={ask.createdAt} />
-        {ask.status === 'pending' && ask.expiresAt !== undefined && (
+        {isOpen && ask.expiresAt !== undefined && (
           <>
             {' · '}
             <Until at={ask.expiresAt} before="expires" />
@@ -226,25 +231,53 @@ function LostChanges(props: {
   );
 }
 
-function AskOutcomeLine(props: { readonly ask: Ask; readonly wasLate: boolean }): JSX.Element {
-  const { outcome, status } = props.ask;
+/** Who decided what, when, and with which change: the evidence that stays. */
+function Outcome(props: { readonly ask: Ask; readonly wasLate: boolean }): JSX.Element {
+  const ask = useWhoAnswered(props.ask);
+  const { outcome, status } = ask;
   if (outcome === undefined) {
-    const words =
-      status === 'expired' ? 'Expired without an answer.' : 'The run ended before an answer came.';
-    return <p class="muted">{words}</p>;
+    const words = status === 'expired' ? 'Expired without an answer.' : 'The run ended first.';
+    return <p class="muted">{`⊘ ${words}`}</p>;
   }
+  const { glyph, words, tone } = outcomeText(outcome);
   return (
-    <p role={props.wasLate ? 'alert' : undefined}>
-      {props.wasLate && <strong>Your answer came too late. </strong>}
-      {outcome.by !== undefined && <span>{personName(outcome.by)} </span>}
-      <span>{outcomeWords(outcome)}</span>
-      {outcome.at !== undefined && (
-        <span class="muted">
-          {' '}
-          <Time at={outcome.at} />
+    <div class="stack tight">
+      <p role={props.wasLate ? 'alert' : undefined}>
+        {props.wasLate && <strong>Your answer came too late. </strong>}
+        <span class={tone}>
+          {glyph} <strong>{words}</strong>
         </span>
+        {outcome.by !== undefined && ` by ${outcome.byName ?? personName(outcome.by)}`}
+        {outcome.at !== undefined && (
+          <span class="muted">
+            {' · '}
+            <Time at={outcome.at} />
+          </span>
+        )}
+        {outcome.message !== undefined && `: “${outcome.message}”`}
+      </p>
+      {outcome.updatedInput !== undefined && ask.toolInput !== undefined && (
+        <Difference
+          label="Changes to the input"
+          before={jsonText(ask.toolInput)}
+          after={jsonText(outcome.updatedInput)}
+        />
       )}
-      {outcome.message !== undefined && <span>{`: “${outcome.message}”`}</span>}
-    </p>
+    </div>
   );
+}
+
+/** The events of a run do not name the person who answered; the record does. */
+function useWhoAnswered(ask: Ask): Ask {
+  const tenant = useTenant();
+  const isKnown = ask.outcome === undefined || ask.outcome.by !== undefined;
+  const found = useResource(`${tenant.tenantId}/answered/${isKnown ? 'known' : ask.key}`, () =>
+    isKnown ? Promise.resolve(undefined) : findInteraction(tenant, ask.key),
+  );
+  const record = found.data.value;
+  if (isKnown || ask.outcome === undefined || record === undefined) return ask;
+  return {
+    ...ask,
+    outcome: { ...ask.outcome, by: record.answered_by, byName: record.answered_by_name },
+  };
 }

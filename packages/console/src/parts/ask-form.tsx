@@ -3,10 +3,11 @@ import type { JSX, Ref } from 'preact';
 import { useImperativeHandle, useRef, useState } from 'preact/hooks';
 import type { Ask } from '../data/ask.ts';
 import { jsonText, parsedObject } from '../data/json-text.ts';
-import { lineDifference } from '../data/line-difference.ts';
 import { meaningOfDoubtOption } from '../data/problems.ts';
 import { Button } from './button.tsx';
-import { TextArea, TextField } from './field.tsx';
+import { Difference } from './input/difference.tsx';
+import { TextField } from './field.tsx';
+import { InputEditor } from './input/input-editor.tsx';
 
 export interface AskFormHandle {
   /** Acts on a key of the card; returns whether it meant something. */
@@ -69,16 +70,9 @@ function PermissionForm(props: FormProps): JSX.Element {
     <div class="stack">
       {edited !== undefined && (
         <>
-          <TextArea
-            label="Input for the tool"
-            value={edited}
-            onInput={setEdited}
-            isCode
-            autofocus
-            wrong={parsed?.ok === false ? parsed.reason : undefined}
-          />
+          <InputEditor text={edited} onChange={setEdited} />
           {isChanged && parsed?.ok === true && (
-            <Difference before={original} after={jsonText(parsed.value)} />
+            <Difference label="Your changes" before={original} after={jsonText(parsed.value)} />
           )}
         </>
       )}
@@ -101,21 +95,6 @@ function PermissionForm(props: FormProps): JSX.Element {
         <Button kind="primary" onClick={allow} disabled={!mayAllow}>
           {isChanged ? 'Allow with changes' : 'Allow'} <kbd>a</kbd>
         </Button>
-      </div>
-    </div>
-  );
-}
-
-/** What was changed, before it is sent. */
-function Difference(props: { readonly before: string; readonly after: string }): JSX.Element {
-  return (
-    <div class="code-block">
-      <div class="difference" role="region" aria-label="Your changes" tabIndex={0}>
-        {lineDifference(props.before, props.after).map(({ kind, text }, index) => (
-          <div key={index} class={kind}>
-            {`${kind === 'added' ? '+' : kind === 'removed' ? '−' : ' '} ${text}`}
-          </div>
-        ))}
       </div>
     </div>
   );

@@ -10,6 +10,7 @@ import { isYou } from '../session/actors.ts';
 import { AskCard } from './ask-card.tsx';
 import { JsonLine, JsonTree } from './json-tree.tsx';
 import { Markdown } from './markdown.tsx';
+import { Took } from './time.tsx';
 
 /** Rows in the document; older ones are in the timeline and in the download. */
 const maxRows = 500;
@@ -156,7 +157,16 @@ function ToolEntry({ item }: { readonly item: ToolItem }): JSX.Element {
           <JsonLine value={item.input ?? item.output} />
           <span class="muted small nowrap">
             {item.ok === false && <span class="failed">✕ failed </span>}
-            {ms === undefined ? 'running' : ms > 0 ? duration(ms) : ''}
+            {ms === undefined ? (
+              <>
+                {'running… '}
+                <Took from={item.at} to={undefined} />
+              </>
+            ) : ms > 0 ? (
+              duration(ms)
+            ) : (
+              ''
+            )}
           </span>
         </summary>
         <div class="inside">

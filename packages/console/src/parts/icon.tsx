@@ -1,11 +1,59 @@
 import type { JSX } from 'preact';
 import { h } from 'preact';
-import { ChevronDown, Copy, Download, Menu, Paperclip, Search, X } from 'lucide';
+import {
+  BookOpen,
+  Bot,
+  CalendarClock,
+  ChartColumn,
+  ChevronDown,
+  Copy,
+  Download,
+  House,
+  Inbox,
+  KeyRound,
+  Layers,
+  Menu,
+  MessagesSquare,
+  Paperclip,
+  Play,
+  ScrollText,
+  Search,
+  Settings,
+  Users,
+  Wallet,
+  Webhook,
+  X,
+} from 'lucide';
 
-const icons = { ChevronDown, Copy, Download, Menu, Paperclip, Search, X };
+const icons = {
+  BookOpen,
+  Bot,
+  CalendarClock,
+  ChartColumn,
+  ChevronDown,
+  Copy,
+  Download,
+  House,
+  Inbox,
+  KeyRound,
+  Layers,
+  Menu,
+  MessagesSquare,
+  Paperclip,
+  Play,
+  ScrollText,
+  Search,
+  Settings,
+  Users,
+  Wallet,
+  Webhook,
+  X,
+};
+
+export type IconName = keyof typeof icons;
 
 /** Always beside a text, or inside a control with a label: it is hidden from readers of the screen. */
-export function Icon({ name }: { readonly name: keyof typeof icons }): JSX.Element {
+export function Icon({ name }: { readonly name: IconName }): JSX.Element {
   return (
     <svg class="icon-mark" viewBox="0 0 24 24" aria-hidden="true">
       {icons[name].map(([tag, attributes]) => h(tag, attributes))}

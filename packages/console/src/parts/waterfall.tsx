@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { duration, plural, roughly } from '../data/formats.ts';
 import { type Spans, type TimeScale, timeScale } from '../data/spans.ts';
 
@@ -9,13 +9,24 @@ type DrawnSpan = Spans['spans'][number];
 const maxLanes = 14;
 
 /** Where the time of a run went. Waiting is drawn broken, so that seconds of work stay readable. */
-export function Waterfall({ spans }: { readonly spans: Spans }): JSX.Element {
+export function Waterfall(props: {
+  readonly spans: Spans;
+  /** Shows the event that began a stretch. */
+  readonly onOpen?: ((eventId: string) => void) | undefined;
+}): JSX.Element {
+  const { spans, onOpen } = props;
   const [isWhole, setWhole] = useState(false);
+  const frame = useRef<HTMLElement>(null);
   const scale = timeScale(spans);
   const lanes = lanesOf(spans.spans);
   const shown = isWhole ? lanes : lanes.slice(0, maxLanes);
   return (
-    <figure class="waterfall" aria-label={summaryOf(spans)}>
+    <figure
+      class="waterfall"
+      aria-label={summaryOf(spans)}
+      ref={frame}
+      onKeyDown={(event) => moveInBars(event, frame.current)}
+    >
       <div class="axis" aria-hidden="true">
         {scale.ticks.map(({ x, label, fitsNarrow }) => (
           <span
@@ -28,7 +39,7 @@ export function Waterfall({ spans }: { readonly spans: Spans }): JSX.Element {
         ))}
       </div>
       {shown.map((lane) => (
-        <Lane key={lane.key} lane={lane} scale={scale} />
+        <Lane key={lane.key} {...{ lane, scale, onOpen }} reached={spans.spans[0]} />
       ))}
       <div class="breaks" aria-hidden="true">
         {scale.breaks.map(({ from, to, ms }) => (
@@ -37,7 +48,10 @@ export function Waterfall({ spans }: { readonly spans: Spans }): JSX.Element {
             class="break"
             style={{ left: `${from * 100}%`, width: `${(to - from) * 100}%` }}
           >
-            <span title={`${duration(ms)} without work`}>{roughly(ms)}</span>
+            <span title={`Paused for ${duration(ms)}`}>
+              <span class="paused">paused </span>
+              {roughly(ms)}
+            </span>
           </div>
         ))}
       </div>
@@ -69,7 +83,7 @@ function lanesOf(spans: readonly DrawnSpan[]): LaneOfSpans[] {
     const key =
       span.kind === 'tool' || span.kind === 'ask' ? `${span.kind} ${span.label}` : span.kind;
     const name =
-      span.kind === 'leg' ? 'legs' : span.kind === 'ask' ? `ask ${span.label}` : span.label;
+      span.kind === 'leg' ? 'Working' : span.kind === 'ask' ? `Waiting: ${span.label}` : span.label;
     const isSub = span.kind !== 'queue' && span.kind !== 'leg';
     const lane = lanes.get(key) ?? { key, name, isSub, spans: [] };
     lane.spans.push(span);
@@ -78,30 +92,69 @@ function lanesOf(spans: readonly DrawnSpan[]): LaneOfSpans[] {
   return [...lanes.values()];
 }
 
-function Lane(props: { readonly lane: LaneOfSpans; readonly scale: TimeScale }): JSX.Element {
-  const { lane, scale } = props;
+interface BarProps {
+  readonly span: DrawnSpan;
+  readonly scale: TimeScale;
+  /** The one bar that the Tab key reaches; the arrows lead to the others. */
+  readonly isReached: boolean;
+  readonly onOpen: ((eventId: string) => void) | undefined;
+}
+
+function Lane(
+  props: Omit<BarProps, 'span' | 'isReached'> & {
+    readonly lane: LaneOfSpans;
+    readonly reached: DrawnSpan | undefined;
+  },
+): JSX.Element {
+  const { lane, scale, reached, onOpen } = props;
   return (
     <div class={`lane ${lane.isSub ? 'sub' : ''}`}>
       <span class="name" title={lane.name}>
         {lane.name}
       </span>
       <div class="track">
-        {lane.spans.map((span, index) => {
-          const left = scale.x(span.from);
-          const width = Math.max(0, scale.x(span.to) - left);
-          const end = span.end === 'failed' ? 'bad' : (span.end ?? '');
-          return (
-            <span
-              key={index}
-              class={`span ${span.kind} ${end} ${span.isOpen ? 'open' : ''}`}
-              style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
-              title={`${span.label} ${duration(span.to - span.from)}${span.end === undefined ? '' : ` (${span.end})`}`}
-            />
-          );
-        })}
+        {lane.spans.map((span, index) => (
+          <Bar key={index} {...{ span, scale, onOpen }} isReached={span === reached} />
+        ))}
       </div>
     </div>
   );
+}
+
+/** A stretch of time: it says how long it took, and opens its event. */
+function Bar({ span, scale, isReached, onOpen }: BarProps): JSX.Element {
+  const left = scale.x(span.from);
+  const width = Math.max(0, scale.x(span.to) - left);
+  const end = span.end === 'failed' ? 'bad' : (span.end ?? '');
+  const ended = span.isOpen ? ', still open' : span.end === undefined ? '' : `, ${span.end}`;
+  const name = span.kind === 'ask' ? `Waiting: ${span.label}` : span.label;
+  const label = `${name}: ${duration(span.to - span.from)}${ended}`;
+  const { eventId } = span;
+  return (
+    <button
+      type="button"
+      data-bar={span.from}
+      tabIndex={isReached ? 0 : -1}
+      class={`span ${span.kind} ${end} ${span.isOpen ? 'open' : ''}`}
+      style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
+      title={label}
+      aria-label={label}
+      onClick={() => eventId !== undefined && onOpen?.(eventId)}
+    />
+  );
+}
+
+/** The arrows lead from bar to bar, in the order of time. */
+function moveInBars(event: KeyboardEvent, frame: HTMLElement | null): void {
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (step === undefined || frame === null) return;
+  const bars = [...frame.querySelectorAll<HTMLElement>('[data-bar]')].toSorted(
+    (a, b) => Number(a.dataset['bar']) - Number(b.dataset['bar']),
+  );
+  const at = bars.findIndex((bar) => bar === document.activeElement);
+  if (at < 0) return;
+  event.preventDefault();
+  bars[Math.min(bars.length - 1, Math.max(0, at + step))]?.focus();
 }
 
 /** The picture in words, for those who do not see it. */

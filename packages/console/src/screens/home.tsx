@@ -4,11 +4,11 @@ import { addressOf } from '../data/routes.ts';
 import { Card, Heading, Await } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
-import { Took } from '../parts/time.tsx';
+import { Time, Took } from '../parts/time.tsx';
 import { type RunSummary, getOverview, listAgents, listRuns } from '../session/api.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
-import type { TenantScope } from '../session/tenant-clients.ts';
 import { useResource, useTenant, useTitle } from '../session/use.ts';
+import { FirstSteps, useFirstVisit } from './first-steps.tsx';
 import { UsageStrip } from './usage-strip.tsx';
 import { Waiting } from './waiting.tsx';
 
@@ -17,26 +17,20 @@ const dayMs = 86_400_000;
 /** What needs a person now, what runs now, and what went wrong today. Each number leads to the list it counts. */
 export function HomeScreen(): JSX.Element {
   useTitle('Home');
-  const tenant = useTenant();
+  const visit = useFirstVisit();
   return (
     <>
-      <Heading title="Home">
-        <p class="muted">{tenantAndOrganization(tenant)}</p>
-      </Heading>
-      <Counters />
+      <Heading title="Home" />
+      <FirstSteps visit={visit} />
+      {!visit.isEmpty && <Counters />}
       <div class="columns">
         <Waiting />
         <Now />
       </div>
-      <UsageStrip />
+      {!visit.isEmpty && <UsageStrip />}
       <TryAgents />
     </>
   );
-}
-
-/** A first tenant often has the name of its organization: then one name says it. */
-function tenantAndOrganization({ name, organizationName }: TenantScope): string {
-  return name === organizationName ? name : `${name}, ${organizationName}`;
 }
 
 function Counters(): JSX.Element {
@@ -148,7 +142,11 @@ function RunRow({ run }: { readonly run: RunSummary }): JSX.Element {
         {run.error_code === undefined ? run.preview : <code class="failed">{run.error_code}</code>}
       </span>
       <span class="muted small">
-        <Took from={run.started_at ?? run.created_at} to={run.ended_at} />
+        {run.ended_at === undefined ? (
+          <Took from={run.started_at ?? run.created_at} to={undefined} />
+        ) : (
+          <Time at={run.ended_at} />
+        )}
       </span>
     </a>
   );
@@ -158,7 +156,10 @@ function TryAgents(): JSX.Element {
   const tenant = useTenant();
   const agents = useResource(`${tenant.tenantId}/agents`, () => listAgents(tenant));
   return (
-    <Card title="Try an agent">
+    <Card
+      title="Try an agent"
+      aside={<a href={addressOf('agents', { tenant: tenant.tenantId })}>View all</a>}
+    >
       <div class="card-body">
         <Await resource={agents}>
           {(all) =>

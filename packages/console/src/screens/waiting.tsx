@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { askOfRecord, summaryTitle } from '../data/ask.ts';
+import { askOfRecord } from '../data/ask.ts';
 import { addressOf } from '../data/routes.ts';
 import { AskCard } from '../parts/ask-card.tsx';
 import { Card, Await } from '../parts/page.tsx';
@@ -8,6 +8,7 @@ import { Empty } from '../parts/states.tsx';
 import { Time } from '../parts/time.tsx';
 import { type InteractionSummary, findInteraction, listInteractions } from '../session/api.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
+import { RequestTitle } from './request-title.tsx';
 import { useResource, useTenant } from '../session/use.ts';
 
 /**
@@ -71,7 +72,7 @@ function WaitingRow(props: {
         <span class="waiting" aria-hidden="true">
           ◆
         </span>
-        <span class={`clip ${row.kind === 'permission' ? 'mono' : ''}`}>{summaryTitle(row)}</span>
+        <RequestTitle row={row} />
         <span class="grow clip muted">{row.preview}</span>
         <span class="muted nowrap optional">{row.agent_name}</span>
         <span class="muted small">

@@ -6,7 +6,7 @@ type CreatedBy = NonNullable<RunRecord['created_by']>;
 
 /** Who started something, as far as this person knows: themselves, else the id of the person or the client. */
 export function actorName(by: CreatedBy): string {
-  return isYou(by) ? 'you' : shortId(by.id);
+  return isYou(by) ? 'you' : (by.name ?? shortId(by.id));
 }
 
 export function isYou({ kind, id }: CreatedBy): boolean {

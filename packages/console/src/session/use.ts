@@ -1,10 +1,10 @@
 import { useComputed } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext, useEffect, useMemo } from 'preact/hooks';
-import { visible } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import { type PageOf, PagedList } from '../data/pages.ts';
 import type { Read, Resource } from '../data/resource.ts';
+import { screenTitle } from '../page/title.ts';
 import { resources } from './session.ts';
 import type { TenantScope } from './tenant-clients.ts';
 
@@ -47,6 +47,6 @@ export function usePages<T extends object>(
 /** Keeps the title of the document in step with the screen. */
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = `${visible(title)} · Convoke`;
+    screenTitle.value = title;
   }, [title]);
 }

@@ -22,6 +22,7 @@ function asksToWrite(input: JsonObject) {
 const agents = {
   ...consoleAgents,
   crowded: asksToWrite({ path: 'a', text: '', options: crowd }),
+  lone: asksToWrite({ text: 'x', path: '{{prompt}}.md' }),
   nested: asksToWrite({ path: 'a', text: '', steps: [{ run: { command: '{{prompt}}' } }] }),
 };
 
@@ -35,6 +36,10 @@ async function waiting(prompt: string, agent: keyof typeof agents = 'writer') {
   return { run, interaction, path: `${web.tenant}/approvals?item=${interaction.interaction_key}` };
 }
 
+/** The row of the request, once it shows what was decided. */
+const decided = (page: Page, words: string) =>
+  page.locator('.queue [data-row]').getByText(words).first();
+
 const card = (page: Page) => page.getByRole('region', { name: /Permission: write_file/ });
 
 test('a permission shows its whole input, and what is allowed is what runs', async () => {
@@ -45,7 +50,7 @@ test('a permission shows its whole input, and what is allowed is what runs', asy
   await card(page)
     .getByRole('button', { name: /^Allow/ })
     .click();
-  await card(page).getByText('allowed').waitFor();
+  await decided(page, 'Allowed by').waitFor();
   expect((await ended(web.server, run)).status).toBe('completed');
 });
 
@@ -61,7 +66,7 @@ test('a denial carries the message, and the keys act only on the card that has t
   await page.keyboard.type('not today, and a d e are letters here');
   await card(page).focus();
   await page.keyboard.press('d');
-  await card(page).getByText('denied').waitFor();
+  await decided(page, 'Denied by').waitFor();
   const answered = await web.server.send('list_interactions', {
     params: { session_id: run.session_id },
     query: { status: 'answered' },
@@ -79,6 +84,10 @@ test('an edited input shows its difference before it is sent, and is the one tha
   await card(page)
     .getByRole('button', { name: /Edit input/ })
     .click();
+  // A flat input has a field for each member; its JSON is one button away.
+  await card(page).getByLabel('text').fill('almost final');
+  await card(page).getByRole('region', { name: 'Your changes' }).getByText('almost').waitFor();
+  await card(page).getByRole('button', { name: 'Edit as JSON' }).click();
   const field = card(page).getByLabel('Input for the tool');
   await field.fill('{"path": "note.txt", ');
   await card(page).getByText(/JSON/).waitFor();
@@ -92,7 +101,7 @@ test('an edited input shows its difference before it is sent, and is the one tha
   await card(page)
     .getByRole('button', { name: /Allow with changes/ })
     .click();
-  await card(page).getByText('allowed with changes').waitFor();
+  await decided(page, 'Allowed by').waitFor();
   expect((await ended(web.server, run)).status).toBe('completed');
 });
 
@@ -112,7 +121,10 @@ test('a member behind 600 others is on the page before a person can allow it', a
 
 test('text behind 64 KiB has to be opened before Allow and its key work; Deny works at once', async () => {
   const blanks = ' '.repeat(140_000);
-  const { run, path } = await waiting(`echo hello${blanks}; HIDDEN rm -rf /`, 'nested');
+  const { run, path, interaction } = await waiting(
+    `echo hello${blanks}; HIDDEN rm -rf /`,
+    'nested',
+  );
   const page = await web.visit(path);
   await card(page).getByRole('button', { name: /^Deny/, disabled: false }).waitFor();
   const blocked = card(page).getByRole('button', { name: /^Allow/, disabled: true });
@@ -129,7 +141,35 @@ test('text behind 64 KiB has to be opened before Allow and its key work; Deny wo
   // The presses above have answered nothing, and the card has the focus again.
   expect((await pendingIn(web.server, run.session_id)).status).toBe('pending');
   await page.keyboard.press('a');
-  await card(page).getByText('allowed').waitFor();
+  await expect.poll(() => pendingKeys()).not.toContain(interaction.interaction_key);
+});
+
+async function pendingKeys(): Promise<string[]> {
+  const { body } = await web.server.send('list_tenant_interactions', {});
+  return body.interactions.map(({ interaction_key: key }) => key);
+}
+
+test('after a decision the next request is shown, with its place among them, and its buttons wait', async () => {
+  const first = await waiting('decide me first', 'lone');
+  const second = await waiting('decide me second', 'lone');
+  const page = await web.visit(`${first.path}&agent=lone`);
+  await page.getByText('1 of 2').waitFor();
+  // Each row says what it is about, not only which tool it is.
+  await page.locator('.queue').getByText('decide me first.md').waitFor();
+  expect(await page.title()).toMatch(/^\(\d+\) Approvals/);
+  await card(page)
+    .getByRole('button', { name: /^Allow/, disabled: false })
+    .press('a');
+  await page.waitForURL(`**item=${second.interaction.interaction_key}*`);
+  await card(page).getByText('decide me second.md').waitFor();
+  await page.getByText('1 of 1').waitFor();
+  // Nothing was read again that this page had been given.
+  const row = page.locator(`[data-key="${first.interaction.interaction_key}"]`);
+  await row.getByText('Allowed by').waitFor();
+  await card(page).getByRole('button', { name: /^Deny/, disabled: false }).click();
+  await card(page).getByText('Denied').waitFor();
+  await page.goto(`${web.server.baseUrl}${web.tenant}/runs/${second.run.id}`);
+  await page.getByRole('log').getByText(`by ${web.server.quickstart.owner_email}`).waitFor();
 });
 
 test('two tabs answer the same approval: the second changes nothing and learns who was first', async () => {
@@ -147,7 +187,7 @@ test('two tabs answer the same approval: the second changes nothing and learns w
   });
   await allow.click();
   await card(first).getByRole('button', { name: /^Deny/ }).click();
-  await card(first).getByText('denied').waitFor();
+  await decided(first, 'Denied by').waitFor();
   denied.resolve();
   await card(second).getByText('Your answer came too late.').waitFor();
   await card(second).getByText(web.server.quickstart.owner_email).waitFor();
@@ -181,7 +221,7 @@ test('a question is answered with an option or in own words, and can be declined
   await question.getByRole('radio', { name: 'blue' }).check();
   await question.getByLabel('Or type your own answer').fill('green');
   await question.getByRole('button', { name: 'Answer' }).click();
-  await question.getByText('answered "green"').waitFor();
+  await decided(page, 'Answered by').waitFor();
   expect((await ended(web.server, run)).output_text).toContain('You said green.');
 });
 

@@ -83,7 +83,7 @@ test('a call in doubt is answered from the inbox, which says what each answer do
   }
   await card.getByRole('radio', { name: /^It was done/ }).check();
   await card.getByRole('button', { name: 'Answer' }).click();
-  await card.getByText('answered "It was done"').waitFor();
+  await card.getByText('Answered "It was done"').waitFor();
   const leg = await puppet.leg();
   const { input } = leg;
   // The agent learns it, and the call is not carried out again.

@@ -89,6 +89,7 @@ test('a run can be tried, stopped and run again without a pointer', async () => 
   await pressInTime(page, ['Escape', 'Escape'], cancelled);
   await page.getByRole('link', { name: 'View run' }).press('Enter');
   await page.getByRole('button', { name: 'Run again', disabled: false }).press('Enter');
+  await page.getByRole('button', { name: 'In this session' }).press('Enter');
   await page.locator('.heading .status', { hasText: 'Running' }).waitFor();
   await expect(
     page.getByRole('heading', { level: 1, name: 'rest' }).waitFor(),
@@ -117,5 +118,17 @@ test('a newcomer opens the link of the start, tries the demo agent, answers, app
   await page.getByRole('figure', { name: /Time of the run/ }).waitFor();
   await page.locator('.heading .status', { hasText: 'Completed' }).waitFor();
   await expect.poll(() => page.locator('.waterfall .span.leg').count()).toBe(3);
+  // Every bar can be reached by the arrows, says how long it took, and opens its event.
+  await page.getByRole('button', { name: /^Queued: / }).focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  const bar = await page.evaluate<string>(
+    'document.activeElement?.getAttribute("aria-label") ?? ""',
+  );
+  expect(bar).toMatch(/: \d/);
+  await page.getByRole('button', { name: /^Waiting: write_file: / }).click();
+  const opened = page.locator('.timeline details[open]');
+  await opened.getByText('Permission requested').waitFor();
+  await opened.getByText('permission_request ·').waitFor();
   await page.getByRole('heading', { level: 1, name: 'Hello' }).waitFor();
 });

@@ -1,22 +1,30 @@
+import type { InteractionRecord } from '@convoke/sdk';
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { askOfRecord } from '../../data/ask.ts';
+import { askOfRecord, askTitle, outcomeText } from '../../data/ask.ts';
 import { addressOf } from '../../data/routes.ts';
+import { addressWith, place, setQuery } from '../../page/router.ts';
 import { AskCard } from '../../parts/ask-card.tsx';
 import { Await } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
+import { announce } from '../../parts/toast.tsx';
 import { findInteraction } from '../../session/api.ts';
 import { useRefreshOnNotice } from '../../session/live.ts';
 import { useResource, useTenant, useTitle } from '../../session/use.ts';
-import { addressWith, place } from '../../page/router.ts';
-import { Queue } from './queue.tsx';
+import type { Inbox } from './inbox.ts';
 import { LastMessage } from './last-message.tsx';
+import { Queue } from './queue.tsx';
 
 /**
  * Everything that waits for a person in the tenant, oldest first. The list never moves under the pointer: what is new
- * joins at the end, when the person says so.
+ * joins at the end, when the person says so. After a decision the next request is shown.
  */
 export function ApprovalsScreen(): JSX.Element {
   useTitle('Approvals');
+  const inbox: Inbox = {
+    open: useSignal<readonly string[]>([]),
+    answered: useSignal<ReadonlyMap<string, InteractionRecord>>(new Map()),
+  };
   const { query } = place.value;
   const chosen = query.get('item') ?? undefined;
   return (
@@ -24,19 +32,20 @@ export function ApprovalsScreen(): JSX.Element {
       <h1 class="hidden-text" tabIndex={-1}>
         Approvals
       </h1>
-      <Queue chosen={chosen} />
+      <Queue chosen={chosen} inbox={inbox} />
       <div class="detail">
-        {chosen === undefined ? (
+        {chosen !== undefined ? (
+          <Detail key={chosen} interaction={chosen} inbox={inbox} />
+        ) : inbox.open.value.length > 0 ? (
           <Empty title="Select a request to review it." />
-        ) : (
-          <Detail key={chosen} interaction={chosen} />
-        )}
+        ) : null}
       </div>
     </div>
   );
 }
 
-function Detail({ interaction }: { readonly interaction: string }): JSX.Element {
+function Detail(props: { readonly interaction: string; readonly inbox: Inbox }): JSX.Element {
+  const { interaction, inbox } = props;
   const tenant = useTenant();
   const found = useResource(`${tenant.tenantId}/interaction/${interaction}`, () =>
     findInteraction(tenant, interaction),
@@ -49,6 +58,7 @@ function Detail({ interaction }: { readonly interaction: string }): JSX.Element 
       found.data.peek()?.status === 'pending',
     () => found.refresh(),
   );
+  const at = inbox.open.value.indexOf(interaction);
   return (
     <div class="stack">
       <div class="buttons back">
@@ -63,13 +73,18 @@ function Detail({ interaction }: { readonly interaction: string }): JSX.Element 
             <>
               <p class="summary-line">
                 <a href={addressOf('agent', params)}>{record.agent_name}</a>
-                <a href={addressOf('run', params)}>{`${record.run_id.slice(0, 12)}… ↗`}</a>
+                <a href={addressOf('run', params)}>View run</a>
+                <span class="clip">{record.preview}</span>
+                {at >= 0 && <span class="nowrap">{`${at + 1} of ${inbox.open.value.length}`}</span>}
               </p>
               <LastMessage record={record} />
               <AskCard
                 ask={askOfRecord(record)}
                 hasFocus
-                onAnswered={(answered) => found.set({ ...record, ...answered })}
+                onAnswered={(answered, isLate) => {
+                  found.set({ ...record, ...answered });
+                  settle(inbox, answered, isLate);
+                }}
               />
             </>
           );
@@ -77,4 +92,17 @@ function Detail({ interaction }: { readonly interaction: string }): JSX.Element 
       </Await>
     </div>
   );
+}
+
+/** Keeps what was recorded, and shows the next request; an answer that came too late is shown instead. */
+function settle({ open, answered }: Inbox, record: InteractionRecord, isLate: boolean): void {
+  const { interaction_key: key } = record;
+  const waiting = open.peek();
+  const after = [...waiting.slice(waiting.indexOf(key) + 1), ...waiting];
+  const next = after.find((other) => other !== key && !answered.peek().has(other));
+  answered.value = new Map([...answered.peek(), [key, record]]);
+  if (isLate || next === undefined) return;
+  const { outcome, ...ask } = askOfRecord(record);
+  if (outcome !== undefined) announce(`${outcomeText(outcome).words}: ${askTitle(ask)}`);
+  setQuery({ item: next });
 }

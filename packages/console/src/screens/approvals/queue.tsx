@@ -1,6 +1,7 @@
+import type { InteractionRecord, NoticeRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
-import { summaryTitle } from '../../data/ask.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { summaryOutcome, summaryTitle } from '../../data/ask.ts';
 import { Button } from '../../parts/button.tsx';
 import { Select } from '../../parts/field.tsx';
 import { SavedViews } from '../../parts/list/saved-views.tsx';
@@ -21,11 +22,18 @@ import { useRefreshOnNotice } from '../../session/live.ts';
 import { usePages, useRight, useTenant } from '../../session/use.ts';
 import { addressWith, place, setQuery } from '../../page/router.ts';
 import { useShortcuts } from '../../page/shortcuts.ts';
+import { personName } from '../../session/session.ts';
+import { RequestTitle } from '../request-title.tsx';
 import { DenySeveral, nameOf } from './deny-several.tsx';
+import type { Inbox } from './inbox.ts';
 import { useStableRows } from './stable-rows.ts';
 
 /** Everything that waits, or what was answered. Several can be selected, to be denied together. */
-export function Queue({ chosen }: { readonly chosen: string | undefined }): JSX.Element {
+export function Queue(props: {
+  readonly chosen: string | undefined;
+  readonly inbox: Inbox;
+}): JSX.Element {
+  const { chosen, inbox } = props;
   const tenant = useTenant();
   const { query } = place.value;
   const status = query.get('status') === 'answered' ? 'answered' : 'pending';
@@ -37,14 +45,20 @@ export function Queue({ chosen }: { readonly chosen: string | undefined }): JSX.
     ({ interaction_key: key }) => key,
   );
   useRefreshOnNotice(
-    ({ type }) => type.startsWith('interaction_') || type.startsWith('run_'),
+    (notice) => changesList(notice, list.rows.peek() ?? [], inbox),
     () => list.refresh(),
   );
+  const answered = inbox.answered.value;
   const { rows, gone, fresh, admit } = useStableRows(list.rows.value, status);
   const agents = [...new Set((rows ?? []).map((row) => row.agent_name))];
   const open = (rows ?? []).filter(
-    (row) => row.status === 'pending' && !gone.has(row.interaction_key),
+    ({ status: state, interaction_key: key }) =>
+      state === 'pending' && !gone.has(key) && !answered.has(key),
   );
+  const openKeys = open.map(({ interaction_key: key }) => key).join(' ');
+  useEffect(() => {
+    inbox.open.value = openKeys === '' ? [] : openKeys.split(' ');
+  }, [openKeys]);
   return (
     <div class="queue">
       <Filters status={status} kind={kind} agent={agent} agents={agents} />
@@ -53,7 +67,7 @@ export function Queue({ chosen }: { readonly chosen: string | undefined }): JSX.
       )}
       {rows === undefined && list.error.value === undefined && <Skeleton />}
       {rows?.length === 0 && <Nothing status={status} />}
-      <Rows rows={rows ?? []} open={open} chosen={chosen} key={`${status} ${kind} ${agent}`}>
+      <Rows {...{ rows: rows ?? [], open, chosen, answered }} key={`${status} ${kind} ${agent}`}>
         {list.hasMore.value && (
           <li class="list-more">
             <Button kind="quiet" size="small" onClick={() => list.more()}>
@@ -71,6 +85,24 @@ export function Queue({ chosen }: { readonly chosen: string | undefined }): JSX.
   );
 }
 
+const ends: ReadonlySet<string> = new Set(['run_completed', 'run_failed', 'run_cancelled']);
+
+/**
+ * Whether a notice changes what waits: a run has asked, another person has answered, or a run with an open row has ended. The
+ * answers of this page are known already.
+ */
+function changesList(
+  { type, run_id: run, data }: NoticeRecord,
+  rows: readonly InteractionSummary[],
+  inbox: Inbox,
+): boolean {
+  if (type === 'run_waiting') return true;
+  if (type === 'interaction_answered') {
+    return !inbox.answered.peek().has(data.interaction_key ?? '');
+  }
+  return ends.has(type) && rows.some((row) => row.run_id === run && row.status === 'pending');
+}
+
 function Nothing({ status }: { readonly status: string }): JSX.Element {
   return status === 'pending' ? (
     <Empty title="You’re all caught up.">
@@ -86,9 +118,10 @@ function Rows(props: {
   /** Those that still wait. */
   readonly open: readonly InteractionSummary[];
   readonly chosen: string | undefined;
+  readonly answered: ReadonlyMap<string, InteractionRecord>;
   readonly children: JSX.Element | false;
 }): JSX.Element {
-  const { rows, open, chosen } = props;
+  const { rows, open, chosen, answered } = props;
   const frame = useRef<HTMLUListElement>(null);
   const mayAnswer = useRight('interactions:write');
   const selection = useSelection(mayAnswer ? open : [], ({ interaction_key: key }) => key);
@@ -115,9 +148,13 @@ function Rows(props: {
               />
             )}
             <QueueItem
-              row={row}
+              row={withAnswer(row, answered.get(row.interaction_key))}
               isChosen={row.interaction_key === chosen}
-              isGone={row.status === 'pending' && !open.includes(row)}
+              isGone={
+                row.status === 'pending' &&
+                !open.includes(row) &&
+                !answered.has(row.interaction_key)
+              }
             />
           </li>
         ))}
@@ -207,30 +244,49 @@ function tabOf(name: string, change: Record<string, string | undefined>, isCurre
   return { name, href: addressWith(change), isCurrent };
 }
 
+/** A row of the list, as the answer has left it. */
+function withAnswer(
+  row: InteractionSummary,
+  record: InteractionRecord | undefined,
+): InteractionSummary {
+  if (record === undefined) return row;
+  const { status, decision, answered_by, answered_by_name, answered_at } = record;
+  return { ...row, status, decision, answered_by, answered_by_name, answered_at };
+}
+
+/** What it is about, first; whose it is and how old, small. */
 function QueueItem(props: {
   readonly row: InteractionSummary;
   readonly isChosen: boolean;
   readonly isGone: boolean;
 }): JSX.Element {
   const { row, isChosen, isGone } = props;
-  const isOpen = row.status === 'pending' && !isGone;
-  const state = isGone ? 'resolved · ' : isOpen ? '' : `${row.status} · `;
+  const outcome = summaryOutcome(row);
+  const isOpen = outcome === undefined && !isGone;
+  const by =
+    row.answered_by === undefined
+      ? ''
+      : ` by ${row.answered_by_name ?? personName(row.answered_by)}`;
   return (
     <a
       data-row
-      class={`inbox-item ${isGone ? 'gone' : ''}`}
+      class={`inbox-item ${isOpen ? '' : 'gone'}`}
       href={addressWith({ item: row.interaction_key })}
       aria-current={isChosen ? 'true' : undefined}
       data-key={row.interaction_key}
     >
-      <span class={isOpen ? 'waiting' : 'muted'} aria-hidden="true">
-        ◆
+      <span class={outcome?.tone ?? (isOpen ? 'waiting' : 'muted')} aria-hidden="true">
+        {outcome?.glyph ?? '◆'}
       </span>
-      <span class={`clip ${row.kind === 'permission' ? 'mono' : ''}`}>{summaryTitle(row)}</span>
+      <RequestTitle row={row} />
       <span class="muted small">
         <Time at={row.answered_at ?? row.created_at} />
       </span>
-      <span class="second clip">{`${state}${row.agent_name} · ${row.preview}`}</span>
+      <span class="second clip">
+        {outcome !== undefined && <span class={outcome.tone}>{`${outcome.words}${by} · `}</span>}
+        {isGone && 'Resolved · '}
+        {`${row.agent_name} · ${row.preview}`}
+      </span>
     </a>
   );
 }

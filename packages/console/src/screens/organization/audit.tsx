@@ -1,6 +1,7 @@
 import type { AuditRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import type { RouteParams } from '../../data/routes.ts';
+import { auditSentence, isTokenRow } from '../../data/audit-sentences.ts';
 import { number, plural } from '../../data/formats.ts';
 import { Select } from '../../parts/field.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
@@ -35,7 +36,8 @@ export function AuditScreen({ org = '' }: RouteParams): JSX.Element {
     (cursor) => readAudit(org, filters, cursor),
     (row) => String(row.seq),
   );
-  const rows = list.rows.value;
+  const hasTokens = query.get('tokens') === 'shown' || filters.action !== '';
+  const rows = list.rows.value?.filter((row) => hasTokens || !isTokenRow(row));
   const hasMore = list.hasMore.value;
   const isFiltered = Object.values(filters).some((value) => value !== '');
   return (
@@ -113,6 +115,16 @@ function FilterBar(props: {
         <FilterMoment field="from" value={filters.from} name="From" />
         <FilterMoment field="to" value={filters.to} name="To" />
       </div>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={place.value.query.get('tokens') === 'shown'}
+          onChange={(event) =>
+            setQuery({ tokens: event.currentTarget.checked ? 'shown' : undefined })
+          }
+        />
+        Show token events
+      </label>
       <SavedViews screen="audit" />
     </div>
   );
@@ -154,8 +166,12 @@ function Row({ row }: { readonly row: AuditRecord }): JSX.Element {
         <span class="muted">
           <Time at={row.at} />
         </span>
-        <code class={row.outcome === 'done' ? '' : 'failed'}>{row.action}</code>
-        <span class="clip muted">{`${actor.name ?? actor.id} → ${object}`}</span>
+        <span
+          class={`clip audit-sentence ${row.outcome === 'done' ? '' : 'failed'}`}
+          title={row.action}
+        >
+          {auditSentence(row)}
+        </span>
       </summary>
       <div class="open-event">
         <p class="facts-line">

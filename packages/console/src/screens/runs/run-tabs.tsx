@@ -1,7 +1,8 @@
 import type { RunRecord } from '@convoke/sdk';
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { eventName } from '../../data/event-names.ts';
 import { jsonText } from '../../data/json-text.ts';
 import { remedyOf } from '../../data/problems.ts';
 import { clock, plural } from '../../data/formats.ts';
@@ -46,7 +47,7 @@ export function RunTabs(props: { readonly store: RunStore; readonly run: RunReco
     name: titles[name],
     href: addressWith({ tab: name }),
     isCurrent: name === tab,
-    count: name === 'timeline' ? store.view.value.events.length : undefined,
+    count: name === 'raw' ? store.view.value.events.length : undefined,
   }));
   return (
     <div class="stack">
@@ -121,32 +122,56 @@ function hasFailure(items: readonly TranscriptItem[]): boolean {
 
 function Timeline({ store }: { readonly store: RunStore }): JSX.Element {
   const [count, setCount] = useState(200);
-  const rows = timelineRows(store.view.value.events);
-  const first = Date.parse(store.view.value.events[0]?.created_at ?? '');
+  const { events } = store.view.value;
+  const rows = timelineRows(events);
+  const asked = place.value.query.get('event');
+  const chosen = asked === null ? undefined : rows.findLast(({ id }) => id <= asked)?.id;
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const row = list.current?.querySelector<HTMLElement>('[data-chosen] > summary');
+    row?.scrollIntoView({ block: 'center' });
+    row?.focus({ preventScroll: true });
+  }, [chosen]);
+  const first = Date.parse(events[0]?.created_at ?? '');
   if (rows.length === 0) return <Empty title="No events yet." />;
+  const shown = Math.max(count, rows.findIndex(({ id }) => id === chosen) + 1);
   return (
-    <div class="card timeline">
-      {rows.slice(0, count).map((row) => (
-        <details key={row.id}>
-          <summary data-error={isBad(row) ? '' : undefined}>
-            <span class="muted" title={row.at}>{`+${offset(Date.parse(row.at) - first)}`}</span>
-            <code class={isBad(row) ? 'failed' : ''}>{row.type}</code>
-            <span class="clip muted">{row.summary}</span>
-          </summary>
-          <div class="open-event">
-            <p class="muted small">{`${clock(row.at)} · event ${row.id}`}</p>
-            <JsonTree value={row.data} name={`event-${row.id}`} />
-          </div>
-        </details>
+    <div class="card timeline" ref={list}>
+      {rows.slice(0, shown).map((row) => (
+        <TimelineEntry key={row.id} row={row} first={first} isChosen={row.id === chosen} />
       ))}
-      {rows.length > count && (
+      {rows.length > shown && (
         <div class="list-more">
-          <Button kind="quiet" size="small" onClick={() => setCount(count + 500)}>
-            {`${rows.length - count} more`}
+          <Button kind="quiet" size="small" onClick={() => setCount(shown + 500)}>
+            {`${rows.length - shown} more`}
           </Button>
         </div>
       )}
     </div>
+  );
+}
+
+/** An event in words; its name on the wire is in the tooltip and in its data. */
+function TimelineEntry(props: {
+  readonly row: TimelineRow;
+  readonly first: number;
+  readonly isChosen: boolean;
+}): JSX.Element {
+  const { row, first, isChosen } = props;
+  return (
+    <details open={isChosen || undefined} data-chosen={isChosen ? '' : undefined}>
+      <summary data-error={isBad(row) ? '' : undefined}>
+        <span class="muted" title={row.at}>{`+${offset(Date.parse(row.at) - first)}`}</span>
+        <span class={isBad(row) ? 'failed' : ''} title={row.type}>
+          {eventName(row.type)}
+        </span>
+        <span class="clip muted">{row.summary}</span>
+      </summary>
+      <div class="open-event">
+        <p class="muted small">{`${clock(row.at)} · ${row.type} · event ${row.id}`}</p>
+        <JsonTree value={row.data} name={`event-${row.id}`} />
+      </div>
+    </details>
   );
 }
 

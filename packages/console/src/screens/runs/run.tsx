@@ -23,7 +23,7 @@ import { findRun } from '../../session/api.ts';
 import { baseUrl } from '../../session/code-flow.ts';
 import { useResource, useRight, useTenant, useTitle } from '../../session/use.ts';
 import { actorName } from '../../session/actors.ts';
-import { navigate } from '../../page/router.ts';
+import { addressWith, navigate } from '../../page/router.ts';
 import { RunTabs } from './run-tabs.tsx';
 
 /** One run: where its time went, what was said, and every event. */
@@ -131,8 +131,8 @@ function RunActions(props: { readonly store: RunStore; readonly run: RunRecord }
   const tenant = useTenant();
   const mayWrite = useRight('runs:write');
   const [isAsking, setAsking] = useState(false);
-  const again = useAction(async () => {
-    const next = await runAgain(tenant, run);
+  const again = useAction(async (where: Where) => {
+    const next = await (where === 'new' ? runAnew(tenant, run) : runAgain(tenant, run));
     navigate(addressOf('run', { tenant: tenant.tenantId, run: next.id }));
   });
   const facts = {
@@ -159,10 +159,8 @@ function RunActions(props: { readonly store: RunStore; readonly run: RunRecord }
         {command !== undefined && <CopyItem text={command} label="Copy as CLI command" />}
         <CopyItem text={location.href} label="Copy link" />
       </MenuButton>
-      {hasEnded(run) && (
-        <Button onClick={again.run} disabled={!mayWrite || again.isBusy}>
-          Run again
-        </Button>
+      {hasEnded(run) && mayWrite && (
+        <RunAgain run={run} onRun={(where) => inBackground(again.run(where))} />
       )}
       {!hasEnded(run) && (
         <Button
@@ -188,6 +186,35 @@ function RunActions(props: { readonly store: RunStore; readonly run: RunRecord }
   );
 }
 
+type Where = 'same' | 'new';
+
+/** Asks where first: an agent that pays would pay once more. */
+function RunAgain(props: {
+  readonly run: RunRecord;
+  readonly onRun: (where: Where) => void;
+}): JSX.Element {
+  const { run, onRun } = props;
+  const { tenantId } = useTenant();
+  const params = { tenant: tenantId, agent: run.agent_name };
+  return (
+    <MenuButton
+      label={
+        <>
+          Run again <Icon name="ChevronDown" />
+        </>
+      }
+    >
+      <button type="button" onClick={() => onRun('same')}>
+        In this session
+      </button>
+      <button type="button" onClick={() => onRun('new')}>
+        In a new session
+      </button>
+      <a href={addressOf('agent', params, { prompt: promptOf(run) })}>Edit first</a>
+    </MenuButton>
+  );
+}
+
 function CopyItem(props: { readonly text: string; readonly label: string }): JSX.Element {
   return (
     <button type="button" onClick={() => inBackground(copyText(props.text, 'Copied'))}>
@@ -205,15 +232,20 @@ async function runAgain(tenant: ReturnType<typeof useTenant>, run: RunRecord) {
       error instanceof ConvokeError &&
       ['session_terminal', 'session_stopped', 'not_found'].includes(error.code);
     if (!isOver) throw error;
-    const session = await tenant.client.sessions.create(run.agent_name);
     announce('That session accepts no more runs. Started a new session.');
-    return session.run(run.input);
+    return runAnew(tenant, run);
   }
+}
+
+async function runAnew({ client }: ReturnType<typeof useTenant>, run: RunRecord) {
+  return (await client.sessions.create(run.agent_name)).run(run.input);
 }
 
 function RunSpans({ store }: { readonly store: RunStore }): JSX.Element {
   const isOver = store.view.value.hasEnded;
-  return <Waterfall spans={store.view.value.spansAt(isOver ? 0 : now.value)} />;
+  const open = (event: string) =>
+    navigate(addressWith({ tab: 'timeline', event }), { replace: true });
+  return <Waterfall spans={store.view.value.spansAt(isOver ? 0 : now.value)} onOpen={open} />;
 }
 
 /** Says the state of the run to those who do not see it; the text itself is not read out while it streams. */

@@ -56,7 +56,7 @@ export async function fillPlaces(web: ConsoleTests): Promise<readonly Place[]> {
     {
       name: 'run-timeline',
       path: `${web.tenant}/runs/${talked.id}?tab=timeline`,
-      shows: says('run_completed'),
+      shows: (page) => page.locator('.timeline [title="run_completed"]'),
     },
     {
       name: 'session',

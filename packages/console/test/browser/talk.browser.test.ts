@@ -67,7 +67,7 @@ test('a conversation of 10,000 words follows its end, keeps the composer in reac
   await expect.poll(() => focused(page)).toMatch(/^Question/);
   await question.getByRole('radio', { name: 'yes' }).check();
   await question.getByRole('button', { name: 'Answer', disabled: false }).press('Enter');
-  await question.getByText('answered').waitFor();
+  await question.getByText('Answered').waitFor();
   // The keyboard is where it was, and the next request is one key away.
   expect(await focused(page)).toMatch(/^Question/);
   const second = page.getByRole('region', { name: 'Permission: write_file' }).nth(0);

@@ -1,0 +1,67 @@
+import type { AuditRecord } from '@convoke/sdk';
+
+/** What an action did, to be read between the actor and the object. */
+const verbs: Readonly<Record<string, string>> = {
+  'access.deny': 'was denied access to',
+  'audit.seal': 'sealed the log',
+  'budget.delete': 'deleted budget',
+  'budget.set': 'set budget',
+  'client.create': 'created client',
+  'client.delete': 'deleted client',
+  'client.update': 'changed client',
+  'credential.add': 'added credential',
+  'credential.revoke': 'revoked credential',
+  'interaction.answer': 'answered request',
+  'keys.revoke': 'revoked signing key',
+  'keys.rotate': 'rotated the signing key',
+  'member.add': 'added member',
+  'member.link': 'linked a sign-in for',
+  'member.password': 'changed the password of',
+  'member.remove': 'removed member',
+  'member.sign_in': 'signed in',
+  'member.sign_out': 'signed out',
+  'organization.create': 'created the organization',
+  'schedule.create': 'created schedule',
+  'schedule.delete': 'deleted schedule',
+  'schedule.pause': 'paused schedule',
+  'schedule.resume': 'resumed schedule',
+  'schedule.run': 'ran schedule',
+  'schedule.update': 'changed schedule',
+  'tenant.create': 'created tenant',
+  'tenant.offboard': 'offboarded tenant',
+  'tenant.retry': 'retried the setup of tenant',
+  'token.exchange': 'opened the console',
+  'token.issue': 'got a token',
+  'webhook.create': 'created webhook',
+  'webhook.delete': 'deleted webhook',
+  'webhook.disable': 'disabled webhook',
+  'webhook.replay': 'resent a delivery of webhook',
+  'webhook.rotate': 'rotated the secret of webhook',
+  'webhook.update': 'changed webhook',
+};
+
+/** Actions about the actor alone: the object would say nothing more. */
+const withoutObject = new Set([
+  'audit.seal',
+  'keys.rotate',
+  'member.sign_in',
+  'member.sign_out',
+  'organization.create',
+  'token.exchange',
+  'token.issue',
+]);
+
+/** A row of the audit log as a sentence. An action without a verb keeps its name. */
+export function auditSentence({ actor, action, object, details }: AuditRecord): string {
+  const who = actor.name ?? (actor.id === '' ? 'The server' : actor.id);
+  const { decision } = details;
+  const decided =
+    decision === 'allow' ? 'allowed request' : decision === 'deny' ? 'denied request' : undefined;
+  const verb = decided ?? verbs[action] ?? action;
+  return withoutObject.has(action) || object === '' ? `${who} ${verb}` : `${who} ${verb} ${object}`;
+}
+
+/** Rows about tokens are written on each load of a page, and hide the others. */
+export function isTokenRow({ action }: AuditRecord): boolean {
+  return action.startsWith('token.');
+}
