@@ -1,4 +1,5 @@
 import type { InteractionKey, InteractionStatus, RunId, SessionId } from '@convoke/contract';
+import { isoTime } from './iso-time.ts';
 import { type Json, type JsonObject, canonicalJson } from './json.ts';
 import { type Ruling, accepted, refused } from './refusal.ts';
 import type { TenantScope } from './scope.ts';
@@ -74,17 +75,13 @@ export function aboutFields(about: QuestionAbout) {
   const { kind } = about;
   if (kind === 'call_in_doubt') {
     const { toolName, toolInput, begunAt } = about;
-    return { kind, tool_name: toolName, tool_input: toolInput, begun_at: timeOf(begunAt) };
+    return { kind, tool_name: toolName, tool_input: toolInput, begun_at: isoTime(begunAt) };
   }
   const calls = about.calls.map(({ toolName, begunAt }) => ({
     tool_name: toolName,
-    begun_at: timeOf(begunAt),
+    begun_at: isoTime(begunAt),
   }));
   return { kind, calls };
-}
-
-function timeOf(at: number): string {
-  return new Date(at).toISOString();
 }
 
 interface Answered<Answer> {

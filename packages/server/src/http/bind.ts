@@ -175,7 +175,7 @@ async function readCall(
 }
 
 /** Asks the gate, and counts what it decides. */
-async function authorize(operation: Operation, facts: RequestFacts, asked: Asked) {
+async function authorize(operation: Operation, facts: RequestFacts, asked: Admitting) {
   const { gateDecisions } = asked.binding.metrics;
   try {
     const caller = await admit(operation, facts, asked);
@@ -189,12 +189,12 @@ async function authorize(operation: Operation, facts: RequestFacts, asked: Asked
   }
 }
 
-interface Asked {
+interface Admitting {
   readonly binding: Binding;
   readonly rawParams: Readonly<Record<string, string>>;
 }
 
-function admit(operation: Operation, facts: RequestFacts, { binding, rawParams }: Asked) {
+function admit(operation: Operation, facts: RequestFacts, { binding, rawParams }: Admitting) {
   const { gate, denials } = binding;
   const { raw } = facts;
   switch (operation.caller) {

@@ -1,4 +1,5 @@
 import { type OrganizationId, clientId, idPrefixes, limits, tenantId } from '@convoke/contract';
+import { isoTime } from '../../domain/iso-time.ts';
 import type { Actor } from '../../domain/audit.ts';
 import {
   type Budget,
@@ -211,11 +212,11 @@ export async function refuseExhausted(tx: StoreTransaction, guard: NewRunGuard):
     message: `The budget for the ${scope.kind} ${scope.id} is used up${until(end)}.`,
     details: {
       budget_id: id,
-      ...(end === undefined ? {} : { resets_at: new Date(end).toISOString() }),
+      ...(end === undefined ? {} : { resets_at: isoTime(end) }),
     },
   });
 }
 
 function until(end: number | undefined): string {
-  return end === undefined ? '; it has no next period' : ` until ${new Date(end).toISOString()}`;
+  return end === undefined ? '; it has no next period' : ` until ${isoTime(end)}`;
 }

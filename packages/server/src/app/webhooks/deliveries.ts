@@ -9,6 +9,7 @@ import {
   limits,
   parseNoticeId,
 } from '@convoke/contract';
+import { isoTime } from '../../domain/iso-time.ts';
 import type { Actor } from '../../domain/audit.ts';
 import type { Notice, NumberedNotices } from '../../domain/notice.ts';
 import type { TenantScope } from '../../domain/scope.ts';
@@ -109,8 +110,12 @@ export function testWebhook(
     const now = clock.now();
     const id = deliveryId(ids.next(idPrefixes.delivery));
     const type = 'webhook_test';
-    const created_at = new Date(now).toISOString();
-    const testBody = JSON.stringify({ id, type, created_at, data: { webhook_id: webhookId } });
+    const testBody = JSON.stringify({
+      id,
+      type,
+      created_at: isoTime(now),
+      data: { webhook_id: webhookId },
+    });
     const delivery = openDelivery(
       { id, webhookId, tenantId, noticeSeq: null, type, testBody },
       now,
