@@ -20,7 +20,7 @@ test.each([
 
 test('a Node that is too old is answered in one line, with what to do', () => {
   expect(problemWithNode('20.20.2')).toMatch(
-    /^Convoke's server needs Node 24\.18\.1 or newer; this is 20\.20\.2\. Get one from .*$/,
+    /^Convoke's server needs Node 24\.18\.1 or newer; this is 20\.20\.2\. Get it from .*$/,
   );
   expect(problemWithNode('25.9.0')).toContain('needs Node 26.5.1 or newer');
 });

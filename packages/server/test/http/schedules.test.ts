@@ -54,6 +54,7 @@ describe.each(databaseKinds)('schedules over HTTP on %s', (database) => {
         next_at: expect.stringMatching(/-01-01T00:00:00\.000Z$/),
         version: 1,
         created_by: expect.stringMatching(/^cli_/),
+        created_by_name: 'Quickstart',
         created_at: expect.stringMatching(/\.\d{3}Z$/),
         updated_at: body.created_at,
       });
