@@ -3,10 +3,6 @@ type Template = (name: string) => Readonly<Record<string, string>>;
 /** The files of new agents, by template. */
 export const agentTemplates = { ts: typescriptAgent } satisfies Record<string, Template>;
 
-export function isTemplate(name: string): name is keyof typeof agentTemplates {
-  return Object.hasOwn(agentTemplates, name);
-}
-
 function typescriptAgent(name: string): Readonly<Record<string, string>> {
   return {
     'agent.yaml': `schema: 1

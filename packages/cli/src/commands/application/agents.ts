@@ -1,5 +1,5 @@
 import type { AgentRecord } from '@convoke/sdk';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { collect } from '../../collect.ts';
 import { Failure } from '../../failure.ts';
 import { globalOptions } from '../../options/global-options.ts';
@@ -8,7 +8,6 @@ import { loadServer } from '../../server.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { printJson } from '../../terminal/output.ts';
 import { printFacts, printTable } from '../../terminal/table.ts';
-import { newAgent } from './create-agent.ts';
 
 export function agentsCommand(): Command {
   return new Command('agents')
@@ -36,6 +35,19 @@ function listAgents(): Command {
           agent.description,
         ]),
       );
+    });
+}
+
+function newAgent(): Command {
+  return new Command('new')
+    .description('Write the folder of a new agent')
+    .argument('<name>', 'name of the agent, which becomes its folder')
+    .addOption(new Option('--template <name>', 'what to start from').choices(['ts']).default('ts'))
+    .addHelpText('after', example('agents new refunds'))
+    .action(async (name: string, { template }: { readonly template: 'ts' }, command: Command) => {
+      // Only this command needs the templates.
+      const { createAgent } = await import('./create-agent.ts');
+      await createAgent(name, template, command);
     });
 }
 

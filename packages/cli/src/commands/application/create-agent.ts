@@ -1,46 +1,34 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { Failure } from '../../failure.ts';
 import { globalOptions } from '../../options/global-options.ts';
-import { example } from '../../options/options.ts';
 import { print, printJson } from '../../terminal/output.ts';
-import { agentTemplates, isTemplate } from './agent-templates.ts';
+import { agentTemplates } from './agent-templates.ts';
 
 const namePattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
-interface Options {
-  readonly template: string;
-}
-
 /** `convoke agents new`: writes the folder of an agent to start from. */
-export function newAgent(): Command {
-  return new Command('new')
-    .description('Write the folder of a new agent')
-    .argument('<name>', 'name of the agent, which becomes its folder')
-    .addOption(
-      new Option('--template <name>', 'what to start from')
-        .choices(Object.keys(agentTemplates))
-        .default('ts'),
-    )
-    .addHelpText('after', example('agents new refunds'))
-    .action(async (name: string, { template }: Options, command: Command) => {
-      if (!namePattern.test(name) || !isTemplate(template)) {
-        throw new Failure(
-          `"${name}" cannot be an agent's name: use 1 to 64 characters of a-z, 0-9 and -`,
-        );
-      }
-      const folder = join(process.env['CONVOKE_AGENTS_DIR'] ?? 'agents', name);
-      const files = agentTemplates[template](name);
-      await writeFiles(folder, files);
-      const shown = relative(process.cwd(), folder) || '.';
-      if (globalOptions(command).json) return printJson({ folder, files: Object.keys(files) });
-      print(`Wrote ${shown}: ${Object.keys(files).join(', ')}`);
-      print('\nTry it, with a server that reads this folder (npm start, or npx convoke dev):');
-      print(`  npx convoke invoke ${name} "Hello"`);
-      print('Test it, also with its process lost at every moment:');
-      print(`  node --test ${join(shown, 'agent.test.ts')}`);
-    });
+export async function createAgent(
+  name: string,
+  template: keyof typeof agentTemplates,
+  command: Command,
+): Promise<void> {
+  if (!namePattern.test(name)) {
+    throw new Failure(
+      `"${name}" cannot be an agent's name: use 1 to 64 characters of a-z, 0-9 and -`,
+    );
+  }
+  const folder = join(process.env['CONVOKE_AGENTS_DIR'] ?? 'agents', name);
+  const files = agentTemplates[template](name);
+  await writeFiles(folder, files);
+  const shown = relative(process.cwd(), folder) || '.';
+  if (globalOptions(command).json) return printJson({ folder, files: Object.keys(files) });
+  print(`Wrote ${shown}: ${Object.keys(files).join(', ')}`);
+  print('\nTry it, with a server that reads this folder (npm start, or npx convoke dev):');
+  print(`  npx convoke invoke ${name} "Hello"`);
+  print('Test it, also with its process lost at every moment:');
+  print(`  node --test ${join(shown, 'agent.test.ts')}`);
 }
 
 /** Replaces nothing: a folder of that name is an agent already. */
