@@ -1,3 +1,4 @@
+import type { Agent } from './agent.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Answer, KitMessage, KnownCall, Point, StartMessage } from './lines.ts';
 
@@ -25,6 +26,8 @@ export interface RehearsalOptions {
   /** `approval_required_tools` of agent.yaml. */
   readonly approvalRequiredTools?: readonly string[];
   readonly folder?: string;
+  /** The agent as its author edited it after the first leg, while the run waited for an answer (D-174). */
+  readonly edited?: Agent;
 }
 
 export interface CalledStep {
@@ -56,7 +59,6 @@ export class RehearsedRun {
   /** Legs so far. */
   legs = 0;
   hasDoubt = false;
-  isChanged = false;
   readonly asked: Asked[] = [];
   readonly called: CalledStep[] = [];
   readonly events: { readonly name: string; readonly data: JsonObject }[] = [];
@@ -107,7 +109,7 @@ export class RehearsedRun {
         : { kind: 'continue', prompt, answers: Object.fromEntries(this.#answers), calls },
       run_input: input,
       state: copied(this.#checkpoint),
-      agent_changed: this.isChanged,
+      agent_changed: !isFirst && this.#options.edited !== undefined,
       workspace: folder,
       agent_folder: folder,
       agent: { approval_required_tools: approvalRequiredTools },

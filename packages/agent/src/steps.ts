@@ -287,13 +287,13 @@ export class Steps {
           type: 'user_question',
           ref,
           question,
-          options: ['Go on', 'End the run'],
+          options: ['Continue', 'End the run'],
         });
       } finally {
         this.#leg.working();
       }
     }
-    if (answer !== undefined && !('values' in answer && answer.values[0] === 'Go on')) {
+    if (answer !== undefined && !('values' in answer && answer.values[0] === 'Continue')) {
       this.#leg.fail(new Misuse('a person ended the run, because the agent was edited during it'));
       await never();
     }

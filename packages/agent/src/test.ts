@@ -99,13 +99,14 @@ interface Played {
 }
 
 async function play(agent: Agent, options: RehearsalOptions, seat?: Seat): Promise<Played> {
-  const body = bodyOf(agent);
-  if (body === undefined) throw new Error('this is no agent: pass what agent(…) returned');
+  const body = functionOf(agent);
+  const edited = options.edited === undefined ? body : functionOf(options.edited);
   const run = new RehearsedRun(options);
   let messages = 0;
   while (run.end === undefined) {
     if (run.legs > legsMax) throw new Error(`the run does not end: ${legsMax} legs`);
-    const isLost = await playLeg(run, body, (): Seat['kind'] | undefined => {
+    const now = run.legs === 0 ? body : edited;
+    const isLost = await playLeg(run, now, (): Seat['kind'] | undefined => {
       messages += 1;
       return seat?.message === messages - 1 ? seat.kind : undefined;
     });
@@ -115,6 +116,12 @@ async function play(agent: Agent, options: RehearsalOptions, seat?: Seat): Promi
     run.reply();
   }
   return { run, messages };
+}
+
+function functionOf(agent: Agent): NonNullable<ReturnType<typeof bodyOf>> {
+  const body = bodyOf(agent);
+  if (body === undefined) throw new Error('this is no agent: pass what agent(…) returned');
+  return body;
 }
 
 /** Resolves with whether the leg was lost. */
