@@ -22,6 +22,8 @@ import type { StdioSettings } from './settings.ts';
 /** After its `end` event a program has this long to exit. */
 const exitGraceMs = 2000;
 const interactionsMax = 100;
+/** Characters of all results of a run together: every later leg gets all of them with its start message. */
+const resultsMax = 32 * 1024 * 1024;
 /** Yields to other work after this many events, however fast the lines come. */
 const eventsPerTurn = 512;
 
@@ -62,6 +64,8 @@ export class StdioLeg {
   #isYielding = false;
   #hasWorked = false;
   #asked = 0;
+  /** Characters of the run's results. */
+  #results: number;
   /** The last checkpoint of this leg. */
   #state: Json | undefined;
   #redact = (text: string) => text;
@@ -71,6 +75,7 @@ export class StdioLeg {
     this.#input = started.input;
     this.#context = started.context;
     this.#program = program;
+    this.#results = resultsIn(started.input);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
@@ -204,7 +209,8 @@ export class StdioLeg {
         if (shown !== undefined) yield shown;
         this.#state = message.point ?? this.#state;
         await effects.end(message.ref, message.result, message.point);
-        return undefined;
+        this.#results += message.result.output.length;
+        return this.#results > resultsMax ? tooManyResults : undefined;
       }
       case 'permission_request':
       case 'user_question':
@@ -255,4 +261,15 @@ export class StdioLeg {
     const { stdin } = this.#child ?? {};
     if (stdin?.writable === true) stdin.write(`${JSON.stringify(message)}\n`);
   }
+}
+
+const tooManyResults = `The results of this run's calls are longer than ${resultsMax / 1024 / 1024} Mi characters together: keep large ones in files.`;
+
+function resultsIn(input: LegInput): number {
+  let characters = 0;
+  if (input.kind !== 'continue') return characters;
+  for (const call of input.calls.values()) {
+    if (call.state === 'ended') characters += call.output.length;
+  }
+  return characters;
 }

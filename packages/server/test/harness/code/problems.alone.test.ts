@@ -140,6 +140,11 @@ describe('a run ends with what its author needs', () => {
       { code: 'agent_error', message: expect.stringContaining('KiB, at most 256: write a file') },
     ],
     [
+      'when the results of all its steps are too large',
+      "for (let n = 0; n < 140; n += 1) await ctx.step('read', () => 'x'.repeat(250 * 1024));",
+      { code: 'agent_error', message: expect.stringContaining('keep large ones in files') },
+    ],
+    [
       'when two steps of one name run at the same time',
       "await Promise.all([ctx.step('fetch', () => 1), ctx.step('fetch', () => 2)]);",
       { code: 'agent_error', message: expect.stringContaining('give them different names') },
