@@ -107,7 +107,7 @@ export interface SessionState {
   readonly state: JsonObject;
 }
 
-/** A recovery point: with it and the results of its steps, the run can go on anywhere. */
+/** A recovery point: with it and the results of its steps, the run can continue anywhere. */
 export interface Point {
   readonly convoke: 1;
   readonly run: string;

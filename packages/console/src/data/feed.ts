@@ -48,7 +48,7 @@ export interface FeedListener {
 
 /**
  * Follows the tenant's feed in one tab for all (six connections per origin must last for every tab). The tab with the lock
- * reads and tells the others; when it closes, the next one goes on from the last notice that it saw. Resolves when the
+ * reads and tells the others; when it closes, the next one continues after the last notice that it saw. Resolves when the
  * signal is aborted or no retry helps.
  */
 export async function followFeed(

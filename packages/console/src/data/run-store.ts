@@ -3,7 +3,7 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import { inBackground } from './in-background.ts';
 import { type RunSnapshot, RunView } from './run-view.ts';
 
-/** A run that a hidden page follows no longer; it goes on from the last event when it is seen again. */
+/** A run that a hidden page follows no longer; it continues after the last event when the page is seen again. */
 const hiddenMs = 30_000;
 /** The page says that it reconnects; it does not give up. */
 const patienceMs = 24 * 3_600_000;

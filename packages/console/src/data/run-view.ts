@@ -115,7 +115,7 @@ export class RunView {
     });
   }
 
-  /** After an answer the conversation goes on by itself; only after an interruption it is said. */
+  /** Only an interruption is mentioned: after an answer the conversation simply continues. */
   #resume({ id, created_at: at, data }: Extract<RunEvent, { type: 'run_resumed' }>): void {
     if (data.reason === 'answered') return;
     const note = data.agent_changed === true ? 'resumed with a changed agent' : 'resumed';

@@ -217,7 +217,7 @@ function Content({ isMissing }: { readonly isMissing: boolean }): JSX.Element {
   );
 }
 
-/** A screen whose script did not come. The page tries again by itself when the server is back. */
+/** A screen whose script did not come. The page retries automatically when the server is back. */
 function FailedScreen({ error }: { readonly error: unknown }): JSX.Element {
   const live = liveState.value;
   const wasAway = useRef(false);

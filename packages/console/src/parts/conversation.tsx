@@ -82,7 +82,7 @@ function Prompt({ input }: { readonly input: RunRecord['input'] }): JSX.Element 
 
 interface EntryProps {
   readonly item: TranscriptItem;
-  /** Text grows inside one item, so it is compared by itself. */
+  /** Text grows inside one item, so it is compared separately. */
   readonly text: string;
   readonly run: RunRecord;
   readonly hasEnded: boolean;

@@ -12,7 +12,7 @@ const seenPx = 60;
 export interface FollowedLogProps {
   /** Whether the end is kept in view while the log grows. A reader who scrolls up turns it off, one who returns turns it on. */
   readonly follow: Signal<boolean>;
-  /** It scrolls by itself, in the height that it is given; otherwise with the page. */
+  /** It scrolls on its own, in the height that it is given; otherwise with the page. */
   readonly ownPane?: boolean | undefined;
   readonly children: ComponentChildren;
 }

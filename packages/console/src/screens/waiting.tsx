@@ -12,7 +12,7 @@ import { RequestTitle } from './request-title.tsx';
 import { useResource, useTenant } from '../session/use.ts';
 
 /**
- * What waits longest, answered in place: a row opens the whole card. While one is open the rows keep their places, so
+ * The requests that have waited longest, answered in place: a row opens the whole card. While one is open the rows keep their places, so
  * that no button moves under the pointer.
  */
 export function Waiting(): JSX.Element {

@@ -1,7 +1,7 @@
 import type { WebhookDelivery, WebhookDeliveryDetail } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { plural, visible } from '../data/formats.ts';
+import { plural } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import { Button } from '../parts/button.tsx';
 import { CodeBlock } from '../parts/copy.tsx';
@@ -25,7 +25,7 @@ export function DeliveryDialog(props: {
   useEffect(() => inBackground(run()), [delivery.id]);
   const { status, tries, created_at: at } = detail ?? delivery;
   return (
-    <Dialog title={`Delivery of ${visible(delivery.type)}`} onClose={onClose}>
+    <Dialog title={`Delivery of ${delivery.type}`} onClose={onClose}>
       <div class="stack tight">
         <p class="summary-line">
           <Status of={status} />
@@ -50,13 +50,11 @@ function Exchange({ delivery }: { readonly delivery: WebhookDeliveryDetail }): J
       {body === undefined ? (
         <p class="muted">The body is no longer available.</p>
       ) : (
-        <CodeBlock text={visible(indented(body))} label="request body" />
+        <CodeBlock text={indented(body)} label="request body" />
       )}
       <strong>Response</strong>
-      <p>{visible(String(status ?? error ?? 'None yet'))}</p>
-      {text !== undefined && text !== '' && (
-        <CodeBlock text={visible(text)} label="response body" />
-      )}
+      <p>{String(status ?? error ?? 'None yet')}</p>
+      {text !== undefined && text !== '' && <CodeBlock text={text} label="response body" />}
     </>
   );
 }

@@ -66,7 +66,7 @@ export interface InteractionsShown {
   readonly limit?: number | undefined;
 }
 
-/** What waits longest comes first; what was answered last comes first. */
+/** The request that has waited longest comes first; of answered ones, the latest. */
 export function listInteractions(
   { client }: TenantScope,
   { status, kind, agent, limit = pageRows }: InteractionsShown,
@@ -126,7 +126,7 @@ export async function newestRuns(session: SessionHandle): Promise<readonly RunRe
 }
 
 /**
- * One connection to the feed, from the cursor or from now on. The SDK would wait and connect again by itself; the page does
+ * One connection to the feed, from the cursor or from now on. The SDK would wait and reconnect automatically; the page does
  * that, because it says so while it lasts.
  */
 export function followEvents(
