@@ -32,7 +32,9 @@ const versionsIn = async (folder: string) => {
 
 test('a release gives every package one version, and the changelog its section', async () => {
   const folder = await copyVersions();
-  expect(releaseProblems(folder, '7.8.9')).toHaveLength(7);
+  const packages = files(/^packages\/[^/]+\/package\.json$/);
+  // One of each package, and one of the changelog.
+  expect(releaseProblems(folder, '7.8.9')).toHaveLength(packages.length + 1);
   const notes = releaseNotes(folder, 'Unreleased');
   setVersion(folder, '7.8.9', '2030-01-02');
   expect(releaseProblems(folder, '7.8.9')).toEqual([]);

@@ -99,8 +99,9 @@ describe('time (D-14, D-17)', () => {
     expect(await logOf(restarted, run)).toEqual(before);
     const next = await startRun(restarted, session, 'after');
     const log = await logOf(restarted, next);
-    const read = log.find(({ data }) => data['name'] === 'read_file');
-    expect(read?.data).toEqual({ name: 'read_file', output: 'before' });
+    const results = log.filter(({ type }) => type === 'scripted.tool_result');
+    const read = results.find(({ data }) => data['name'] === 'read_file');
+    expect(read?.data).toMatchObject({ output: 'before' });
     await restarted.send('get_run', { params: at(run) });
   });
 });
