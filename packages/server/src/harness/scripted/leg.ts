@@ -4,6 +4,7 @@ import type { Json } from '../../domain/json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Answer, HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
+import { shownValue } from '../shown-value.ts';
 import type { CancelFlag } from './cancel-flag.ts';
 import type { Leaf, Script, ScriptUsage } from './script.ts';
 import { TooLong, type Values, expandObject, expandText } from './template.ts';
@@ -241,7 +242,7 @@ async function* useTool(
   const id = { tool_call_id: call.ref };
   // A call that the ledger knows was shown before the leg that began it was lost.
   if (knownCall(call, run) === undefined) {
-    yield { type: 'custom', name: 'tool_call', data: { ...id, name, input: shownInput(input) } };
+    yield { type: 'custom', name: 'tool_call', data: { ...id, name, input: shownValue(input) } };
   }
   const result = await carryOut(call, run);
   if (result === 'left') return { type: 'end', outcome: 'cancelled' };
@@ -280,17 +281,6 @@ interface Call {
 
 function knownCall({ ref }: Call, { input }: Running) {
   return input.kind === 'continue' ? input.calls.get(ref) : undefined;
-}
-
-/** Inputs of a step are small, but for the text of a file. */
-const shownCharactersMax = 16 * 1024;
-
-/** The input as an event shows it: as it is, or the beginning of its JSON text. */
-function shownInput(input: Json): Json {
-  const text = JSON.stringify(input);
-  return text.length <= shownCharactersMax
-    ? input
-    : `${text.slice(0, shownCharactersMax).toWellFormed()}…`;
 }
 
 /** For a result that `carryOut` stored. */

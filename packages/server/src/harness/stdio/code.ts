@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Json } from '../../domain/json.ts';
 import type { Harness, HarnessEvent, LegEnd } from '../../ports/harness.ts';
 import { LazyLeg } from '../lazy-leg.ts';
+import { shownValue } from '../shown-value.ts';
 import { shownErrors } from './ending.ts';
 import type { StartedProgram, StdioParts } from './leg.ts';
 import type { CallMessage } from './protocol.ts';
@@ -11,7 +12,6 @@ import { type CodeSettings, readCode } from './settings.ts';
 
 /** A recovery point has the state of the session and the progress of the run, 4 MiB each, and maybe a result. */
 const lineBytesMax = 10 * 1024 * 1024;
-const shownCharactersMax = 8 * 1024;
 
 /** The kit's launcher, as the server has it: the agent's own copy is for its author's editor only. */
 const launcher = createRequire(import.meta.url).resolve('@convoke/agent/launch');
@@ -70,7 +70,7 @@ function callEvents(): (message: CallMessage) => HarnessEvent {
     if (message.type === 'call_begin') {
       const { ref, toolName, input } = message.call;
       names.set(ref, toolName);
-      const data = { tool_call_id: ref, name: toolName, input };
+      const data = { tool_call_id: ref, name: toolName, input: shownValue(input) };
       return { type: 'custom', name: 'tool_call', data };
     }
     const { ref, result } = message;
@@ -89,11 +89,7 @@ const storedResult = z.object({
 
 function shownOutput(text: string): Json {
   const { value = null, error } = storedResult.safeParse(jsonOf(text)).data ?? {};
-  const shown = error?.message ?? value;
-  const written = JSON.stringify(shown);
-  return written.length <= shownCharactersMax
-    ? shown
-    : `${written.slice(0, shownCharactersMax).toWellFormed()}…`;
+  return shownValue(error?.message ?? value);
 }
 
 function jsonOf(text: string): unknown {
