@@ -155,7 +155,7 @@ export class RehearsedRun {
     if ('point' in message && message.point !== undefined) this.#keep(message.point);
   }
 
-  /** The program is told that it may carry the call out. */
+  /** Counts a call as carried out: the server has let the program begin it. */
   markBegun(ref: string): void {
     const call = this.#calls.get(ref);
     if (call === undefined) return;

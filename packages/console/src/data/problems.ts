@@ -141,11 +141,11 @@ export function remedyOf(errorCode: string | undefined): string {
 export function meaningOfDoubtOption(label: string): string {
   switch (label) {
     case 'It was done':
-      return 'The agent is told that the call completed. It is not repeated.';
+      return 'The agent continues as if the call had completed. The call is not repeated.';
     case 'It was not done: do it now':
       return 'The call runs once more with the input above.';
     case 'I do not know: leave it':
-      return 'The agent is told that the result is unknown. The call is not repeated.';
+      return 'The agent learns that the result is unknown. The call is not repeated.';
     default:
       return 'The agent gets your answer. The call is not repeated.';
   }

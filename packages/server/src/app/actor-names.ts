@@ -58,7 +58,7 @@ export class ActorNames {
   }
 
   #remember(id: string, remembered: Remembered): void {
-    // Inserted anew, so that the first one of the map is the one that was read longest ago.
+    // A map keeps the order of insertion, so its first entry is the name that was read longest ago.
     this.#remembered.delete(id);
     this.#remembered.set(id, remembered);
     if (this.#remembered.size <= rememberedMost) return;

@@ -35,7 +35,7 @@ export interface StartedProgram {
   readonly lineBytesMax: number;
   /** The events that readers see of a call: none where only the program can say what it did. */
   eventOf(message: CallMessage): HarnessEvent | undefined;
-  /** The end as the author of the program is told, with what the program wrote to standard error. */
+  /** The end of the leg with the lines of standard error that help the author of the program. */
   endWith(end: LegEnd, errors: string): LegEnd;
 }
 

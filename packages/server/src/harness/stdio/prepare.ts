@@ -81,7 +81,7 @@ async function problemOf(
   return end.outcome === 'error' ? end.message : `${settings.entry} ended while it was loaded`;
 }
 
-/** Equal for equal code: a run that continues is told whether its agent was edited. */
+/** Identifies the code of an agent: a leg compares it with that of the leg before, to see whether the author edited it. */
 async function digestOf({ folder, settings }: PreparingAgent<CodeSettings>): Promise<string> {
   const hash = createHash('sha256');
   const below = await readdir(join(folder, 'src'), { recursive: true, withFileTypes: true }).catch(
