@@ -79,7 +79,7 @@ test('a run goes on after its server was killed, and a payment is not made twice
     const [show = ''] = blocks('sh ledger');
     await eventually(hasPaid, 60_000);
     await killed();
-    await terminal.shows(/Was it carried out\?[\s\S]*1\. It was done[\s\S]*> *$/m);
+    await terminal.shows(/Did it complete\?[\s\S]*1\. Yes, it completed[\s\S]*> *$/m);
     await terminal.type('1');
     const shown = await terminal.shows(/session sess_/);
     expect(shown).toContain('Done: invoice 7 is in the ledger.');

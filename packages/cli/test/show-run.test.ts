@@ -91,7 +91,7 @@ test('--answer is for questions of the agent, and never repeats a call in doubt 
       {
         kind: 'question',
         question: 'Well?',
-        options: [{ label: 'It was done' }, { label: 'It was not done: do it now' }],
+        options: [{ label: 'Yes, it completed' }, { label: 'No, run it now' }],
         ...more,
       } as InteractionRecord & { readonly kind: 'question' },
       { signal: new AbortController().signal },
@@ -104,5 +104,5 @@ test('--answer is for questions of the agent, and never repeats a call in doubt 
   } as const;
   expect(await question({ about })).toBeUndefined();
   expect(leave).toHaveBeenCalledOnce();
-  expect(await question({})).toBe('It was not done: do it now');
+  expect(await question({})).toBe('No, run it now');
 });

@@ -136,17 +136,3 @@ const remedies: Readonly<Record<string, string>> = {
 export function remedyOf(errorCode: string | undefined): string {
   return remedies[errorCode ?? ''] ?? 'See the last events in the timeline.';
 }
-
-/** What the answers about a call in doubt do (D-83, D-84). Only the exact second one repeats the call. */
-export function meaningOfDoubtOption(label: string): string {
-  switch (label) {
-    case 'It was done':
-      return 'The agent continues as if the call had completed. The call is not repeated.';
-    case 'It was not done: do it now':
-      return 'The call runs once more with the input above.';
-    case 'I do not know: leave it':
-      return 'The agent learns that the result is unknown. The call is not repeated.';
-    default:
-      return 'The agent gets your answer. The call is not repeated.';
-  }
-}

@@ -197,8 +197,8 @@ function AskSubject(props: { readonly ask: Ask; readonly input: InputParts }): J
     return (
       <div class="stack tight">
         <p>
-          The server was lost while <code>{toolName}</code> was running, and it has no result. Only
-          a person can find out whether the call had its effect.
+          <code>{toolName}</code> has no recorded result. Check whether the call took effect before
+          you answer.
           {begunAt !== undefined && (
             <>
               {' '}

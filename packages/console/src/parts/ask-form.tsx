@@ -3,7 +3,6 @@ import type { JSX, Ref } from 'preact';
 import { useImperativeHandle, useRef, useState } from 'preact/hooks';
 import type { Ask } from '../data/ask.ts';
 import { jsonText, parsedObject } from '../data/json-text.ts';
-import { meaningOfDoubtOption } from '../data/problems.ts';
 import { Button } from './button.tsx';
 import { Difference } from './input/difference.tsx';
 import { TextField } from './field.tsx';
@@ -164,24 +163,20 @@ function Options(props: {
   return (
     <fieldset class="choices">
       <legend class="hidden-text">{ask.isMultiple ? 'Choose any' : 'Choose one'}</legend>
-      {(ask.options ?? []).map(({ label, description }) => {
-        const more =
-          ask.about?.kind === 'call_in_doubt' ? meaningOfDoubtOption(label) : description;
-        return (
-          <label key={label} class="option">
-            <input
-              type={ask.isMultiple ? 'checkbox' : 'radio'}
-              name={`ask-${ask.key}`}
-              checked={chosen.includes(label)}
-              onChange={(event) => onChoose(label, event.currentTarget.checked)}
-            />
-            <span>
-              {label}
-              {more !== undefined && <span class="muted">{more}</span>}
-            </span>
-          </label>
-        );
-      })}
+      {(ask.options ?? []).map(({ label, description }) => (
+        <label key={label} class="option">
+          <input
+            type={ask.isMultiple ? 'checkbox' : 'radio'}
+            name={`ask-${ask.key}`}
+            checked={chosen.includes(label)}
+            onChange={(event) => onChoose(label, event.currentTarget.checked)}
+          />
+          <span>
+            {label}
+            {description !== undefined && <span class="muted">{description}</span>}
+          </span>
+        </label>
+      ))}
     </fieldset>
   );
 }

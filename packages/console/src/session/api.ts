@@ -154,7 +154,7 @@ export function getSystem(): Promise<SystemRecord> {
   return accountClient().system();
 }
 
-/** Whether the server Healthy. It may be reachable and not ready, such as while it stops. */
+/** Whether the server is ready. It may be reachable and not ready, such as while it stops. */
 export async function isServerReady(): Promise<boolean> {
   return (await fetch(`${baseUrl()}/readyz`)).ok;
 }

@@ -8,8 +8,8 @@ import {
   logOf,
   runIn,
 } from '../../../server/test/support/api-steps.ts';
+import { doubtOptions } from '../../../server/src/domain/run/call-in-doubt.ts';
 import { Puppet } from '../../../server/test/support/puppet-harness.ts';
-import { meaningOfDoubtOption } from '../../src/data/problems.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { rawEvents } from './support/run-screen.ts';
@@ -19,8 +19,6 @@ import { rawEvents } from './support/run-screen.ts';
  * result.
  */
 const puppet = new Puppet({ afterLoss: 'repeat' });
-
-const doubtOptions = ['It was done', 'It was not done: do it now', 'I do not know: leave it'];
 
 const web = consoleTests({
   agents: { writer: consoleAgents.writer, teller: puppet.agent(), payer: puppet.agent() },
@@ -77,13 +75,13 @@ test('a call in doubt is answered from the inbox, which says what each answer do
   await page.getByRole('link', { name: /Did pay complete\?.*pay the bill/ }).click();
   const card = page.getByRole('region', { name: 'Question: Did pay complete?' });
   await card.getByText('b-17').waitFor();
-  for (const label of doubtOptions) {
+  for (const { label, description } of Object.values(doubtOptions)) {
     const option = card.locator('label.option', { hasText: label });
-    await option.getByText(meaningOfDoubtOption(label)).waitFor();
+    await option.getByText(description).waitFor();
   }
-  await card.getByRole('radio', { name: /^It was done/ }).check();
+  await card.getByRole('radio', { name: /^Yes, it completed/ }).check();
   await card.getByRole('button', { name: 'Answer' }).click();
-  await card.getByText('Answered "It was done"').waitFor();
+  await card.getByText('Answered "Yes, it completed"').waitFor();
   const leg = await puppet.leg();
   const { input } = leg;
   // The agent learns it, and the call is not carried out again.

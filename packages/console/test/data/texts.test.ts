@@ -2,7 +2,7 @@ import { NotFoundError, PermissionError } from '@convoke/sdk';
 import { describe, expect, test } from 'vitest';
 import { jsonParts, jsonSummary, jsonText, parsedObject } from '../../src/data/json-text.ts';
 import { lineDifference } from '../../src/data/line-difference.ts';
-import { meaningOfDoubtOption, problemOf } from '../../src/data/problems.ts';
+import { problemOf } from '../../src/data/problems.ts';
 import { keyStep } from '../../src/data/shortcuts.ts';
 import { cliOf, curlOf, quoted, sdkOf } from '../../src/data/snippets.ts';
 
@@ -17,12 +17,6 @@ test('an error says what happened and what to do, with code and request id (issu
   const refused = problemOf(new PermissionError('Needs runs:write.', { code: 'newer_code' }));
   expect(refused.action).toBe('Needs runs:write.');
   expect(problemOf(new Error('oops')).code).toBe('page_error');
-});
-
-test('only the second option about a call in doubt repeats the call (D-84)', () => {
-  const options = ['It was done', 'It was not done: do it now', 'I do not know: leave it'];
-  const meanings = options.map(meaningOfDoubtOption);
-  expect(meanings.map((text) => text.includes('not repeated'))).toEqual([true, false, true]);
 });
 
 test('a long value is text in parts that lose nothing and split no character', () => {

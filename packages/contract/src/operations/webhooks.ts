@@ -180,7 +180,7 @@ export const testWebhook = defineOperation({
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/test',
   tag: 'Webhooks',
-  summary: 'Send a test delivery',
+  summary: 'Send a test event',
   description:
     'Sends a message of the type `webhook_test`, which is not in the feed. Read the delivery to see its outcome.',
   caller: 'automation',

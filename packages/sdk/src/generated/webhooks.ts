@@ -75,8 +75,8 @@ export class PlainWebhooks {
   }
 
   /**
-   * Send a test delivery. Sends a message of the type `webhook_test`, which is not in the feed. Read the delivery
-   * to see its outcome.
+   * Send a test event. Sends a message of the type `webhook_test`, which is not in the feed. Read the delivery to
+   * see its outcome.
    */
   test(id: string, { signal }: CallOptions = {}): Promise<WebhookDelivery> {
     return this.#transport.json({ method: 'POST', path: at`/v1/webhooks/${id}/test`, signal });

@@ -9,7 +9,7 @@ import {
 import { beginRun } from '../app/runs/begin-run.ts';
 import type { Services } from '../app/services.ts';
 import { type AnsweredInteraction, approvedInput } from '../domain/interaction.ts';
-import { asksAbout, settleCall } from '../domain/run/recovery.ts';
+import { asksAbout, settleCall } from '../domain/run/call-in-doubt.ts';
 import type { InterruptionReason } from '../domain/run/run-parts.ts';
 import { type Run, type WaitingForWorker, isClaimable } from '../domain/run/run.ts';
 import { knownCalls } from '../domain/run/tool-call.ts';

@@ -4,13 +4,8 @@ import { type RunInSession, lockRun, recordEnd, recordMove } from '../app/record
 import type { Services } from '../app/services.ts';
 import type { RecoveryPolicy } from '../domain/agent.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
-import {
-  type Recovery,
-  decideRecovery,
-  keptSeqOf,
-  questionAboutCall,
-  requestIdAbout,
-} from '../domain/run/recovery.ts';
+import { questionAboutCall, requestIdAbout } from '../domain/run/call-in-doubt.ts';
+import { type Recovery, decideRecovery, keptSeqOf } from '../domain/run/recovery.ts';
 import type { RunEventDraft } from '../domain/run/run-event.ts';
 import type { InterruptionReason } from '../domain/run/run-parts.ts';
 import { type LeasedRun, type Run, attemptOf, parkRun } from '../domain/run/run.ts';
@@ -198,7 +193,7 @@ interface Interruption {
 
 /**
  * Ends the text that is discarded. It is part of it, so readers that know `run_interrupted` drop it, and it is no part of
- * `output_text`. To any other reader it says why the words before it are said again.
+ * `output_text`. To any other reader it says why the words before it are repeated.
  */
 function endOfDiscarded({ agents }: RecoveryServices, run: Run): RunEventDraft {
   const agent = agents.find(run.agentName);

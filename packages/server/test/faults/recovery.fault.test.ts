@@ -2,6 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunEvent, RunRecord } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
+import { doubtOptions } from '../../src/domain/run/call-in-doubt.ts';
 import { createLocation, databaseKinds } from '../support/databases.ts';
 import { startEffectServer } from '../support/effect-server.ts';
 import { until } from '../support/eventually.ts';
@@ -146,7 +147,7 @@ async function settle(
     about: { kind: 'call_in_doubt', tool_name },
   });
   const key = question?.interaction_key ?? '';
-  await world.caller.answer(at.sessionId, key, { answer: 'It was done' });
+  await world.caller.answer(at.sessionId, key, { answer: doubtOptions.done.label });
   return reaches(world, at, 'completed');
 }
 

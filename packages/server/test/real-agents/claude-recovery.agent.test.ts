@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { requireSandbox } from '../../../../test/services.ts';
 import type { Agent } from '../../src/domain/agent.ts';
+import { doubtOptions } from '../../src/domain/run/call-in-doubt.ts';
 import { claudeHarness } from '../../src/harness/claude/harness.ts';
 import { claudeSdkVersion, loadClaudeSdk } from '../../src/harness/claude/sdk.ts';
 import type { Answer, Effects, Harness } from '../../src/ports/harness.ts';
@@ -145,7 +146,7 @@ describe('Claude, whose server is killed and goes on because its agent wants it'
     const ended = await legs.finish(run, {
       answer: ({ requestId }) => {
         asked.push(requestId);
-        return { answer: 'It was not done: do it now' };
+        return { answer: doubtOptions.again.label };
       },
     });
     expect([ended.status === 'failed' ? ended.error : ended.status, asked.length]).toEqual([

@@ -7,6 +7,7 @@ import { readPrices } from '../../src/agents/prices-file.ts';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import type { Agent } from '../../src/domain/agent.ts';
+import { doubtOptions } from '../../src/domain/run/call-in-doubt.ts';
 import { type Run, isEnded } from '../../src/domain/run/run.ts';
 import { LegSupervisor } from '../../src/execution/leg-supervisor.ts';
 import type { ExecutionServices } from '../../src/execution/services.ts';
@@ -181,7 +182,7 @@ export class MortalLegs {
     const ended = await this.finish(run, {
       answer: ({ requestId }) => {
         asked.push(requestId);
-        return { answer: 'It was not done: do it now' };
+        return { answer: doubtOptions.again.label };
       },
     });
     return { ended, asked };

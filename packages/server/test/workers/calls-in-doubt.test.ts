@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { noteOfLeftCall } from '../../src/domain/run/recovery.ts';
+import { doubtOptions, noteOfLeftCall } from '../../src/domain/run/call-in-doubt.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type RunFixture, createRunFixture, delta, hour, over } from '../support/run-fixture.ts';
 import { begins, expireLeases, intent, lossSteps, note, point, settle } from './lost-workers.ts';
 
-const again = 'It was not done: do it now';
+const { done, again, unknown } = doubtOptions;
 
 describe.each(databaseKinds)(
   'a run whose worker is gone with a call under way, on %s (D-83)',
@@ -27,16 +27,17 @@ describe.each(databaseKinds)(
         type: 'user_question',
         data: {
           request_id: 'in-doubt:call-1',
+          question: 'The server stopped while pay was running. Did it complete?',
           options: [
-            { label: 'It was done' },
-            { label: again },
-            { label: 'I do not know: leave it' },
+            { label: 'Yes, it completed' },
+            { label: 'No, run it now' },
+            { label: "I'm not sure, skip it" },
           ],
           about: { kind: 'call_in_doubt', tool_name: 'pay', tool_input: { amount: 5 } },
         },
       });
       expect(await world.claim(run)).toBeUndefined();
-      await answer(run, 'in-doubt:call-1', { answer: 'It was done' });
+      await answer(run, 'in-doubt:call-1', { answer: done.label });
       expect(await world.read(run)).toMatchObject({ status: 'running', lease: null });
       const { input } = await world.claimed(run);
       expect(input.kind === 'continue' && input.calls.get('call-1')).toMatchObject({
@@ -45,9 +46,16 @@ describe.each(databaseKinds)(
     });
 
     test.each([
-      [{ answer: again }, { state: 'again' }],
+      [{ answer: again.label }, { state: 'again' }],
+      [{ answer: unknown.label }, { state: 'left', note: noteOfLeftCall }],
+      [{ answer: 'run it now' }, { state: 'left', note: 'run it now' }],
+      // Former labels: a run that waits across the upgrade has them in its stored question.
+      [{ answer: 'It was not done: do it now' }, { state: 'again' }],
+      [
+        { answer: 'It was done' },
+        { state: 'left', note: 'A person says that it was carried out.' },
+      ],
       [{ answer: 'I do not know: leave it' }, { state: 'left', note: noteOfLeftCall }],
-      [{ answer: 'do it now' }, { state: 'left', note: 'do it now' }],
       [
         { declined: true, message: 'not mine' },
         { state: 'left', note: 'not mine' },

@@ -147,7 +147,7 @@ function rotateWebhook(): Command {
 
 function testWebhook(): Command {
   return new Command('test')
-    .description('Send a test delivery')
+    .description('Send a test event')
     .addHelpText('after', example('webhooks test wh_…'))
     .argument('<webhook>', 'id or unique prefix')
     .action(async (typed: string, _options: unknown, command: Command) => {

@@ -1,5 +1,5 @@
 import { type Agent, matchesGlob } from '../agent.ts';
-import type { AnsweredQuestion, CallInDoubt } from '../interaction.ts';
+import { leaveCall } from './call-in-doubt.ts';
 import type { InterruptionReason, RunError } from './run-parts.ts';
 import type { LeasedRun, OpenRun, Run, RunOutcome } from './run.ts';
 import type { ToolCall } from './tool-call.ts';
@@ -68,9 +68,6 @@ const waitsMs = [0, 5_000, 30_000, 60_000] as const;
 /** Repeating it does no harm: it replaces the whole file. */
 const repeatableByNature: ReadonlySet<string> = new Set(['write_file']);
 
-export const noteOfLeftCall =
-  'It is not known whether this was carried out. Check before doing it again.';
-
 /** D-88: decides what happens to a run whose worker is gone, or whose leg was cut. Never guesses: in any doubt the run ends or asks. */
 export function decideRecovery(lost: LostLeg): Recovery {
   const { run, reason, agent, afterLoss, point, calls } = lost;
@@ -110,7 +107,7 @@ export function decideRecovery(lost: LostLeg): Recovery {
     waitMs: waitsMs[Math.min(losses - 1, waitsMs.length - 1)] ?? 0,
     settled: [
       ...repeated.map((call): ToolCall => ({ ...call, status: 'again' })),
-      ...(policy === 'tell' ? doubtful.map((call) => leave(call)) : []),
+      ...(policy === 'tell' ? doubtful.map((call) => leaveCall(call)) : []),
     ],
     inDoubt: policy === 'ask' ? doubtful : [],
   };
@@ -138,70 +135,6 @@ function isRepeatable(call: ToolCall, { agent, allowed }: LostLeg): boolean {
   if (allowed.has(call.ref)) return false;
   if (call.isRepeatable === true || repeatableByNature.has(call.toolName)) return true;
   return agent?.recovery.repeatableTools.some((glob) => matchesGlob(glob, call.toolName)) === true;
-}
-
-function leave(call: ToolCall, note = noteOfLeftCall): ToolCall {
-  return { ...call, status: 'left', note };
-}
-
-const options = {
-  done: 'It was done',
-  again: 'It was not done: do it now',
-  unknown: 'I do not know: leave it',
-} as const;
-
-/**
- * D-84: the question about a call in doubt. It is a question and not a permission, so that a client that allows every
- * permission repeats nothing.
- */
-export function questionAboutCall(
-  call: ToolCall,
-  { isRepeated }: { readonly isRepeated: boolean },
-) {
-  const about: CallInDoubt = {
-    kind: 'call_in_doubt',
-    toolName: call.toolName,
-    toolInput: call.input,
-    begunAt: call.begunAt,
-  };
-  return {
-    type: 'user_question',
-    ref: isRepeated ? repeatedRequestId(call) : requestIdAbout(call),
-    question: `The server stopped while ${call.toolName} was running. Was it carried out?`,
-    options: Object.values(options).map((label) => ({ label })),
-    about,
-  } as const;
-}
-
-/** Name of the first question about a call. */
-export function requestIdAbout({ ref }: Pick<ToolCall, 'ref'>): string {
-  return `in-doubt:${ref}`;
-}
-
-/** Name of a later question: the call was repeated, and is in doubt once more. */
-function repeatedRequestId(call: ToolCall): string {
-  return `${requestIdAbout(call)}@${call.epoch}`;
-}
-
-/** Whether the interaction asks about this call. */
-export function asksAbout({ requestId }: { readonly requestId: string }, call: ToolCall): boolean {
-  return requestId === requestIdAbout(call) || requestId === repeatedRequestId(call);
-}
-
-/** Only the exact second option repeats the call; any other answer is for the model, in the person's words. */
-export function settleCall(call: ToolCall, { answer }: AnsweredQuestion): ToolCall {
-  if ('declined' in answer) return leave(call, answer.message ?? noteOfLeftCall);
-  const text = typeof answer.answer === 'string' ? answer.answer : answer.answer.join(', ');
-  switch (text) {
-    case options.again:
-      return { ...call, status: 'again' };
-    case options.done:
-      return leave(call, 'A person says that it was carried out.');
-    case options.unknown:
-      return leave(call);
-    default:
-      return leave(call, text);
-  }
 }
 
 function ended(outcome: RunOutcome): Extract<Recovery, { kind: 'end' }> {

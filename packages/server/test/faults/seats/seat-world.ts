@@ -20,6 +20,7 @@ import { type Convoke, compose } from '../../../src/compose/compose.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import type { Interaction } from '../../../src/domain/interaction.ts';
 import { canonicalJson } from '../../../src/domain/json.ts';
+import { doubtOptions } from '../../../src/domain/run/call-in-doubt.ts';
 import type { Run } from '../../../src/domain/run/run.ts';
 import type { TenantScope } from '../../../src/domain/scope.ts';
 import type { ExecutionServices } from '../../../src/execution/services.ts';
@@ -52,9 +53,9 @@ export interface Started extends Case {
 
 const patienceMs = 240_000;
 export const answers = {
-  done: 'It was done',
-  again: 'It was not done: do it now',
-  unknown: 'I do not know: leave it',
+  done: doubtOptions.done.label,
+  again: doubtOptions.again.label,
+  unknown: doubtOptions.unknown.label,
 } as const;
 
 /** A person who knows what happened: with this answer every call is carried out exactly once. */

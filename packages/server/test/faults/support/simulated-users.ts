@@ -1,5 +1,6 @@
 import { equal, notEqual, ok } from 'node:assert/strict';
 import type { InteractionRecord, RunEvent, RunRecord } from '@convoke/contract';
+import { doubtOptions } from '../../../src/domain/run/call-in-doubt.ts';
 import type { Random } from './random.ts';
 import type { Frame } from './raw-event-reader.ts';
 import { saidIn } from './run-log.ts';
@@ -115,7 +116,7 @@ export function answerToRecovery(
   if (about.kind === 'workspace_behind') {
     return { answer: 'Continue with the files as they were saved' };
   }
-  return { answer: wasDone ? 'It was done' : 'It was not done: do it now' };
+  return { answer: (wasDone ? doubtOptions.done : doubtOptions.again).label };
 }
 
 /** D-21, D-24, D-26, I7, I15: checks the end of a run against the requests made for it. */

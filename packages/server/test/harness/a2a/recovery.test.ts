@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { doubtOptions } from '../../../src/domain/run/call-in-doubt.ts';
 import { a2aHarness } from '../../../src/harness/a2a/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { agentOf, recordingLog } from '../../support/agent-folders.ts';
@@ -7,7 +8,7 @@ import { type Asked, Death, MortalLegs } from '../../support/mortal-legs.ts';
 import { Sitting } from '../sittings.ts';
 import { A2aServer, type Step } from './agent.ts';
 
-const again = 'It was not done: do it now';
+const { done, again } = doubtOptions;
 const steps = (...list: readonly Step[]) => JSON.stringify(list);
 const play = steps({ say: 'one two ' }, { ask: 'Which?' }, { sayAnswer: true }, { say: '.' });
 const whole = 'one two You said blue.';
@@ -59,7 +60,7 @@ describe.each(databaseKinds)('on %s, a worker that dies under a remote task', (k
       const messages = requestId in expected && expected[requestId as keyof typeof expected];
       if (messages === false) return { answer: 'blue' };
       // The person asks at the other end whether the message arrived.
-      return { answer: sent() - before < messages ? again : 'It was done' };
+      return { answer: sent() - before < messages ? again.label : done.label };
     };
     const ended = await legs.finish(run, { deaths, answer });
     // Joined by a reader that knows no interruption: no word is said twice.
@@ -100,7 +101,7 @@ test('an agent that recognizes its messages is sent a doubtful one again, withou
   const asked: string[] = [];
   const answer = ({ requestId }: Asked) => {
     asked.push(requestId);
-    return { answer: 'It was done' };
+    return { answer: done.label };
   };
   const ended = await legs.finish(run, { answer });
   expect([ended.status, ended.outputText, asked]).toEqual(['completed', 'one', []]);

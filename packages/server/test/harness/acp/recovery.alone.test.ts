@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { doubtOptions } from '../../../src/domain/run/call-in-doubt.ts';
 import { acpHarness } from '../../../src/harness/acp/harness.ts';
 import type { AcpSettings } from '../../../src/harness/acp/settings.ts';
 import type { Answer, Effects, LegContext, LegInput } from '../../../src/ports/harness.ts';
@@ -254,7 +255,7 @@ describe('an ACP agent that asks before it acts, and whose worker dies', () => {
     };
     await legs.execute(run, death);
     seat.ending = async () => {};
-    const ended = await legs.finish(run, { answer: () => ({ answer: 'It was done' }) });
+    const ended = await legs.finish(run, { answer: () => ({ answer: doubtOptions.done.label }) });
     expect(ended.status).toBe('completed');
     expect(ended.outputText).toContain('- paid.txt (A person says that it was carried out.)');
     expect(await paid()).toBe('yes-once');

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Agent } from '../../../src/domain/agent.ts';
+import { doubtOptions } from '../../../src/domain/run/call-in-doubt.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type CallMoment, startEffectServer } from '../../support/effect-server.ts';
 import { until } from '../../support/eventually.ts';
@@ -18,7 +19,7 @@ beforeEach(() => {
   outside.onMoment = () => {};
 });
 
-const again = 'It was not done: do it now';
+const { done, again } = doubtOptions;
 const whole = 'Paying.\n\nPaid.';
 
 interface Kind {
@@ -69,7 +70,7 @@ describe.each(databaseKinds)('on %s, a worker that dies', (database) => {
         if (asked === 'permission') return { decision: 'allow' };
         questions.push(requestId);
         // The person looks at the world outside before answering.
-        return { answer: count() === 0 ? again : 'It was done' };
+        return { answer: count() === 0 ? again.label : done.label };
       };
       const ended = await legs.finish(run, { deaths, answer });
       expect(ended).toMatchObject({ status: 'completed', outputText: whole });
@@ -114,7 +115,7 @@ test('a message that was cut has used what is not known, and a call has not (D-9
   const kind = { tool: 'pay', isApproved: false, isTrusted: false, isAsked: true } as const;
   const legs = await open('sqlite', kind);
   const inCall = await lostInCall(legs, '@@ call effects__pay {} ;; say Paid.');
-  const answer = () => ({ answer: 'It was done' });
+  const answer = () => ({ answer: done.label });
   const exact = await legs.finish(inCall, { answer });
   expect(exact).toMatchObject({ usage: { inputTokens: 200 }, isUsagePartial: false });
   const cut = await legs.start('@@ say Half of a sentence && slow 2 1');
@@ -235,7 +236,7 @@ test('calls that ended before the loss keep their results, and those never begun
   const run = await legs.start(`@@ ${calls} ;; last`);
   await legs.execute(run, death);
   outside.onMoment = () => {};
-  const ended = await legs.finish(run, { answer: () => ({ answer: 'It was done' }) });
+  const ended = await legs.finish(run, { answer: () => ({ answer: done.label }) });
   const keys = outside.effects.slice(before).map(({ key }) => key);
   expect(new Set(keys).size).toBe(keys.length);
   expect(ended.outputText).toMatch(/^tool said: (?:(?:pay done|A person says .*?)(?: \| |$)){6}$/);

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { requireSandbox } from '../../../../../test/services.ts';
+import { doubtOptions } from '../../../src/domain/run/call-in-doubt.ts';
 import type { Run } from '../../../src/domain/run/run.ts';
 import { agentOf } from '../../support/agent-folders.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -65,7 +66,7 @@ function outcomeIn(run: Run) {
 function answerOf({ requestId, kind }: Asked, doubts: string[]) {
   if (requestId.startsWith('in-doubt:')) {
     doubts.push(requestId);
-    return { answer: 'It was done' };
+    return { answer: doubtOptions.done.label };
   }
   return kind === 'permission' ? { decision: 'allow' } : { answer: 'late' };
 }
