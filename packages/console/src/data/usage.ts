@@ -36,6 +36,31 @@ export function sumOf(days: readonly DayOfUsage[], of: (day: DayOfUsage) => numb
   return days.reduce((sum, day) => sum + of(day), 0);
 }
 
+/** One row for each group: by label, the server answers one for each day. */
+export function sumByGroup(rows: readonly UsageRecord[]): readonly UsageRecord[] {
+  const sums = new Map<string, UsageRecord>();
+  for (const row of rows) {
+    const group = row.group ?? '';
+    const sum = sums.get(group);
+    sums.set(group, sum === undefined ? row : added(sum, row));
+  }
+  return [...sums.values()];
+}
+
+function added(sum: UsageRecord, row: UsageRecord): UsageRecord {
+  const both = (a: number | undefined, b: number | undefined) =>
+    a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
+  return {
+    ...sum,
+    runs: both(sum.runs, row.runs),
+    failed: both(sum.failed, row.failed),
+    input_tokens: sum.input_tokens + row.input_tokens,
+    output_tokens: sum.output_tokens + row.output_tokens,
+    cost: both(sum.cost, row.cost),
+    currency: sum.currency ?? row.currency,
+  };
+}
+
 /** Millionths of a currency unit, as people write it. Small amounts keep the digits that they need. */
 export function money(micros: number, currency: string): string {
   const units = micros / 1_000_000;

@@ -7,6 +7,7 @@ import { Button } from '../parts/button.tsx';
 import { copyText } from '../parts/copy.tsx';
 import { Confirm, FormDialog, useAction } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
+import { Labels } from '../parts/list/labels.tsx';
 import { Card, Heading, Await } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
@@ -151,6 +152,7 @@ function SessionHeading(props: {
           <Status of={session.status} />
           {session.status_reason !== undefined && <span>{session.status_reason}</span>}
         </p>
+        <Labels of={session.labels} list="runs" />
       </Heading>
       {error !== undefined && <ProblemNote error={error} />}
       {asked === 'rename' && (

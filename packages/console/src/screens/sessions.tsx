@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { shortId } from '../data/formats.ts';
 import { addressOf } from '../data/routes.ts';
 import { Select } from '../parts/field.tsx';
+import { labelColumns } from '../parts/list/labels.tsx';
 import { type Column, PagedTable } from '../parts/list/table.tsx';
 import { Heading } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -46,7 +47,7 @@ export function SessionsScreen(): JSX.Element {
         label="Sessions"
         list={list}
         idOf={({ id }) => id}
-        columns={columnsFor(tenant.tenantId)}
+        columns={columnsFor(tenant.tenantId, list.rows.value)}
         empty={
           <Empty title="No sessions yet.">
             <a href={addressOf('agents', { tenant: tenant.tenantId })}>Try an agent</a>
@@ -57,7 +58,10 @@ export function SessionsScreen(): JSX.Element {
   );
 }
 
-function columnsFor(tenant: string): readonly Column<SessionRecord>[] {
+function columnsFor(
+  tenant: string,
+  rows: readonly SessionRecord[] | undefined,
+): readonly Column<SessionRecord>[] {
   return [
     { title: 'Status', cell: (session) => <Status of={session.status} /> },
     {
@@ -74,6 +78,7 @@ function columnsFor(tenant: string): readonly Column<SessionRecord>[] {
       ),
     },
     { title: 'Agent', class: 'nowrap', cell: (session) => session.agent_name },
+    ...labelColumns(rows, ({ labels }) => labels),
     {
       title: 'Waiting',
       optional: true,

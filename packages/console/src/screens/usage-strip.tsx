@@ -42,8 +42,9 @@ function Strip(): JSX.Element {
             value: day[of],
             bad: of === 'runs' ? day.failed : 0,
           }));
+        const tokens = sumOf(all, (day) => day.tokens);
         return (
-          <div class="columns">
+          <div class={tokens > 0 ? 'columns' : ''}>
             <figure class="stack tight">
               <figcaption class="summary-line">
                 <span>Runs per day</span>
@@ -51,13 +52,15 @@ function Strip(): JSX.Element {
               </figcaption>
               <Bars title="Runs per day" bars={bars('runs')} />
             </figure>
-            <figure class="stack tight">
-              <figcaption class="summary-line">
-                <span>Tokens per day</span>
-                <strong>{short(sumOf(all, (day) => day.tokens))}</strong>
-              </figcaption>
-              <Bars title="Tokens per day" bars={bars('tokens')} />
-            </figure>
+            {tokens > 0 && (
+              <figure class="stack tight">
+                <figcaption class="summary-line">
+                  <span>Tokens per day</span>
+                  <strong>{short(tokens)}</strong>
+                </figcaption>
+                <Bars title="Tokens per day" bars={bars('tokens')} />
+              </figure>
+            )}
           </div>
         );
       }}

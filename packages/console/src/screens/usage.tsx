@@ -1,8 +1,10 @@
 import type { UsageRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { number, short } from '../data/formats.ts';
-import { daysOf, money, sumOf } from '../data/usage.ts';
+import { isLabelKey } from '../data/labels.ts';
+import { daysOf, money, sumByGroup, sumOf } from '../data/usage.ts';
 import { Bars } from '../parts/bars.tsx';
+import { FilterText } from '../parts/list/filter-field.tsx';
 import { Table } from '../parts/list/table.tsx';
 import { now } from '../page/clock.ts';
 import { Select } from '../parts/field.tsx';
@@ -17,14 +19,16 @@ const groups = [
   { value: 'agent', label: 'By agent' },
   { value: 'model', label: 'By model' },
   { value: 'client', label: 'By client' },
+  { value: 'label', label: 'By label' },
 ] as const;
 
-/** What the tenant used: runs, tokens and cost, by day and by agent, model or client. */
+/** What the tenant used: runs, tokens and cost, by day and by agent, model, client or label. */
 export function UsageScreen(): JSX.Element {
   useTitle('Usage');
   const { query } = place.value;
   const days = ['7', '30', '90'].includes(query.get('days') ?? '') ? Number(query.get('days')) : 30;
   const group = groups.find(({ value }) => value === query.get('by'))?.value ?? 'agent';
+  const key = query.get('key') ?? '';
   return (
     <>
       <Heading title="Usage" />
@@ -38,9 +42,26 @@ export function UsageScreen(): JSX.Element {
           }))}
         />
         <Select name="Group" value={group} choices={groups} onChange={(by) => setQuery({ by })} />
+        {group === 'label' && (
+          <FilterText
+            field="key"
+            value={key}
+            name="Label key"
+            max={64}
+            isWrong={key !== '' && !isLabelKey(key)}
+          />
+        )}
       </div>
       <PerDay key={days} days={days} />
-      <PerGroup key={`${days}${group}`} days={days} group={group} />
+      {group !== 'label' ? (
+        <PerGroup key={`${days}${group}`} days={days} group={group} title={titles[group]} />
+      ) : isLabelKey(key) ? (
+        <PerGroup key={`${days}:${key}`} days={days} group={`label:${key}`} title={key} />
+      ) : (
+        <Card title="By label">
+          <Empty title="Enter a label key, such as “customer”." />
+        </Card>
+      )}
     </>
   );
 }
@@ -111,16 +132,21 @@ function Chart(props: {
   );
 }
 
-type Group = (typeof groups)[number]['value'];
+/** Names of the first column. */
+const titles = { agent: 'Agent', model: 'Model', client: 'Client' } as const;
 
-function PerGroup(props: { readonly days: number; readonly group: Group }): JSX.Element {
-  const { days, group } = props;
+function PerGroup(props: {
+  readonly days: number;
+  readonly group: keyof typeof titles | `label:${string}`;
+  readonly title: string;
+}): JSX.Element {
+  const { days, group, title } = props;
   const tenant = useTenant();
   const usage = useResource(`${tenant.tenantId}/usage/${days}/${group}`, () =>
     readUsage(tenant, { days, group_by: group }),
   );
   return (
-    <Card title={groups.find(({ value }) => value === group)?.label ?? 'By agent'}>
+    <Card title={`By ${title.toLowerCase()}`}>
       <Await resource={usage}>
         {(rows) =>
           rows.length === 0 ? (
@@ -128,11 +154,11 @@ function PerGroup(props: { readonly days: number; readonly group: Group }): JSX.
           ) : (
             <Table<UsageRecord>
               label="Usage by group"
-              rows={rows.toSorted((a, b) => tokensOf(b) - tokensOf(a))}
+              rows={sumByGroup(rows).toSorted((a, b) => tokensOf(b) - tokensOf(a))}
               idOf={(row) => row.group ?? ''}
               columns={[
                 {
-                  title: `${group.charAt(0).toUpperCase()}${group.slice(1)}`,
+                  title,
                   class: 'clip wide-cell',
                   cell: (row) => (row.group === '' ? 'People' : (row.group ?? '')),
                 },

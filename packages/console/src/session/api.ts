@@ -16,6 +16,7 @@ import type {
   UsageRecord,
 } from '@convoke/sdk';
 import type { FeedParts } from '../data/feed.ts';
+import { isLabel } from '../data/labels.ts';
 import type { PageOf } from '../data/pages.ts';
 import { baseUrl } from './code-flow.ts';
 import { type TenantScope, accountClient, organizationClient } from './tenant-clients.ts';
@@ -31,13 +32,14 @@ export interface RunsShown {
   readonly status?: string | readonly string[] | undefined;
   readonly agent?: string | undefined;
   readonly text?: string | undefined;
+  readonly label?: string | undefined;
   readonly createdAfter?: string | undefined;
   readonly limit?: number | undefined;
 }
 
 export function listRuns(
   { client }: TenantScope,
-  { status, agent, text, createdAfter, limit = pageRows }: RunsShown,
+  { status, agent, text, label, createdAfter, limit = pageRows }: RunsShown,
   cursor: string | undefined,
 ): Promise<PageOf<RunSummary>> {
   const statuses = typeof status === 'string' ? [status].filter(isSet) : status;
@@ -46,6 +48,7 @@ export function listRuns(
       status: statuses?.length === 0 ? undefined : (statuses as Statuses | undefined),
       agent_name: isSet(agent) ? agent : undefined,
       q: isSet(text) ? text : undefined,
+      label: labelFilter(label),
       created_after: createdAfter,
       limit,
       cursor,
@@ -63,13 +66,14 @@ export interface InteractionsShown {
   readonly status: 'pending' | 'answered';
   readonly kind?: string | undefined;
   readonly agent?: string | undefined;
+  readonly label?: string | undefined;
   readonly limit?: number | undefined;
 }
 
 /** The request that has waited longest comes first; of answered ones, the latest. */
 export function listInteractions(
   { client }: TenantScope,
-  { status, kind, agent, limit = pageRows }: InteractionsShown,
+  { status, kind, agent, label, limit = pageRows }: InteractionsShown,
   cursor: string | undefined,
 ): Promise<PageOf<InteractionSummary>> {
   return client.interactions
@@ -77,6 +81,7 @@ export function listInteractions(
       status,
       kind: isSet(kind) ? (kind as TenantInteractionsQuery['kind']) : undefined,
       agent_name: isSet(agent) ? agent : undefined,
+      label: labelFilter(label),
       order: status === 'pending' ? 'asc' : 'desc',
       limit,
       cursor,
@@ -168,7 +173,7 @@ export async function readUsage(
   query: {
     readonly days: number;
     readonly bucket?: 'day';
-    readonly group_by?: 'agent' | 'model' | 'client';
+    readonly group_by?: 'agent' | 'model' | 'client' | `label:${string}`;
   },
 ): Promise<readonly UsageRecord[]> {
   const { days, ...rest } = query;
@@ -179,6 +184,11 @@ export async function readUsage(
     if (rows.length >= maxUsageRows) break;
   }
   return rows;
+}
+
+/** Words that are no label yet filter nothing. */
+function labelFilter(label: string | undefined): readonly string[] | undefined {
+  return label !== undefined && isLabel(label) ? [label] : undefined;
 }
 
 /** An empty field of a form is no filter. */

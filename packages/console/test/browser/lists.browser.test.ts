@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { answer, begin, ended, pendingIn, runIn } from '../../../server/test/support/api-steps.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
+import { go } from './support/go.ts';
 import { expectAccessible, expectStructure } from './support/screen-checks.ts';
 
 /** Agents whose files are wrong in three ways. */
@@ -214,4 +215,53 @@ test('a folder that does not load is listed with what is wrong: its YAML, its ke
   await page.getByText('Failed to load').waitFor();
   await page.getByText(problems.unclosed).waitFor();
   expect(await page.getByLabel('Message to the agent').count()).toBe(0);
+});
+
+test('labels are on the run, its session and the lists, and filter runs, requests and usage', async () => {
+  const { body: session } = await web.server.send('create_session', {
+    body: { agent_name: 'writer', labels: { customer: 'acme' } },
+  });
+  const { body: run } = await web.server.send('start_run', {
+    params: { session_id: session.id },
+    body: { input: { prompt: 'labelled' }, labels: { ticket: 'OPS-1', team: 'ops', area: 'eu' } },
+  });
+  await runIn(web.server, run, 'waiting');
+  const other = await waiting('not labelled');
+  const page = await web.visit(`${web.tenant}/runs/${run.id}`);
+  const labels = page.getByRole('list', { name: 'Labels' });
+  await labels.getByRole('link', { name: 'ticket:OPS-1' }).click();
+  const row = page.getByRole('row', { name: /labelled/ });
+  await row.getByText('area:eu').waitFor();
+  // Those of the session, too.
+  await row.getByText('+2').waitFor();
+  const runs = page.getByRole('table', { name: 'Runs' }).locator('[data-row]');
+  await expect.poll(() => runs.count()).toBe(1);
+  await expectAccessible(page);
+  const filter = page.getByRole('searchbox', { name: 'Label' });
+  await filter.fill('ticket');
+  // Not a label yet: it filters nothing, and the field says so.
+  await expect.poll(() => filter.getAttribute('aria-invalid')).toBe('true');
+  await expect.poll(() => runs.count()).toBeGreaterThan(1);
+
+  const interaction = await pendingIn(web.server, run.session_id);
+  await go(page, `${web.tenant}/approvals?item=${interaction.interaction_key}`);
+  const requests = page.locator('.queue [data-row]');
+  await expect.poll(() => requests.count()).toBeGreaterThan(1);
+  await labels.getByRole('link', { name: 'team:ops' }).click();
+  await expect.poll(() => requests.count()).toBe(1);
+
+  await go(page, `${web.tenant}/sessions/${session.id}`);
+  await labels.getByRole('link', { name: 'customer:acme' }).waitFor();
+  for (const { interaction: asked } of [{ interaction }, other]) {
+    await answer(web.server, asked, { decision: 'allow' });
+  }
+  await ended(web.server, run);
+  // Usage is counted in the background, and the screen reads it once.
+  await expect
+    .poll(async () => {
+      await go(page, `${web.tenant}/usage?by=label&key=team`);
+      await go(page, `${web.tenant}/usage?by=label&key=ticket`);
+      return page.getByRole('row', { name: /^OPS-1/ }).count();
+    })
+    .toBe(1);
 });

@@ -34,6 +34,8 @@ export function FilterText(
     readonly hasKey?: boolean;
     /** The id of a list of suggestions. */
     readonly list?: string;
+    /** The words are not a filter (yet). */
+    readonly isWrong?: boolean;
   },
 ): JSX.Element {
   const [typed, setTyped] = useTyped(props.value, (text) => setQuery({ [props.field]: text }));
@@ -48,6 +50,7 @@ export function FilterText(
       placeholder={props.name}
       maxLength={props.max}
       list={props.list}
+      aria-invalid={props.isWrong === true ? 'true' : undefined}
       value={typed}
       onInput={(event) => setTyped(event.currentTarget.value)}
     />

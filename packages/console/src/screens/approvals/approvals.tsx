@@ -5,6 +5,7 @@ import { askOfRecord, askTitle, outcomeText } from '../../data/ask.ts';
 import { addressOf } from '../../data/routes.ts';
 import { addressWith, place, setQuery } from '../../page/router.ts';
 import { AskCard } from '../../parts/ask-card.tsx';
+import { Labels } from '../../parts/list/labels.tsx';
 import { Await } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { announce } from '../../parts/toast.tsx';
@@ -77,6 +78,7 @@ function Detail(props: { readonly interaction: string; readonly inbox: Inbox }):
                 <span class="clip">{record.preview}</span>
                 {at >= 0 && <span class="nowrap">{`${at + 1} of ${inbox.open.value.length}`}</span>}
               </p>
+              <Labels of={record.run_labels} list="approvals" />
               <LastMessage record={record} />
               <AskCard
                 ask={askOfRecord(record)}

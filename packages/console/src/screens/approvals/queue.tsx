@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { summaryOutcome, summaryTitle } from '../../data/ask.ts';
 import { Button } from '../../parts/button.tsx';
 import { Select } from '../../parts/field.tsx';
+import { LabelFilter } from '../../parts/list/labels.tsx';
 import { SavedViews } from '../../parts/list/saved-views.tsx';
 import {
   RowCheckbox,
@@ -39,9 +40,11 @@ export function Queue(props: {
   const status = query.get('status') === 'answered' ? 'answered' : 'pending';
   const kind = query.get('kind') ?? '';
   const agent = query.get('agent') ?? '';
+  const label = query.get('label') ?? '';
+  const filters = JSON.stringify([status, kind, agent, label]);
   const list = usePages(
-    [tenant.tenantId, status, kind, agent],
-    (cursor) => listInteractions(tenant, { status, kind, agent }, cursor),
+    [tenant.tenantId, status, kind, agent, label],
+    (cursor) => listInteractions(tenant, { status, kind, agent, label }, cursor),
     ({ interaction_key: key }) => key,
   );
   useRefreshOnNotice(
@@ -49,7 +52,10 @@ export function Queue(props: {
     () => list.refresh(),
   );
   const answered = inbox.answered.value;
-  const { rows, gone, fresh, admit } = useStableRows(list.rows.value, status);
+  const { rows, gone, fresh, admit } = useStableRows(list.rows.value, {
+    filters,
+    isPending: status === 'pending',
+  });
   const agents = [...new Set((rows ?? []).map((row) => row.agent_name))];
   const open = (rows ?? []).filter(
     ({ status: state, interaction_key: key }) =>
@@ -61,13 +67,13 @@ export function Queue(props: {
   }, [openKeys]);
   return (
     <div class="queue">
-      <Filters status={status} kind={kind} agent={agent} agents={agents} />
+      <Filters {...{ status, kind, agent, agents, label }} />
       {list.error.value !== undefined && (
         <ProblemNote error={list.error.value} retry={() => list.refresh()} />
       )}
       {rows === undefined && list.error.value === undefined && <Skeleton />}
       {rows?.length === 0 && <Nothing status={status} />}
-      <Rows {...{ rows: rows ?? [], open, chosen, answered }} key={`${status} ${kind} ${agent}`}>
+      <Rows {...{ rows: rows ?? [], open, chosen, answered }} key={filters}>
         {list.hasMore.value && (
           <li class="list-more">
             <Button kind="quiet" size="small" onClick={() => list.more()}>
@@ -200,6 +206,7 @@ function Filters(props: {
   readonly kind: string;
   readonly agent: string;
   readonly agents: readonly string[];
+  readonly label: string;
 }): JSX.Element {
   const { agents, agent } = props;
   return (
@@ -235,6 +242,7 @@ function Filters(props: {
           onChange={(value) => setQuery({ agent: value, item: undefined })}
         />
       )}
+      {props.label !== '' && <LabelFilter value={props.label} />}
       <SavedViews screen="approvals" />
     </div>
   );

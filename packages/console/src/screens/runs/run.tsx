@@ -12,6 +12,7 @@ import { now } from '../../page/clock.ts';
 import { copyText } from '../../parts/copy.tsx';
 import { Confirm, useAction } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { Labels } from '../../parts/list/labels.tsx';
 import { MenuButton } from '../../parts/menu.tsx';
 import { Heading, Await } from '../../parts/page.tsx';
 import { ProblemNote } from '../../parts/problem.tsx';
@@ -91,6 +92,7 @@ function RunHeading(props: { readonly store: RunStore; readonly run: RunRecord }
           </span>
         </p>
         <RunCounters store={store} run={run} />
+        <Labels of={run.labels} list="runs" />
       </Heading>
     </>
   );

@@ -7,6 +7,7 @@ import { canCancel, rowAfter } from '../../data/run-rows.ts';
 import { Button } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { FilterText } from '../../parts/list/filter-field.tsx';
+import { LabelFilter, labelColumns } from '../../parts/list/labels.tsx';
 import { SavedViews } from '../../parts/list/saved-views.tsx';
 import { SelectionBar, useSelection } from '../../parts/list/selection.tsx';
 import { type Column, PagedTable } from '../../parts/list/table.tsx';
@@ -43,6 +44,7 @@ interface FiltersShown {
   readonly agent: string;
   readonly hours: string;
   readonly text: string;
+  readonly label: string;
 }
 
 export function RunsScreen(): JSX.Element {
@@ -54,6 +56,7 @@ export function RunsScreen(): JSX.Element {
     agent: field('agent'),
     hours: field('hours'),
     text: field('q'),
+    label: field('label'),
   };
   return (
     <>
@@ -65,11 +68,12 @@ export function RunsScreen(): JSX.Element {
 }
 
 /** The rows change with the feed. Those that have not ended can be cancelled, one or several at a time. */
-function RunsTable({ status, agent, hours, text }: FiltersShown): JSX.Element {
+function RunsTable({ status, agent, hours, text, label }: FiltersShown): JSX.Element {
   const tenant = useTenant();
   const list = usePages(
-    [tenant.tenantId, status, agent, hours, text],
-    (cursor) => listRuns(tenant, { status, agent, text, createdAfter: hoursAgo(hours) }, cursor),
+    [tenant.tenantId, status, agent, hours, text, label],
+    (cursor) =>
+      listRuns(tenant, { status, agent, text, label, createdAfter: hoursAgo(hours) }, cursor),
     idOf,
   );
   useRefreshOnNotice(
@@ -85,14 +89,14 @@ function RunsTable({ status, agent, hours, text }: FiltersShown): JSX.Element {
   useEffect(() => selection.clear(), [list]);
   const [asked, setAsked] = useState<readonly RunSummary[] | undefined>(undefined);
   const { selected } = selection;
-  const isFiltered = [status, agent, hours, text].some((value) => value !== '');
+  const isFiltered = [status, agent, hours, text, label].some((value) => value !== '');
   const ask = (run: RunSummary) => setAsked([run]);
   return (
     <>
       <PagedTable
         label="Runs"
         list={list}
-        columns={columnsFor(tenant.tenantId, mayCancel ? ask : undefined)}
+        columns={columnsFor(tenant.tenantId, list.rows.value, mayCancel ? ask : undefined)}
         idOf={idOf}
         selectable={mayCancel ? { selection, nameOf, all: 'Select all active runs' } : undefined}
         empty={isFiltered ? <NoMatch /> : <NoRuns />}
@@ -165,6 +169,7 @@ function Filters(props: FiltersShown): JSX.Element {
         onChange={(hours) => setQuery({ hours })}
       />
       <FilterText field="q" value={props.text} name="Search prompts" max={100} hasKey />
+      <LabelFilter value={props.label} />
       <SavedViews screen="runs" />
     </div>
   );
@@ -173,6 +178,7 @@ function Filters(props: FiltersShown): JSX.Element {
 /** With `onCancel`, a run that has not ended has a button for it. */
 function columnsFor(
   tenant: string,
+  rows: readonly RunSummary[] | undefined,
   onCancel: ((run: RunSummary) => void) | undefined,
 ): readonly Column<RunSummary>[] {
   return [
@@ -191,6 +197,7 @@ function columnsFor(
         </a>
       ),
     },
+    ...labelColumns(rows, ({ labels }) => labels),
     {
       title: 'Started',
       optional: 'small',
