@@ -104,6 +104,10 @@ export class RunView {
       this.#texts.delete(item);
       this.#items.splice(this.#items.indexOf(item), 1);
     }
+    for (const [index, item] of this.#items.entries()) {
+      if (item.kind !== 'tool' || item.endedAt !== undefined) continue;
+      this.#items[index] = { ...item, isCut: true, endedAt: event.created_at };
+    }
     this.#items.push({
       kind: 'note',
       id: event.id,
@@ -119,7 +123,10 @@ export class RunView {
   #resume({ id, created_at: at, data }: Extract<RunEvent, { type: 'run_resumed' }>): void {
     if (data.reason === 'answered') return;
     const note = data.agent_changed === true ? 'resumed with a changed agent' : 'resumed';
-    this.#items.push({ kind: 'note', id, at, note });
+    const keptSteps = this.#items.filter(
+      (item) => item.kind === 'tool' && item.isStep && hasResult(item),
+    ).length;
+    this.#items.push({ kind: 'note', id, at, note, keptSteps });
   }
 
   /** An interaction that is announced again after a restart stays where it was. */
@@ -141,15 +148,19 @@ export class RunView {
     const tool = toolEventOf(event);
     if (tool === undefined) return;
     const at = this.#items.findLastIndex(
-      (item) => item.kind === 'tool' && item.key === tool.key && item.endedAt === undefined,
+      (item) => item.kind === 'tool' && item.key === tool.key && !hasResult(item),
     );
     const begun = this.#items[at];
     if (tool.phase === 'result' && begun?.kind === 'tool') {
-      this.#items[at] = { ...begun, ok: tool.ok, output: tool.output, endedAt: event.created_at };
+      const { ok, output } = tool;
+      this.#items[at] = { ...begun, ok, output, endedAt: event.created_at, isCut: false };
       return;
     }
+    const isAgain = begun?.kind === 'tool' && begun.isCut === true;
     const item: ToolItem = {
       kind: 'tool',
+      isStep: tool.isStep,
+      isAgain,
       id: event.id,
       at: event.created_at,
       key: tool.key,
@@ -161,6 +172,10 @@ export class RunView {
     };
     this.#items.push(item);
   }
+}
+
+function hasResult(item: ToolItem): boolean {
+  return item.endedAt !== undefined && item.isCut !== true;
 }
 
 /** Ids have a fixed width; a longer one is later (D-02). */

@@ -119,8 +119,13 @@ export class SpanRecorder {
 
   #endLeg(at: number, end?: Span['end']): void {
     this.#burst = undefined;
-    for (const tool of this.#tools.values()) if (end !== undefined) tool.to ??= at;
-    if (end !== undefined) this.#tools.clear();
+    if (end !== undefined) {
+      for (const tool of this.#tools.values()) {
+        tool.to ??= at;
+        if (end === 'interrupted') tool.end = end;
+      }
+      this.#tools.clear();
+    }
     if (this.#leg === undefined) return;
     this.#leg.to = Math.max(at, this.#leg.from);
     this.#leg.end = end;

@@ -30,12 +30,18 @@ export interface AskItem extends Dated {
 
 export interface ToolItem extends Dated {
   readonly kind: 'tool';
+  /** Of an agent as code, which calls it a step. */
+  readonly isStep: boolean;
+  /** It had begun before, and its process was lost. */
+  readonly isAgain: boolean;
   readonly key: string;
   readonly name: string;
   readonly input: Json | undefined;
   readonly ok?: boolean | undefined;
   readonly output?: Json | undefined;
   readonly endedAt?: string | undefined;
+  /** The run was interrupted while it ran: whether it was carried out is not known. */
+  readonly isCut?: boolean | undefined;
 }
 
 export interface NoteItem extends Dated {
@@ -45,6 +51,8 @@ export interface NoteItem extends Dated {
   /** Text was discarded. */
   readonly hasCut?: boolean | undefined;
   readonly callsInDoubt?: number | undefined;
+  /** Steps that had ended: their results are used again, and they are not. */
+  readonly keptSteps?: number | undefined;
 }
 
 export interface FailureItem extends Dated {
@@ -71,6 +79,7 @@ export function askOf(
 
 export interface ToolEvent {
   readonly phase: 'call' | 'result';
+  readonly isStep: boolean;
   readonly key: string;
   readonly name: string;
   readonly input: Json | undefined;
@@ -87,6 +96,7 @@ export function toolEventOf(event: RunEvent): ToolEvent | undefined {
   const { name: _, ok, tool_call_id: id, input, ...rest } = data;
   return {
     phase,
+    isStep: event.type.startsWith('code.'),
     key: textOf(id) ?? name,
     name,
     input,

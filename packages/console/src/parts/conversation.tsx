@@ -146,7 +146,7 @@ function ToolEntry({ item }: { readonly item: ToolItem }): JSX.Element {
     item.endedAt === undefined ? undefined : Date.parse(item.endedAt) - Date.parse(item.at);
   return (
     <div class="turn">
-      <span class="who">Tool</span>
+      <span class="who">{item.isStep ? 'Step' : 'Tool'}</span>
       <details
         class="tool what wide"
         data-error={item.ok === false ? '' : undefined}
@@ -156,6 +156,8 @@ function ToolEntry({ item }: { readonly item: ToolItem }): JSX.Element {
           <code>{item.name}</code>
           <JsonLine value={item.input ?? item.output} />
           <span class="muted small nowrap">
+            {item.isAgain && 'again '}
+            {item.isCut === true && <span class="failed">interrupted </span>}
             {item.ok === false && <span class="failed">✕ failed </span>}
             {ms === undefined ? (
               <>
@@ -189,9 +191,11 @@ function ToolEntry({ item }: { readonly item: ToolItem }): JSX.Element {
 }
 
 function NoteEntry({ item }: { readonly item: NoteItem }): JSX.Element {
-  if (item.note === 'resumed') return <p class="divider">Resumed</p>;
+  if (item.note === 'resumed') return <p class="divider">{`Resumed${keptOf(item)}`}</p>;
   if (item.note === 'resumed with a changed agent') {
-    return <p class="divider">Resumed. The agent was changed in the meantime.</p>;
+    return (
+      <p class="divider">{`Resumed${keptOf(item)}. The agent was changed in the meantime.`}</p>
+    );
   }
   const why =
     item.reason === 'drained' ? 'The server was restarted' : 'The server stopped unexpectedly';
@@ -201,4 +205,12 @@ function NoteEntry({ item }: { readonly item: NoteItem }): JSX.Element {
       ? ' A tool call may or may not have completed. Your decision is needed.'
       : '';
   return <p class="divider bad">{`Interrupted. ${why}.${cut}${doubt}`}</p>;
+}
+
+/** A leg of an agent as code calls its function from the first line: readers shall not fear for the steps above. */
+function keptOf({ keptSteps = 0 }: NoteItem): string {
+  if (keptSteps === 0) return '';
+  return keptSteps === 1
+    ? '. The finished step keeps its result'
+    : `. ${keptSteps} finished steps keep their results`;
 }

@@ -144,3 +144,48 @@ test('a run that goes on after an answer says nothing of it, after an interrupti
     .items.flatMap((item) => (item.kind === 'note' ? [item.note] : []));
   expect(notes).toEqual(['interrupted', 'resumed with a changed agent']);
 });
+
+test('a step that was interrupted says so, is run again, and those before it keep their results', () => {
+  const script = new EventScript();
+  const call = (id: string, at: number) =>
+    script.add('code.tool_call', at, { tool_call_id: id, name: id, input: { order: 7 } });
+  const result = (id: string, at: number) =>
+    script.add('code.tool_result', at, { tool_call_id: id, name: id, ok: true, output: 'yes' });
+  script.add('run_started', 0);
+  call('find order', 10);
+  result('find order', 20);
+  call('refund', 30);
+  script.add('run_interrupted', 5000, { attempt: 1, reason: 'worker_lost' });
+  script.add('run_resumed', 6000, { attempt: 2, reason: 'worker_lost' });
+  call('refund', 6010);
+  result('refund', 6020);
+  const snapshot = viewOf(script).snapshot();
+  expect(snapshot.items).toMatchObject([
+    { kind: 'tool', name: 'find order', isStep: true, isAgain: false, output: 'yes' },
+    { kind: 'tool', name: 'refund', isCut: true, isAgain: false },
+    { kind: 'note', note: 'interrupted' },
+    { kind: 'note', note: 'resumed', keptSteps: 1 },
+    { kind: 'tool', name: 'refund', isAgain: true, isCut: false, output: 'yes' },
+  ]);
+  const tools = snapshot
+    .spansAt(startedAt + 7000)
+    .spans.filter(({ kind }) => kind === 'tool')
+    .map(({ label, from, to, end }) => [label, to - from, end]);
+  expect(tools).toEqual([
+    ['find order', 10, undefined],
+    ['refund', 4970, 'interrupted'],
+    ['refund', 10, undefined],
+  ]);
+});
+
+test('a result that comes after an interruption belongs to the call before it', () => {
+  const script = new EventScript();
+  script.add('run_started', 0);
+  script.add('acp.tool_call', 10, { tool_call_id: 'c', name: 'pay', input: {} });
+  script.add('run_interrupted', 20, { attempt: 1, reason: 'worker_lost' });
+  script.add('acp.tool_result', 30, { tool_call_id: 'c', name: 'pay', ok: true, output: 'paid' });
+  const tools = viewOf(script)
+    .snapshot()
+    .items.filter(({ kind }) => kind === 'tool');
+  expect(tools).toMatchObject([{ isStep: false, isCut: false, output: 'paid' }]);
+});
