@@ -8,6 +8,10 @@ import { loadServer } from '../../server.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { printJson } from '../../terminal/output.ts';
 import { printFacts, printTable } from '../../terminal/table.ts';
+import type { TemplateName } from './agents/templates.ts';
+
+/** Named here, so that the command line need not load the templates to know its options. */
+const templates: Readonly<Record<TemplateName, true>> = { ts: true };
 
 export function agentsCommand(): Command {
   return new Command('agents')
@@ -42,13 +46,19 @@ function newAgent(): Command {
   return new Command('new')
     .description('Write the folder of a new agent')
     .argument('<name>', 'name of the agent, which becomes its folder')
-    .addOption(new Option('--template <name>', 'what to start from').choices(['ts']).default('ts'))
+    .addOption(
+      new Option('--template <name>', 'what to start from')
+        .choices(Object.keys(templates))
+        .default('ts'),
+    )
     .addHelpText('after', example('agents new refunds'))
-    .action(async (name: string, { template }: { readonly template: 'ts' }, command: Command) => {
-      // Only this command needs the templates.
-      const { createAgent } = await import('./create-agent.ts');
-      await createAgent(name, template, command);
-    });
+    .action(
+      async (name: string, { template }: { readonly template: TemplateName }, command: Command) => {
+        // Only this command needs the templates.
+        const { createAgent } = await import('./agents/create.ts');
+        await createAgent(name, template, command);
+      },
+    );
 }
 
 function showAgent(): Command {

@@ -1,17 +1,17 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Command } from 'commander';
-import { Failure } from '../../failure.ts';
-import { globalOptions } from '../../options/global-options.ts';
-import { print, printJson } from '../../terminal/output.ts';
-import { agentTemplates } from './agent-templates.ts';
+import { Failure } from '../../../failure.ts';
+import { globalOptions } from '../../../options/global-options.ts';
+import { print, printJson } from '../../../terminal/output.ts';
+import { type TemplateName, agentTemplates } from './templates.ts';
 
 const namePattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /** `convoke agents new`: writes the folder of an agent to start from. */
 export async function createAgent(
   name: string,
-  template: keyof typeof agentTemplates,
+  template: TemplateName,
   command: Command,
 ): Promise<void> {
   if (!namePattern.test(name)) {
@@ -20,7 +20,8 @@ export async function createAgent(
     );
   }
   const folder = join(process.env['CONVOKE_AGENTS_DIR'] ?? 'agents', name);
-  const files = agentTemplates[template](name);
+  const { files: filesOf, test } = agentTemplates[template];
+  const files = filesOf(name);
   await writeFiles(folder, files);
   const shown = relative(process.cwd(), folder) || '.';
   if (globalOptions(command).json) return printJson({ folder, files: Object.keys(files) });
@@ -28,7 +29,7 @@ export async function createAgent(
   print('\nTry it, with a server that reads this folder (npm start, or npx convoke dev):');
   print(`  npx convoke invoke ${name} "Hello"`);
   print('Test it, also with its process lost at every moment:');
-  print(`  node --test ${join(shown, 'agent.test.ts')}`);
+  print(`  cd ${shown} && ${test}`);
 }
 
 /** Replaces nothing: a folder of that name is an agent already. */

@@ -1,9 +1,9 @@
-type Template = (name: string) => Readonly<Record<string, string>>;
+import type { Template } from '../template.ts';
 
-/** The files of new agents, by template. */
-export const agentTemplates = { ts: typescriptAgent } satisfies Record<string, Template>;
+/** An agent of one function in TypeScript. */
+export const ts: Template = { files, test: 'node --test agent.test.ts' };
 
-function typescriptAgent(name: string): Readonly<Record<string, string>> {
+function files(name: string): Readonly<Record<string, string>> {
   return {
     'agent.yaml': `schema: 1
 name: ${name}

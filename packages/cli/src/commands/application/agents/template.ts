@@ -1,0 +1,7 @@
+/** What `convoke agents new` starts from. */
+export interface Template {
+  /** At most five files, by their names. */
+  readonly files: (name: string) => Readonly<Record<string, string>>;
+  /** The command that tests the agent, in its folder. */
+  readonly test: string;
+}
