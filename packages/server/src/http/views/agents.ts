@@ -1,7 +1,7 @@
 import type { AgentDetails, AgentRecord } from '@convoke/contract';
 import { type ListedAgent, isBroken } from '../../app/agents.ts';
 import { inputSchemaOf } from '../../domain/agent.ts';
-import { optional, optionalTime } from './fields.ts';
+import { timeIn } from './fields.ts';
 
 /** D-56. What a broken folder does not say is empty. */
 export function agentView(agent: ListedAgent, fileAttachments: boolean): AgentRecord {
@@ -19,7 +19,7 @@ export function agentView(agent: ListedAgent, fileAttachments: boolean): AgentRe
     name: agent.name,
     description: agent.description,
     framework: agent.framework,
-    ...optional('model', agent.model),
+    model: agent.model ?? undefined,
     approval_required_tools: [...agent.approvalRequiredTools],
     session_files_supported: fileAttachments && agent.sessionFiles,
   };
@@ -34,6 +34,6 @@ export function agentDetailsView(agent: ListedAgent, fileAttachments: boolean): 
     tools: [...(facts?.tools ?? [])],
     skills: [...(facts?.skills ?? [])],
     on_busy: isBroken(agent) ? 'queue' : agent.onBusy,
-    ...optionalTime('loaded_at', facts?.loadedAt),
+    loaded_at: timeIn(facts?.loadedAt),
   };
 }

@@ -1,7 +1,7 @@
 import type { BudgetRecord } from '@convoke/contract';
 import { type BudgetState, periodEnd } from '../../domain/usage/budget.ts';
 import { isoTime } from '../../domain/iso-time.ts';
-import { optional, optionalTime } from './fields.ts';
+import { timeIn } from './fields.ts';
 
 export function budgetView(
   { budget, spent }: BudgetState,
@@ -12,10 +12,10 @@ export function budgetView(
     id: budget.id,
     scope: budget.scope,
     period: budget.period,
-    ...optional('max_tokens', maxTokens),
+    max_tokens: maxTokens ?? undefined,
     ...(maxCostMicros === null ? {} : { max_cost: maxCostMicros, currency }),
     spent: { tokens: spent.tokens, cost: spent.costMicros },
-    ...optionalTime('resets_at', periodEnd(budget.period, now)),
+    resets_at: timeIn(periodEnd(budget.period, now)),
     version: budget.version,
     created_at: isoTime(budget.createdAt),
     updated_at: isoTime(budget.updatedAt),

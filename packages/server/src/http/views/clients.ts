@@ -5,7 +5,6 @@ import type { Withdrawn } from '../../app/withdrawals.ts';
 import type { Client } from '../../domain/client.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { issuedView } from './credentials.ts';
-import { optional } from './fields.ts';
 import { pendingView } from './withdrawals.ts';
 
 /** A client as the API shows it, without any secret (D-60). */
@@ -17,17 +16,17 @@ export function clientView(
     id: client.id,
     client_id: client.oauthClientId,
     name: client.name,
-    ...optional('description', client.description),
+    description: client.description ?? undefined,
     profile: client.profile,
     scopes: [...client.scopes],
-    ...optional('tenant_ids', client.tenantIds && [...client.tenantIds]),
+    tenant_ids: client.tenantIds === null ? undefined : [...client.tenantIds],
     status: client.status,
     version: client.version,
-    ...optional('pending_operation', pending && pendingView(pending)),
+    pending_operation: pending && pendingView(pending),
     created_at: isoTime(client.createdAt),
     updated_at: isoTime(client.updatedAt),
     created_by: client.createdBy,
-    ...optional('created_by_name', names.get(client.createdBy)),
+    created_by_name: names.get(client.createdBy),
   };
 }
 

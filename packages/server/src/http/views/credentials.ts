@@ -3,7 +3,7 @@ import type { Issued } from '../../app/clients.ts';
 import type { Withdrawn } from '../../app/withdrawals.ts';
 import { type Credential, credentialStatus } from '../../domain/credential.ts';
 import { isoTime } from '../../domain/iso-time.ts';
-import { optional, optionalTime } from './fields.ts';
+import { timeIn } from './fields.ts';
 import { pendingView } from './withdrawals.ts';
 
 /** A credential as the API shows it, without its secret (D-60). */
@@ -16,11 +16,11 @@ export function credentialView(
     label: credential.label,
     status: credentialStatus(credential, now),
     secret_hint: credential.secretHint,
-    ...optional('pending_operation', pending && pendingView(pending)),
+    pending_operation: pending && pendingView(pending),
     created_at: isoTime(credential.createdAt),
     expires_at: isoTime(credential.expiresAt),
-    ...optionalTime('revoked_at', credential.revokedAt),
-    ...optionalTime('last_used_at', credential.lastUsedAt),
+    revoked_at: timeIn(credential.revokedAt),
+    last_used_at: timeIn(credential.lastUsedAt),
   };
 }
 

@@ -2,26 +2,11 @@ import { idPrefixes } from '@convoke/contract';
 import type { Names } from '../../app/actor-names.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 
-/** An optional field is absent rather than null. */
-export function optional<Name extends string, Value>(
-  name: Name,
-  value: Value | null | undefined,
-): { [Key in Name]?: Value } {
-  return value === null || value === undefined
-    ? {}
-    : ({ [name]: value } as { [Key in Name]?: Value });
-}
+// A view writes a field without a value as undefined, which JSON leaves out: null is not in the API, and spreading a field
+// in only if it is there would take longer than all the rest.
 
-export function optionalTime<Name extends string>(
-  name: Name,
-  ms: number | null | undefined,
-): { [Key in Name]?: string } {
-  return optional(name, ms === null || ms === undefined ? undefined : isoTime(ms));
-}
-
-/** The field that names who made something. Rows of an older server do not know it. */
-export function createdByView(id: string | null, names: Names): { created_by?: ActorRecord } {
-  return optional('created_by', actorView(id, names));
+export function timeIn(ms: number | null | undefined): string | undefined {
+  return ms === null || ms === undefined ? undefined : isoTime(ms);
 }
 
 interface ActorRecord {

@@ -1,7 +1,6 @@
 import type { FileRecord } from '@convoke/contract';
 import type { File } from '../../domain/file.ts';
 import { isoTime } from '../../domain/iso-time.ts';
-import { optional } from './fields.ts';
 
 /** A file as the API shows it (D-40). */
 export function fileView(file: File): FileRecord {
@@ -10,8 +9,8 @@ export function fileView(file: File): FileRecord {
     session_id: file.sessionId,
     name: file.name,
     content_type: file.contentType,
-    ...optional('size_bytes', file.sizeBytes),
-    ...optional('sha256', file.sha256),
+    size_bytes: file.sizeBytes ?? undefined,
+    sha256: file.sha256 ?? undefined,
     status: file.status,
     created_at: isoTime(file.createdAt),
   };

@@ -8,7 +8,7 @@ import type {
 import { aboutFields } from '../../domain/interaction.ts';
 import { isObject } from '../../domain/json.ts';
 import { isoTime } from '../../domain/iso-time.ts';
-import { optional, optionalTime } from './fields.ts';
+import { timeIn } from './fields.ts';
 
 /** An interaction as the API shows it (D-36). */
 export function interactionView(interaction: Interaction, names: Names): InteractionRecord {
@@ -22,11 +22,11 @@ export function interactionView(interaction: Interaction, names: Names): Interac
     request_id: interaction.requestId,
     ...requestFields(interaction),
     ...(answered && answerFields(answered.answer)),
-    ...optional('answered_by', answered?.answeredBy),
-    ...optional('answered_by_name', answered && names.get(answered.answeredBy)),
+    answered_by: answered?.answeredBy,
+    answered_by_name: answered && names.get(answered.answeredBy),
     created_at: isoTime(interaction.createdAt),
-    ...optionalTime('answered_at', answered?.answeredAt),
-    ...optionalTime('applied_at', answered?.appliedAt),
+    answered_at: timeIn(answered?.answeredAt),
+    applied_at: timeIn(answered?.appliedAt),
     expires_at: isoTime(interaction.expiresAt),
   };
 }
@@ -38,9 +38,9 @@ function requestFields(request: InteractionRequest): Partial<InteractionRecord> 
   const { question, options, multiple, about } = request;
   return {
     question,
-    ...(options === null ? {} : { options: [...options] }),
-    ...(multiple ? { multiple } : {}),
-    ...(about === null ? {} : { about: aboutFields(about) }),
+    options: options === null ? undefined : [...options],
+    multiple: multiple || undefined,
+    about: about === null ? undefined : aboutFields(about),
   };
 }
 
@@ -48,8 +48,8 @@ function answerFields(answer: InteractionAnswer): Partial<InteractionRecord> {
   if (answer.kind === 'permission') {
     const { decision, message, updatedInput } = answer;
     const updated = isObject(updatedInput) ? updatedInput : undefined;
-    return { decision, ...optional('message', message), ...optional('updated_input', updated) };
+    return { decision, message: message ?? undefined, updated_input: updated };
   }
-  if ('declined' in answer) return { declined: true, ...optional('message', answer.message) };
+  if ('declined' in answer) return { declined: true, message: answer.message ?? undefined };
   return { answer: typeof answer.answer === 'string' ? answer.answer : [...answer.answer] };
 }

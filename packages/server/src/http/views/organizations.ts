@@ -4,7 +4,6 @@ import { unknownEmailEnding } from '../../app/people/people.ts';
 import type { Role } from '../../domain/member.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import type { OrganizationMember } from '../../ports/repositories/organizations.ts';
-import { optional } from './fields.ts';
 
 export function organizationView(
   { organization, counts }: OrganizationOverview,
@@ -15,13 +14,13 @@ export function organizationView(
 }
 
 export function memberView({ user, role, createdAt }: OrganizationMember): MemberRecord {
-  return { user_id: user.id, ...emailField(user), role, created_at: isoTime(createdAt) };
+  return { user_id: user.id, email: emailOf(user), role, created_at: isoTime(createdAt) };
 }
 
 export function meView({ user, memberships }: Person): MeRecord {
   return {
     user_id: user.id,
-    ...emailField(user),
+    email: emailOf(user),
     memberships: memberships.map(({ organizationId, organizationName, role }) => ({
       organization_id: organizationId,
       organization_name: organizationName,
@@ -30,6 +29,6 @@ export function meView({ user, memberships }: Person): MeRecord {
   };
 }
 
-function emailField({ email }: { readonly email: string }): { readonly email?: string } {
-  return optional('email', email.endsWith(unknownEmailEnding) ? undefined : email);
+function emailOf({ email }: { readonly email: string }): string | undefined {
+  return email.endsWith(unknownEmailEnding) ? undefined : email;
 }

@@ -5,12 +5,11 @@ import { attemptOf } from '../../domain/run/run.ts';
 import type { Ceiling } from '../../domain/usage/budget.ts';
 import type { TokenUsage } from '../../domain/usage/usage.ts';
 import { isoTime } from '../../domain/iso-time.ts';
-import { actorView, optional } from './fields.ts';
+import { actorView, timeIn } from './fields.ts';
 
 /** A run as the API shows it (D-20). */
 export function runView({ run, queuePosition }: RunWithQueuePosition, names: Names): RunRecord {
   const error = run.status === 'failed' ? run.error : undefined;
-  // Fields without a value are undefined, which JSON leaves out: spreading each in would take longer than all the rest.
   return {
     id: run.id,
     session_id: run.sessionId,
@@ -37,21 +36,17 @@ export function runView({ run, queuePosition }: RunWithQueuePosition, names: Nam
   };
 }
 
-function timeIn(ms: number | null): string | undefined {
-  return ms === null ? undefined : isoTime(ms);
-}
-
 function budgetOf({ maxTokens, maxCostMicros }: Ceiling): RunRecord['budget'] {
   if (maxTokens === null && maxCostMicros === null) return undefined;
-  return { ...optional('max_tokens', maxTokens), ...optional('max_cost', maxCostMicros) };
+  return { max_tokens: maxTokens ?? undefined, max_cost: maxCostMicros ?? undefined };
 }
 
 export function usageView(usage: TokenUsage, isPartial = false): NonNullable<RunRecord['usage']> {
   return {
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
-    ...optional('cost', usage.costMicros),
-    ...optional('currency', usage.currency),
-    ...(isPartial && { is_partial: true }),
+    cost: usage.costMicros ?? undefined,
+    currency: usage.currency ?? undefined,
+    is_partial: isPartial || undefined,
   };
 }

@@ -6,7 +6,7 @@ import type {
 import type { Names } from '../../app/actor-names.ts';
 import type { Fire, Schedule, ScheduleSummary } from '../../domain/schedule/schedule.ts';
 import { isoTime } from '../../domain/iso-time.ts';
-import { optional, optionalTime } from './fields.ts';
+import { timeIn } from './fields.ts';
 
 /** D-140: without the input, for lists. */
 export function scheduleSummaryView(
@@ -20,19 +20,19 @@ export function scheduleSummaryView(
     agent_name: schedule.agentName,
     cron: schedule.cron,
     time_zone: schedule.timeZone,
-    session: { mode: schedule.sessionMode, ...optional('session_id', schedule.sessionId) },
+    session: { mode: schedule.sessionMode, session_id: schedule.sessionId ?? undefined },
     labels: schedule.labels,
     overlap: schedule.overlap,
     missed: schedule.missed,
     missed_within_seconds: schedule.missedWithinMs / 1000,
     status: schedule.status,
-    ...optional('status_reason', schedule.statusReason),
-    ...optionalTime('next_at', isActive ? schedule.nextAt : undefined),
-    ...optionalTime('last_slot_at', schedule.lastSlotAt),
-    ...optional('last_run_id', schedule.lastRunId),
+    status_reason: schedule.statusReason ?? undefined,
+    next_at: timeIn(isActive ? schedule.nextAt : undefined),
+    last_slot_at: timeIn(schedule.lastSlotAt),
+    last_run_id: schedule.lastRunId ?? undefined,
     version: schedule.version,
     created_by: schedule.createdBy.id,
-    ...optional('created_by_name', names.get(schedule.createdBy.id)),
+    created_by_name: names.get(schedule.createdBy.id),
     created_at: isoTime(schedule.createdAt),
     updated_at: isoTime(schedule.updatedAt),
   };
@@ -47,8 +47,8 @@ export function fireView(fire: Fire): FireRecord {
     slot_at: isoTime(fire.slotAt),
     fired_at: isoTime(fire.firedAt),
     outcome: fire.outcome,
-    ...optional('run_id', fire.runId),
-    ...optional('session_id', fire.sessionId),
-    ...optional('code', fire.code),
+    run_id: fire.runId ?? undefined,
+    session_id: fire.sessionId ?? undefined,
+    code: fire.code ?? undefined,
   };
 }

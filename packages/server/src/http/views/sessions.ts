@@ -3,7 +3,7 @@ import type { Names } from '../../app/actor-names.ts';
 import { type Session, acceptsFiles } from '../../domain/session.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import type { Settings } from '../../ports/settings.ts';
-import { createdByView, optional, optionalTime } from './fields.ts';
+import { actorView, timeIn } from './fields.ts';
 
 /** D-10. `expires_at` is when an idle session expires (D-17). */
 export function sessionView(
@@ -17,20 +17,17 @@ export function sessionView(
     id: session.id,
     agent_name: session.agentName,
     status: session.status,
-    ...optional('status_reason', session.statusReason),
-    ...optional('title', session.title),
+    status_reason: session.statusReason ?? undefined,
+    title: session.title ?? undefined,
     labels: session.labels,
-    ...createdByView(session.createdBy, names),
+    created_by: actorView(session.createdBy, names),
     session_files_supported: acceptsFiles(session, { fileAttachments }),
-    ...optional('current_run_id', session.currentRunId),
+    current_run_id: session.currentRunId ?? undefined,
     pending_interactions: session.pendingInteractions,
     created_at: isoTime(session.createdAt),
     updated_at: isoTime(session.updatedAt),
-    ...optionalTime('stopped_at', session.stoppedAt),
-    ...optionalTime(
-      'ended_at',
-      isTerminalSessionStatus(session.status) ? session.endedAt : undefined,
-    ),
-    ...optionalTime('expires_at', expiresAt),
+    stopped_at: timeIn(session.stoppedAt),
+    ended_at: timeIn(isTerminalSessionStatus(session.status) ? session.endedAt : undefined),
+    expires_at: timeIn(expiresAt),
   };
 }

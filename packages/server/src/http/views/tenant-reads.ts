@@ -12,7 +12,7 @@ import type {
   InteractionInTenant,
   InteractionTopic,
 } from '../../ports/repositories/tenant-lists.ts';
-import { createdByView, optional, optionalTime } from './fields.ts';
+import { actorView, timeIn } from './fields.ts';
 import { interactionView } from './interactions.ts';
 import { usageView } from './runs.ts';
 
@@ -24,13 +24,13 @@ export function runSummaryView(run: RunSummary, names: Names): RunSummaryRecord 
     status: run.status,
     preview: run.preview,
     labels: run.labels,
-    ...createdByView(run.createdBy, names),
-    ...optional('error_code', run.errorCode),
+    created_by: actorView(run.createdBy, names),
+    error_code: run.errorCode ?? undefined,
     pending_interactions: run.pendingInteractions,
     created_at: isoTime(run.createdAt),
-    ...optionalTime('started_at', run.startedAt),
-    ...optionalTime('ended_at', run.endedAt),
-    ...optional('usage', run.usage && usageView(run.usage)),
+    started_at: timeIn(run.startedAt),
+    ended_at: timeIn(run.endedAt),
+    usage: run.usage === null ? undefined : usageView(run.usage),
   };
 }
 
@@ -55,20 +55,20 @@ export function interactionSummaryView(
     run_id: item.runId,
     ...runFields(item),
     ...topicFields(item.topic),
-    ...optional('decision', decision),
-    ...optional('answered_by', answeredBy),
-    ...optional('answered_by_name', answeredBy === null ? null : names.get(answeredBy)),
+    decision: decision ?? undefined,
+    answered_by: answeredBy ?? undefined,
+    answered_by_name: answeredBy === null ? undefined : names.get(answeredBy),
     created_at: isoTime(item.createdAt),
-    ...optionalTime('answered_at', item.answeredAt),
+    answered_at: timeIn(item.answeredAt),
     expires_at: isoTime(item.expiresAt),
   };
 }
 
 function topicFields({ toolName, toolInputPreview, question, about }: InteractionTopic) {
   const fields = {
-    ...optional('tool_name', toolName),
-    ...optional('tool_input_preview', toolInputPreview),
-    ...optional('question', question),
+    tool_name: toolName ?? undefined,
+    tool_input_preview: toolInputPreview ?? undefined,
+    question: question ?? undefined,
   };
   if (about === null) return fields;
   const { tool_input: _input, ...rest } = aboutFields(about);
@@ -80,8 +80,8 @@ export function overviewView(found: Awaited<ReturnType<typeof getOverview>>): Ov
   return {
     runs: { queued, running, waiting, cancelling },
     pending_interactions: found.pendingInteractions,
-    ...optionalTime('oldest_pending_at', found.oldestPendingAt),
-    ...optionalTime('oldest_queued_at', found.oldestQueuedAt),
+    oldest_pending_at: timeIn(found.oldestPendingAt),
+    oldest_queued_at: timeIn(found.oldestQueuedAt),
     as_of: isoTime(found.asOf),
   };
 }

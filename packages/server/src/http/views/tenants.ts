@@ -1,7 +1,6 @@
 import type { TenantRecord } from '@convoke/contract';
 import type { Tenant } from '../../domain/tenant.ts';
 import { isoTime } from '../../domain/iso-time.ts';
-import { optional } from './fields.ts';
 
 /** D-60. `unboundClients` is given where one tenant is created or read. */
 export function tenantView(tenant: Tenant, unboundClients?: number): TenantRecord {
@@ -12,8 +11,8 @@ export function tenantView(tenant: Tenant, unboundClients?: number): TenantRecor
     mode: tenant.mode,
     status: tenant.status,
     attachment_state: tenant.attachmentState,
-    ...optional('status_reason', tenant.statusReason),
-    ...optional('unbound_clients', unboundClients),
+    status_reason: tenant.statusReason ?? undefined,
+    unbound_clients: unboundClients,
     created_at: isoTime(tenant.createdAt),
     updated_at: isoTime(tenant.updatedAt),
   };

@@ -11,8 +11,8 @@ export function usageView(row: UsageRow, { groupBy, currency }: UsageShape): Usa
   const { completed, failed, cancelled } = row;
   const runs = { runs: completed + failed + cancelled, completed, failed, cancelled };
   return {
-    ...(row.startsAt === 0 ? {} : { start: isoTime(row.startsAt) }),
-    ...(groupBy === undefined ? {} : { group: row.group }),
+    start: row.startsAt === 0 ? undefined : isoTime(row.startsAt),
+    group: groupBy === undefined ? undefined : row.group,
     ...(groupBy === 'model' ? {} : { ...runs, run_seconds: Math.round(row.runMs / 1000) }),
     input_tokens: row.inputTokens,
     output_tokens: row.outputTokens,
