@@ -13,8 +13,8 @@ import type { Ceiling } from '../usage/budget.ts';
 import type { TokenUsage } from '../usage/usage.ts';
 
 /**
- * The fields of a run, in four parts. A new one is declared here, gets its first value in `openRun`, and its column in
- * `store/repositories/run-columns.ts`; the compiler names both places.
+ * The fields of a run, in four parts. A new field is one line here, its type taken from its first value, and one line in
+ * `store/repositories/run-columns.ts`, which the compiler asks for.
  */
 export type RunFields = RunIdentity & RunProgress & RunRecovery & RunState;
 
@@ -39,54 +39,61 @@ export interface RunIdentity {
 }
 
 /** What the run has produced and used. */
-export interface RunProgress {
-  readonly lastSeq: number;
-  readonly lastEventAt: number;
-  readonly outputText: string | null;
-  readonly pendingInteractions: number;
-  readonly usage: TokenUsage | null;
+export type RunProgress = Readonly<typeof newProgress>;
+export const newProgress = {
+  lastSeq: 0,
+  lastEventAt: 0,
+  outputText: first<string | null>(null),
+  pendingInteractions: 0,
+  usage: first<TokenUsage | null>(null),
   /** Whether a message of the model was cut, so that more was used than `usage` says (D-97). */
-  readonly isUsagePartial: boolean;
+  isUsagePartial: false,
   /** Time that the legs before this one executed (D-95). */
-  readonly executedMs: number;
+  executedMs: 0,
   /** Since when its leg works; null between legs, and while a live runtime waits for a person. */
-  readonly legStartedAt: number | null;
-}
+  legStartedAt: first<number | null>(null),
+};
 
 /** What lets the run continue after a leg was lost or handed over. */
-export interface RunRecovery {
-  readonly leaseEpoch: number;
+export type RunRecovery = Readonly<typeof newRecovery>;
+export const newRecovery = {
+  leaseEpoch: 0,
   /** Workers lost since the last recovery point. */
-  readonly losses: number;
-  readonly lossesTotal: number;
+  losses: 0,
+  lossesTotal: 0,
   /** Why and when the last leg was interrupted; null once the run was continued. */
-  readonly interruptedBy: InterruptionReason | null;
-  readonly interruptedAt: number | null;
+  interruptedBy: first<InterruptionReason | null>(null),
+  interruptedAt: first<number | null>(null),
   /** The machine that executed its last leg. */
-  readonly lastMachine: string | null;
+  lastMachine: first<string | null>(null),
   /** Epoch of the last leg whose changes of the session folder are archived (D-91). */
-  readonly savedEpoch: number;
+  savedEpoch: 0,
   /** While set, only the last machine may continue the run: it has files that no archive has. */
-  readonly holdUntil: number | null;
+  holdUntil: first<number | null>(null),
   /** The run continues with the files as they were archived, although later ones are lost. */
-  readonly isBehind: boolean;
-}
+  isBehind: false,
+};
 
 /** What depends on the status. Every run has each field: a run that enters a state has to set them all. */
-export interface RunState {
-  readonly status: RunStatus;
-  readonly lease: Lease | null;
-  readonly readyAt: number | null;
-  readonly continueAt: number | null;
+export type RunState = Readonly<typeof newState> & { readonly status: RunStatus };
+export const newState = {
+  lease: first<Lease | null>(null),
+  readyAt: first<number | null>(null),
+  continueAt: first<number | null>(null),
   /** Null while it is queued, and when it was cancelled there. */
-  readonly startedAt: number | null;
-  readonly cancelRequestedAt: number | null;
+  startedAt: first<number | null>(null),
+  cancelRequestedAt: first<number | null>(null),
   /** The client or person that asked to cancel it. */
-  readonly cancelledBy: string | null;
-  readonly endedAt: number | null;
+  cancelledBy: first<string | null>(null),
+  endedAt: first<number | null>(null),
   /** Whether recovery ended it, after its worker was lost (D-26). */
-  readonly recovered: boolean;
-  readonly error: RunError | null;
+  recovered: false,
+  error: first<RunError | null>(null),
+};
+
+/** The first value of a field that has others later. */
+function first<Value>(value: Value): Value {
+  return value;
 }
 
 /** Why a run was interrupted (D-87). */

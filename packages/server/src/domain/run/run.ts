@@ -1,13 +1,16 @@
 import { type RunStatus, isTerminalRunStatus } from '@convoke/contract';
 import { noCeiling } from '../usage/budget.ts';
-import type {
-  Lease,
-  RunError,
-  RunFields,
-  RunIdentity,
-  RunProgress,
-  RunRecovery,
-  RunState,
+import {
+  type Lease,
+  type RunError,
+  type RunFields,
+  type RunIdentity,
+  type RunProgress,
+  type RunRecovery,
+  type RunState,
+  newProgress,
+  newRecovery,
+  newState,
 } from './run-parts.ts';
 
 /**
@@ -45,17 +48,13 @@ type In<Status extends RunStatus, Has extends Partial<RunState>> = RunIdentity &
   Omit<Unset, keyof Has> &
   Has & { readonly status: Status };
 
-interface Unset {
-  readonly lease: null;
-  readonly readyAt: null;
-  readonly continueAt: null;
-  readonly startedAt: null;
-  readonly cancelRequestedAt: null;
-  readonly cancelledBy: string | null;
-  readonly endedAt: null;
-  readonly recovered: false;
-  readonly error: null;
-}
+/** A cancel that was asked for stays known in every later state. */
+type Unset = Pick<RunState, 'cancelledBy'> & {
+  readonly [Field in Exclude<keyof RunState, 'status' | 'cancelledBy'>]: Extract<
+    RunState[Field],
+    null | false
+  >;
+};
 
 interface Started {
   readonly startedAt: number;
@@ -80,65 +79,45 @@ export type CancellingRun = In<
 export type FinishedRun = In<'completed' | 'cancelled', Ended>;
 export type FailedRun = In<'failed', Ended & { readonly error: RunError }>;
 
+const newIdentity = { createdBy: null, preview: '', labels: {}, ceiling: noCeiling };
+
+type Optional = keyof typeof newIdentity;
 export type NewRun = Omit<RunIdentity, 'createdAt' | Optional> &
   Partial<Pick<RunIdentity, Optional>>;
-type Optional = 'createdBy' | 'preview' | 'labels' | 'ceiling';
 
 export function openRun(
   identity: NewRun,
   { isHead, now }: { readonly isHead: boolean; readonly now: number },
 ): QueuedRun {
-  const { createdBy = null, preview = '', labels = {}, ceiling = noCeiling } = identity;
-  // Without `...identity`: V8 sets each field behind a spread by a call of its own.
-  return {
-    id: identity.id,
-    organizationId: identity.organizationId,
-    tenantId: identity.tenantId,
-    sessionId: identity.sessionId,
-    agentName: identity.agentName,
-    clientId: identity.clientId,
-    createdBy,
-    preview,
-    labels,
-    number: identity.number,
-    input: identity.input,
-    ceiling,
+  return queuedRun({
+    ...newIdentity,
+    ...identity,
     createdAt: now,
-
-    lastSeq: 0,
+    ...newProgress,
     lastEventAt: now,
-    outputText: null,
-    pendingInteractions: 0,
-    usage: null,
-    isUsagePartial: false,
-    executedMs: 0,
-    legStartedAt: null,
-
-    leaseEpoch: 0,
-    losses: 0,
-    lossesTotal: 0,
-    interruptedBy: null,
-    interruptedAt: null,
-    lastMachine: null,
-    savedEpoch: 0,
-    holdUntil: null,
-    isBehind: false,
-
+    ...newRecovery,
+    ...newState,
     status: 'queued',
-    lease: null,
     readyAt: isHead ? now : null,
-    continueAt: null,
-    startedAt: null,
-    cancelRequestedAt: null,
-    cancelledBy: null,
-    endedAt: null,
-    recovered: false,
-    error: null,
-  };
+  });
+}
+
+/** Fields that are known to be those of a queued run: of a new one, or of a row that was read as queued. */
+export function queuedRun(run: RunFields): QueuedRun {
+  return isRun(run) && run.status === 'queued' ? run : misfit(run);
+}
+
+/** Fields that are known to be those of a run, because they were saved as one. */
+export function storedRun(run: RunFields): Run {
+  return isRun(run) ? run : misfit(run);
+}
+
+function misfit({ id, status }: RunFields): never {
+  throw new Error(`the fields of run ${id} do not fit the status ${status}`);
 }
 
 /** Whether the fields fit their status, as those of a stored run do. */
-export function isRun(run: RunFields): run is Run {
+function isRun(run: RunFields): run is Run {
   switch (run.status) {
     case 'queued':
       return run.startedAt === null;

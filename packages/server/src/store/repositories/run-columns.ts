@@ -1,6 +1,6 @@
 import type { RunErrorCode } from '@convoke/contract';
 import type { RunFields } from '../../domain/run/run-parts.ts';
-import { type QueuedRun, type Run, isRun } from '../../domain/run/run.ts';
+import { type QueuedRun, type Run, queuedRun, storedRun } from '../../domain/run/run.ts';
 import type { TokenUsage } from '../../domain/usage/usage.ts';
 import { type NounRow, flag, made, nounTable, number, text, writtenOnly } from '../columns.ts';
 import { fromJsonText, toJsonText } from '../json-text.ts';
@@ -81,17 +81,11 @@ export const runTable = nounTable<RunFields>('runs', {
 
 /** A run as its row holds it. */
 export function runOf(row: NounRow): Run {
-  const run = runTable.read(row);
-  return isRun(run) ? run : broken(run);
+  return storedRun(runTable.read(row));
 }
 
 export function queuedRunOf(row: NounRow): QueuedRun {
-  const run = runOf(row);
-  return run.status === 'queued' ? run : broken(run);
-}
-
-function broken({ id, status }: RunFields): never {
-  throw new Error(`the row of run ${id} does not fit the status ${status}`);
+  return queuedRun(runTable.read(row));
 }
 
 function ceilingIn(row: {
