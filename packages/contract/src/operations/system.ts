@@ -3,6 +3,8 @@ import { defineOperation } from '../operation.ts';
 import { healthRecord, readinessRecord, systemRecord } from '../resources/health.ts';
 
 const open = { unscoped: 'Returns nothing about any organization.' } as const;
+/** The name of a page, as it stands in an address below `/docs`. */
+const pageName = z.string().regex(/^[a-z0-9-]{1,64}$/);
 
 export const getHealth = defineOperation({
   id: 'get_health',
@@ -74,10 +76,7 @@ export const getGuide = defineOperation({
   caller: 'anonymous',
   scope: open,
   params: {
-    guide_name: z
-      .string()
-      .regex(/^[a-z0-9-]{1,64}$/)
-      .meta({ description: 'Name of the guide.', examples: ['concepts'] }),
+    guide_name: pageName.meta({ description: 'Name of the guide.', examples: ['concepts'] }),
   },
   responses: { 200: { description: 'The page.', media: 'text/html' } },
   errors: ['not_found'],
@@ -93,10 +92,7 @@ export const getReferencePage = defineOperation({
   caller: 'anonymous',
   scope: open,
   params: {
-    page_name: z
-      .string()
-      .regex(/^[a-z0-9-]{1,64}$/)
-      .meta({ description: 'Name of the page.', examples: ['sessions'] }),
+    page_name: pageName.meta({ description: 'Name of the page.', examples: ['sessions'] }),
   },
   responses: { 200: { description: 'The page.', media: 'text/html' } },
   errors: ['not_found'],

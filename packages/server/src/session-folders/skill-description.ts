@@ -10,6 +10,9 @@ const frontmatter = z.looseObject({
   description: z.unknown().optional(),
 });
 
+/** What the Agent Skills format allows as a name. */
+const skillNamePattern = /^[a-z0-9-]{1,64}$/;
+
 /** Reads SKILL.md of a valid skill; throws an `AgentFileError` that names the rule a skill breaks. */
 export async function readSkill(
   folder: string,
@@ -19,7 +22,7 @@ export async function readSkill(
   if (entry === undefined)
     throw new AgentFileError('agent.yaml names this skill, but there is no such directory');
   if (entry === 'link') throw new AgentFileError('is a link: put the skill itself here');
-  if (!/^[a-z0-9-]{1,64}$/.test(directory)) {
+  if (!skillNamePattern.test(directory)) {
     throw new AgentFileError('the name of its directory must be 1 to 64 of a-z, 0-9 and "-"');
   }
   const text = await readAgentFile(folder, `skills/${directory}/SKILL.md`);

@@ -21,7 +21,7 @@ import { SessionCost } from './session-cost.ts';
 import type { AcpSettings } from './settings.ts';
 import { type AcpState, type Progress, noProgress, stateOf } from './state.ts';
 import { Turn } from './turn.ts';
-import { givenBy, unfinishedOf } from './unfinished.ts';
+import { settledBy, unfinishedOf } from './unfinished.ts';
 
 /** A process with an open session, and whether the agent still has the earlier conversation. */
 export interface OpenProcess {
@@ -84,7 +84,7 @@ export class AcpLeg implements Leg {
       effects,
       queue: this.#queue,
       before: this.#before,
-      granted: new GrantedCalls(this.#before.asked, givenBy(parts.input)),
+      granted: new GrantedCalls(this.#before.asked, settledBy(parts.input)),
       onProgress: () => this.#point(),
       onStep: () => this.#handOverIfSafe(),
       model: () => agent.model ?? this.#process?.model,

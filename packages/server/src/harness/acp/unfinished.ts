@@ -1,25 +1,25 @@
 import type { LegInput } from '../../ports/harness.ts';
 import type { ToldAction, Unfinished } from '../continue-prompt.ts';
 import {
-  type Given,
+  type Settled,
   answeredQuestions,
   decidedActions,
   fateOf,
-  nothingGiven,
+  nothingSettled,
 } from '../parked-requests.ts';
 import type { Progress, ReportedCall } from './state.ts';
 
-export function givenBy(input: LegInput): Given {
-  return input.kind === 'continue' ? input : nothingGiven;
+export function settledBy(input: LegInput): Settled {
+  return input.kind === 'continue' ? input : nothingSettled;
 }
 
 /** What the agent has to be told: its own reports, corrected by the ledger and by what people decided. */
-export function unfinishedOf(task: string, before: Progress, given: Given): Unfinished {
+export function unfinishedOf(task: string, before: Progress, settled: Settled): Unfinished {
   const { calls, asked, said } = before;
   const isDecided = ({ ref }: ReportedCall) => asked.some((parked) => parked.ref === ref);
   const reported = calls.flatMap((call): ToldAction[] => {
     const { ref, title, status } = call;
-    const known = given.calls.get(ref ?? '');
+    const known = settled.calls.get(ref ?? '');
     if (known !== undefined) return [fateOf(title, known)];
     if (isDecided(call)) return [];
     // A call that asked for permission and is not in the ledger never began.
@@ -28,8 +28,8 @@ export function unfinishedOf(task: string, before: Progress, given: Given): Unfi
   });
   return {
     task,
-    actions: [...reported, ...decidedActions(asked, given)],
-    answers: answeredQuestions(asked, given),
+    actions: [...reported, ...decidedActions(asked, settled)],
+    answers: answeredQuestions(asked, settled),
     said,
   };
 }

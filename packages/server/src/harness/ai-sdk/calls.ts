@@ -1,8 +1,8 @@
 import type { ModelMessage, ToolModelMessage } from 'ai';
 import { matchesGlob } from '../../domain/agent.ts';
 import type { Json } from '../../domain/json.ts';
-import type { KnownCall } from '../../domain/run/tool-call.ts';
 import type { Answer, Effects, HarnessEvent } from '../../ports/harness.ts';
+import { type Settled, nothingSettled } from '../parked-requests.ts';
 import { type OpenCall, inputOf, resultOf } from './memory.ts';
 import type { UnansweredCall } from './step-record.ts';
 import { type AgentTool, type ToolOutput, failed, succeeded } from './tools/agent-tool.ts';
@@ -27,15 +27,12 @@ export interface StepCalls {
 }
 
 /** What is known about the open calls of a leg that resumes. */
-export interface Given {
-  readonly answers: ReadonlyMap<string, Answer>;
-  /** Calls that were begun by an earlier leg, with what was settled about them. */
-  readonly calls: ReadonlyMap<string, KnownCall>;
+export interface SettledCalls extends Settled {
   /** Whether everything was asked: then a call without an answer gets none any more. */
   readonly isComplete: boolean;
 }
 
-export const noneGiven: Given = { answers: new Map(), calls: new Map(), isComplete: false };
+export const noCallSettled: SettledCalls = { ...nothingSettled, isComplete: false };
 
 /** Sorts the calls of the model's message: those to run, those for a person, and those that cannot be carried out. */
 export function sortCalls(
@@ -79,16 +76,16 @@ export function requestAbout(call: OpenCall, { messages }: StepCalls): HarnessEv
  */
 export async function outcomeOf(
   call: OpenCall,
-  given: Given,
+  settled: SettledCalls,
   calls: StepCalls,
 ): Promise<ToolOutput | 'asked' | 'later' | 'refused'> {
-  const known = given.calls.get(call.ref);
+  const known = settled.calls.get(call.ref);
   if (known?.state === 'ended') return { ok: known.ok, text: known.output };
   if (known?.state === 'left') return succeeded(known.note);
-  const answer = given.answers.get(call.ref);
+  const answer = settled.answers.get(call.ref);
   if (call.kind === 'question') {
     if (answer?.kind === 'question') return succeeded(answerText(answer));
-    return given.isComplete ? failed('No answer was given.') : 'asked';
+    return settled.isComplete ? failed('No answer was given.') : 'asked';
   }
   const { catalogue, messages } = calls;
   const tool = catalogue.byName(call.name);
@@ -101,7 +98,7 @@ export async function outcomeOf(
     return carryOut({ ...use, input: inputOf(messages, call) }, calls);
   }
   if (answer?.kind !== 'permission') {
-    return given.isComplete ? failed('No answer was given.') : 'asked';
+    return settled.isComplete ? failed('No answer was given.') : 'asked';
   }
   if (!answer.allow) return failed(withReason('The person did not allow this', answer.reason));
   // D-39: the approved input runs, not that of the model.

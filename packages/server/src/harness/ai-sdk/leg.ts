@@ -8,9 +8,9 @@ import type {
   UsageReport,
 } from '../../ports/harness.ts';
 import {
-  type Given,
+  type SettledCalls,
   type StepCalls,
-  noneGiven,
+  noCallSettled,
   outcomeOf,
   requestAbout,
   sortCalls,
@@ -148,7 +148,7 @@ class ConversationLeg {
       );
     }
     if (known.open.length > 0) {
-      const calls = input.kind === 'continue' ? input.calls : noneGiven.calls;
+      const calls = input.kind === 'continue' ? input.calls : noCallSettled.calls;
       const isComplete = input.kind === 'resume';
       return yield* this.#answerCalls({ answers: input.answers, calls, isComplete });
     }
@@ -231,16 +231,19 @@ class ConversationLeg {
     this.#open = open;
     yield* this.#point();
     if (this.#mustYield()) return yielded;
-    return open.length === 0 ? undefined : yield* this.#answerCalls(noneGiven);
+    return open.length === 0 ? undefined : yield* this.#answerCalls(noCallSettled);
   }
 
   /** Gives open calls their results: runs what may run, and parks the run on what a person has to answer. */
-  async *#answerCalls(given: Given): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+  async *#answerCalls(settled: SettledCalls): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
     const { signal } = this.#tools;
     if (signal.aborted) return cancelled;
     const calls = this.#calls();
     const outputs = new Map<OpenCall, ToolOutput>();
-    const work = async (call: OpenCall) => ({ call, outcome: await outcomeOf(call, given, calls) });
+    const work = async (call: OpenCall) => ({
+      call,
+      outcome: await outcomeOf(call, settled, calls),
+    });
     for await (const { call, outcome } of inParallel(this.#open, callsAtOnce, work)) {
       if (outcome === 'refused')
         return failure('tool_error', `${call.name} could not be recorded.`);

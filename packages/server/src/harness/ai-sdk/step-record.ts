@@ -1,13 +1,11 @@
 import type { ModelMessage, TextStreamPart, ToolSet } from 'ai';
 import type { Json } from '../../domain/json.ts';
 import type { HarnessEvent, UsageReport } from '../../ports/harness.ts';
+import { shownValue } from '../shown-value.ts';
 import { Continuation } from './cut-message.ts';
-import { type ToolOutput, failed, shortened } from './tools/agent-tool.ts';
+import { type ToolOutput, failed } from './tools/agent-tool.ts';
 import { askUserName } from './tools/ask-user.ts';
 import type { Catalogue } from './tools/catalogue.ts';
-
-/** Inputs and outputs are cut to this size in events; the model gets all of them. */
-const shownBytesMax = 16 * 1024;
 
 export type StepEnd =
   | { readonly kind: 'finished'; readonly reason: string }
@@ -101,7 +99,7 @@ export class StepRecord {
       .map(({ toolCallId, toolName, input }) => ({
         toolCallId,
         wireName: toolName,
-        input: JSON.parse(JSON.stringify(input ?? null)) as Json,
+        input: jsonOf(input),
       }));
   }
 
@@ -154,7 +152,7 @@ export class StepRecord {
     // A person who is asked about the call sees it in the interaction.
     if (needsPerson && !isInvalid) return undefined;
     const { toolCallId: tool_call_id } = call;
-    const data = { tool_call_id, name: this.#nameOf(call), input: shownInput(call.input) };
+    const data = { tool_call_id, name: this.#nameOf(call), input: shownValue(jsonOf(call.input)) };
     return { type: 'custom', name: 'tool_call', data };
   }
 
@@ -173,7 +171,7 @@ export function toolResultEvent(
   { toolCallId, name }: { readonly toolCallId: string; readonly name: string },
   { ok, text }: ToolOutput,
 ): HarnessEvent {
-  const output = shortened(text, shownBytesMax);
+  const output = shownValue(text);
   return {
     type: 'custom',
     name: 'tool_result',
@@ -181,8 +179,7 @@ export function toolResultEvent(
   };
 }
 
-function shownInput(input: unknown): Json {
-  const text = JSON.stringify(input ?? null);
-  if (Buffer.byteLength(text) > shownBytesMax) return shortened(text, shownBytesMax);
-  return JSON.parse(text) as Json;
+/** The input of a call as JSON: what the SDK parsed may hold undefined. */
+function jsonOf(input: unknown): Json {
+  return JSON.parse(JSON.stringify(input ?? null)) as Json;
 }

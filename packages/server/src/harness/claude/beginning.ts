@@ -1,5 +1,5 @@
 import type { LegContext, LegInput } from '../../ports/harness.ts';
-import type { Given } from '../parked-requests.ts';
+import type { Settled } from '../parked-requests.ts';
 import { type ClaudeState, type Deferred, type Progress, stateOf } from './state.ts';
 
 /** What a leg starts from. */
@@ -12,7 +12,7 @@ export interface Beginning {
   /** The call that an earlier leg of this run deferred. */
   readonly deferred: Deferred | undefined;
   /** What is known of the run; undefined when it starts. */
-  readonly given: Given | undefined;
+  readonly settled: Settled | undefined;
   /** Whether Claude's session begins in this run: then it holds nothing that the run does not know. */
   readonly isNewSession: boolean;
   /** Whether Claude will first repeat a call that an earlier run deferred. */
@@ -26,19 +26,19 @@ export function beginningOf(
   { state, runId }: Pick<LegContext, 'state' | 'runId'>,
 ): Beginning {
   const before = stateOf(state);
-  const given = givenBy(input);
+  const settled = settledBy(input);
   const known = before?.progress;
   // Servers of the release before wrote no run.
-  const isOwn = given !== undefined && (known?.run ?? runId) === runId;
+  const isOwn = settled !== undefined && (known?.run ?? runId) === runId;
   const progress = isOwn ? known : undefined;
   const deferred = before?.deferred ?? undefined;
-  const isOwnDeferred = given !== undefined && deferred?.run === runId;
+  const isOwnDeferred = settled !== undefined && deferred?.run === runId;
   return {
     input,
     before,
     progress,
     deferred: isOwnDeferred ? deferred : undefined,
-    given,
+    settled,
     isNewSession: before === undefined || progress?.isNewSession === true,
     mustSettle: deferred !== undefined && progress === undefined && !isOwnDeferred,
     isForeign: input.kind === 'continue' && before === undefined && state !== undefined,
@@ -46,7 +46,7 @@ export function beginningOf(
 }
 
 /** What a leg that does not start with a prompt knows of its run. */
-function givenBy(input: LegInput): Given | undefined {
+function settledBy(input: LegInput): Settled | undefined {
   switch (input.kind) {
     case 'prompt':
       return undefined;

@@ -14,7 +14,7 @@ import { inBackground } from '../../runtime/in-background.ts';
 import { EventQueue } from '../event-queue.ts';
 import { redactedEvent, redactedSpeech } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
-import { GrantedCalls, type ParkedRequest, nothingGiven } from '../parked-requests.ts';
+import { GrantedCalls, type ParkedRequest, nothingSettled } from '../parked-requests.ts';
 import { interactionEvents } from './approvals.ts';
 import { type Beginning, beginningOf } from './beginning.ts';
 import { CallGate, recordResults } from './call-gate.ts';
@@ -83,7 +83,7 @@ export class ClaudeLeg implements Leg {
     const awaitsDeferred = input.kind === 'continue' && from.deferred !== undefined;
     if (!from.mustSettle && !awaitsDeferred) this.#settled.resolve();
     this.#progress = new LegProgress(from, runId);
-    this.#granted = new GrantedCalls(from.progress?.asked ?? [], from.given ?? nothingGiven);
+    this.#granted = new GrantedCalls(from.progress?.asked ?? [], from.settled ?? nothingSettled);
     this.#calls = new MessageCalls(parts.clock);
     const redact = (text: string) => this.#redact(text);
     this.#gate = new CallGate({ effects, queue: this.#queue, settings, redact });
@@ -93,7 +93,7 @@ export class ClaudeLeg implements Leg {
       calls: this.#calls,
       gate: this.#gate,
       deferred: from.before?.deferred ?? undefined,
-      given: from.deferred && from.given,
+      settled: from.deferred && from.settled,
       granted: this.#granted,
       made: repeatableByMistake(from),
       mustYield: () => this.#phase.mustYield,

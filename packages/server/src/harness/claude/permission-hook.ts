@@ -4,7 +4,7 @@ import { type JsonObject, canonicalJson } from '../../domain/json.ts';
 import type { KnownCall } from '../../domain/run/tool-call.ts';
 import type { Answer, HarnessEvent } from '../../ports/harness.ts';
 import { OpenRequests } from '../open-requests.ts';
-import type { Given, GrantedCalls, ParkedRequest } from '../parked-requests.ts';
+import type { GrantedCalls, ParkedRequest, Settled } from '../parked-requests.ts';
 import {
   type FinalDecision,
   type ToolCall,
@@ -35,7 +35,7 @@ export interface PermissionHookParts {
   /** The call that an earlier leg deferred; it comes first when the session resumes. */
   readonly deferred: Deferred | undefined;
   /** What is known of the run; absent when it starts, and the deferred call is of an earlier run. */
-  readonly given: Given | undefined;
+  readonly settled: Settled | undefined;
   readonly granted: GrantedCalls;
   /** Calls of which Claude may not know that it made them. Each is refused once, with what is known of it. */
   readonly made: readonly KnownCall[];
@@ -165,15 +165,15 @@ export class PermissionHook {
 
   /** Decides a call that an earlier leg of this run deferred. `ask`: a person has to be asked about it now. */
   decideDeferred(deferred: Deferred): Exclude<Decision, { kind: 'defer' }> {
-    const { given } = this.#parts;
-    const known = given?.calls.get(deferred.id);
-    const answers = refsOf(deferred).flatMap((ref) => given?.answers.get(ref) ?? []);
+    const { settled } = this.#parts;
+    const known = settled?.calls.get(deferred.id);
+    const answers = refsOf(deferred).flatMap((ref) => settled?.answers.get(ref) ?? []);
     const isAnswered = answers.length === refsOf(deferred).length;
     const again = known?.state === 'again';
     if (known !== undefined && !again) return { kind: 'deny', reason: noteAbout(known) };
     if (isAnswered) return decisionOf(deferred, answers);
     if (again) return { kind: 'allow', input: deferred.input };
-    if (given === undefined) {
+    if (settled === undefined) {
       return { kind: 'deny', reason: 'The run was cancelled before an answer came.' };
     }
     const refused = this.#refusal(deferred);

@@ -3,12 +3,12 @@ import type { KnownCall } from '../../domain/run/tool-call.ts';
 import type { LegContext, LegInput } from '../../ports/harness.ts';
 import { type ToldAction, continuePrompt } from '../continue-prompt.ts';
 import {
-  type Given,
   type ParkedRequest,
+  type Settled,
   answeredQuestions,
   decidedActions,
   fateOf,
-  nothingGiven,
+  nothingSettled,
 } from '../parked-requests.ts';
 import { type ToolCall, refsOf } from './approvals.ts';
 import type { Beginning } from './beginning.ts';
@@ -29,36 +29,36 @@ export function promptOf({ input, before, progress }: Beginning, task: string): 
   if (isUnheard) return task;
   // A session that was handed over has the results.
   const isTold = ({ state }: KnownCall) => isHandedOver(progress) && state === 'ended';
-  return promptToGoOn(task, { progress, given: input, isTold, said: progress?.said });
+  return promptToGoOn(task, { progress, settled: input, isTold, said: progress?.said });
 }
 
 /** The prompt for a new session, in place of one that was lost before Claude had stored it: everything that is known. */
 export function promptToBeginAgain(
-  { progress, given = nothingGiven }: Beginning,
+  { progress, settled = nothingSettled }: Beginning,
   { prompt, said = '' }: Pick<LegContext, 'prompt' | 'said'>,
 ): string {
-  return promptToGoOn(prompt, { progress, given, isTold: () => false, said });
+  return promptToGoOn(prompt, { progress, settled, isTold: () => false, said });
 }
 
 interface Unheard {
   readonly progress: Progress | undefined;
-  readonly given: Given;
+  readonly settled: Settled;
   /** Whether Claude's session has the result of a call. */
   readonly isTold: (call: KnownCall) => boolean;
   readonly said: string | undefined;
 }
 
 /** The prompt for Claude after its process was stopped or lost in the middle of the task. */
-function promptToGoOn(task: string, { progress, given, isTold, said }: Unheard): string {
+function promptToGoOn(task: string, { progress, settled, isTold, said }: Unheard): string {
   const asked = progress?.asked ?? [];
-  const calls = Array.from(given.calls.values())
+  const calls = Array.from(settled.calls.values())
     .filter((call) => !isTold(call))
     .slice(-callsMax)
     .map((call): ToldAction => fateOf(titleOf(call.toolName, call.input), call));
   return continuePrompt({
     task,
-    actions: [...calls, ...decidedActions(asked, given)],
-    answers: answeredQuestions(asked, given),
+    actions: [...calls, ...decidedActions(asked, settled)],
+    answers: answeredQuestions(asked, settled),
     said,
   });
 }

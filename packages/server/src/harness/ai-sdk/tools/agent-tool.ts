@@ -40,10 +40,10 @@ export function failed(text: string): ToolOutput {
 }
 
 /** Cuts a text that is too long for a model and appends a note with its full size. */
-export function shortened(text: string, bytesMax = toolOutputBytesMax): string {
+export function shortened(text: string): string {
   const bytes = Buffer.from(text);
-  if (bytes.length <= bytesMax) return text;
+  if (bytes.length <= toolOutputBytesMax) return text;
   // A streaming decoder drops a character that the cut split.
-  const start = new TextDecoder().decode(bytes.subarray(0, bytesMax), { stream: true });
+  const start = new TextDecoder().decode(bytes.subarray(0, toolOutputBytesMax), { stream: true });
   return `${start}\n(cut here: ${bytes.length} bytes in all)`;
 }
