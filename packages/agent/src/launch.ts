@@ -1,13 +1,14 @@
-// Starts an agent's program: node launch.ts ENTRY FOLDER [--check LABEL]. Lines to the server go to descriptor 3, so that
-// whatever the program and its children print is never part of the answer.
+// Starts an agent's program: node launch.ts ENTRY FOLDER [--serve | --check LABEL]. Lines to the server go to descriptor 3,
+// so that whatever the program and its children print is never part of the answer. With --serve it says `ready` before it
+// loads the program, and executes one leg after the other until its input ends (D-185).
 import { readFileSync, writeSync } from 'node:fs';
 import { registerHooks } from 'node:module';
-import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { bodyOf, contextOf } from './agent.ts';
 import { Misuse } from './failures.ts';
 import { Leg } from './leg.ts';
-import type { ServerMessage, StartMessage } from './lines.ts';
+import { Inbox } from './inbox.ts';
+import type { StartMessage } from './lines.ts';
 import { type Program, loadProblem, manifestProblem, whereOf } from './problems.ts';
 
 const outputDescriptor = 3;
@@ -15,13 +16,15 @@ const waitCell = new Int32Array(new SharedArrayBuffer(4));
 
 const [, , entry = '', folder = '', flag, label = "the agent's folder"] = process.argv;
 const program: Program = { entry, folder, label };
+/** The leg that was started last. */
+let running: Leg | undefined;
 
 resolveKit();
 if (flag === '--check') {
   write({ type: 'checked', problem: (await check()) ?? null });
   process.exit();
 }
-await runLeg();
+await runLegs();
 process.exit();
 
 /** Every import of the kit gets the copy of the server, also where the agent's folder has one: two would not know each other. */
@@ -58,45 +61,51 @@ async function load(): Promise<string | NonNullable<ReturnType<typeof bodyOf>>> 
   }
 }
 
-async function runLeg(): Promise<void> {
-  const { stdin } = process;
-  const lines = createInterface({ input: stdin });
-  const first = Promise.withResolvers<StartMessage>();
-  const early: ServerMessage[] = [];
-  let receive = (message: ServerMessage): void => {
-    early.push(message);
-  };
-  lines.on('line', (line) => {
-    const message = JSON.parse(line) as StartMessage | ServerMessage;
-    if (message.type === 'start') first.resolve(message);
-    else receive(message);
-  });
+async function runLegs(): Promise<void> {
+  const isServing = flag === '--serve';
+  const inbox = new Inbox(process.stdin);
+  const folderAtStart = process.cwd();
   // The server asks with a line, too, and the function may clean up (D-172).
   process.on('SIGTERM', () => {});
-  const body = await load();
-  const start = await first.promise;
-  const running = new Leg({
+  if (isServing) write({ type: 'ready' });
+  let body: Awaited<ReturnType<typeof load>> | undefined;
+  do {
+    const start = await inbox.nextStart();
+    if (start === undefined) return;
+    body ??= await load();
+    process.chdir(folderAtStart);
+    await runLeg(inbox, start, body);
+  } while (isServing);
+}
+
+async function runLeg(
+  inbox: Inbox,
+  start: StartMessage,
+  body: Awaited<ReturnType<typeof load>>,
+): Promise<void> {
+  const { stdin } = process;
+  const leg = new Leg({
     start,
     send: write,
     // Only while it waits for the server does an open connection keep the process alive.
     onHold: (isHeld) => (isHeld ? stdin.ref() : stdin.unref()),
     locate: (error) => whereOf(error, folder),
   });
-  receive = (message) => running.receive(message);
-  if (typeof body === 'string') return running.fail(new Misuse(body));
-  endWithProcess(running);
-  for (const message of early) running.receive(message);
-  const ctx = contextOf(running);
+  if (typeof body === 'string') return leg.fail(new Misuse(body));
+  if (running === undefined) endWithProcess();
+  running = leg;
+  inbox.deliverTo((message) => leg.receive(message));
+  const ctx = contextOf(leg);
   stdin.unref();
-  await running.run(() => body(ctx));
+  await leg.run(() => body(ctx));
 }
 
-function endWithProcess(leg: Leg): void {
+function endWithProcess(): void {
   process.on('uncaughtException', (error) => {
-    leg.fail(error);
+    running?.fail(error);
     process.exit();
   });
-  process.on('exit', () => leg.fail(new Misuse('The program ended before its function did.')));
+  process.on('exit', () => running?.fail(new Misuse('The program ended before its function did.')));
 }
 
 /** Writes one line, and waits while the server does not read: a program cannot be faster than its log. */

@@ -104,6 +104,7 @@ export const agentSchema = z.strictObject({
       meta: z.record(z.string(), z.json()).exactOptional(),
     })
     .prefault({}),
+  code: z.strictObject({ keep_seconds: z.int().min(0).max(3600).default(120) }).prefault({}),
   script: z.json().optional(),
 });
 
@@ -166,6 +167,7 @@ function frameworkKeys(yaml: AgentYaml, instructions: string | undefined): Frame
     limits: { memoryMb: most.memory_mb, pids: most.pids },
     sandbox: yaml.sandbox,
     acp: { authMethod: acp.auth_method, mode: acp.mode, meta: acp.meta },
+    code: { keepSeconds: yaml.code.keep_seconds },
     script: yaml.script,
   };
 }

@@ -106,6 +106,7 @@ export interface FrameworkKeys {
     readonly mode: string | undefined;
     readonly meta: JsonObject | undefined;
   };
+  readonly code: { readonly keepSeconds: number };
   readonly script: Json | undefined;
 }
 

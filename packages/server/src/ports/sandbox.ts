@@ -60,6 +60,8 @@ export interface SandboxedProcess {
   readonly stdout: Readable;
   /** The end of its standard error; earlier output is dropped. */
   errorOutput(): string;
+  /** Drops what it wrote to standard error so far. */
+  dropErrorOutput(): void;
   /** Never rejects. Resolves when every process of the program has ended. */
   readonly exited: Promise<ProcessExit>;
   /** Remembers the current processes. The returned function counts the running ones that started since. */

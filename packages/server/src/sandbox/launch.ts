@@ -132,6 +132,10 @@ class LaunchedProcess implements WatchedProcess {
     return this.#errors.toString('utf8');
   }
 
+  dropErrorOutput(): void {
+    this.#errors = Buffer.alloc(0);
+  }
+
   async mark(): Promise<() => Promise<number>> {
     const root = this.#init ?? this.#child.pid;
     if (root === undefined) return async () => 0;

@@ -92,6 +92,7 @@ describe('an agent folder', () => {
           limits: { memoryMb: 1024, pids: 128 },
           sandbox: { mode: 'auto', network: [] },
           acp: { authMethod: undefined, mode: undefined, meta: undefined },
+          code: { keepSeconds: 120 },
           script: undefined,
         },
       },

@@ -1,10 +1,9 @@
 import type { SessionId } from '@convoke/contract';
-import type { Agent } from '../../domain/agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Harness, Leg, LegContext, LegInput } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Sandbox } from '../../ports/sandbox.ts';
-import { inBackground } from '../../runtime/in-background.ts';
+import { KeptProcesses } from '../kept-processes.ts';
 import { LazyLeg } from '../lazy-leg.ts';
 import type { OpenProcess } from './leg.ts';
 import type { AgentProcess } from './process.ts';
@@ -26,20 +25,6 @@ export function acpHarness(parts: AcpParts): Harness<AcpSettings> {
   return new AcpHarness(parts);
 }
 
-/**
- * A process that is kept for its session's next leg. It starts with the first leg that needs it, is busy while a leg
- * uses it and idle between legs. It ends after `idleMs`, when more than `idleMax` processes are idle, when the session
- * ends, or on its own.
- */
-interface Warm {
-  readonly process: AgentProcess;
-  readonly agent: Agent;
-  /** The last run that used it. */
-  run: string;
-  isBusy: boolean;
-  forgetTimer: () => void;
-}
-
 class AcpHarness implements Harness<AcpSettings> {
   readonly framework = 'acp';
   readonly runsPrograms = true;
@@ -53,11 +38,11 @@ class AcpHarness implements Harness<AcpSettings> {
   readonly hasFixedToolInput = true;
   readonly read = readAcp;
   readonly #parts: AcpParts;
-  /** In the order in which they became idle. */
-  readonly #warm = new Map<SessionId, Warm>();
+  readonly #processes: KeptProcesses<AgentProcess>;
 
   constructor(parts: AcpParts) {
     this.#parts = parts;
+    this.#processes = new KeptProcesses({ ...parts, idleMax });
   }
 
   start(input: LegInput, context: LegContext<AcpSettings>): Leg {
@@ -66,75 +51,40 @@ class AcpHarness implements Harness<AcpSettings> {
       input,
       context,
       open: (signal: AbortSignal) => this.#open(context, signal),
-      onFree: (process: AgentProcess) => this.#keep(context, process),
+      onFree: (process: AgentProcess) => this.#processes.keep(context, process, idleMs),
       onFault: (error: unknown) => log.error('ACP leg failed', error, { run_id: context.runId }),
     };
     return new LazyLeg(import('./leg.ts').then(({ AcpLeg }) => new AcpLeg(parts)));
   }
 
   kept(): readonly SessionId[] {
-    return [...this.#warm].flatMap(([id, { isBusy }]) => (isBusy ? [] : [id]));
+    return this.#processes.idle();
   }
 
-  async release(sessionId: SessionId): Promise<void> {
-    const warm = this.#warm.get(sessionId);
-    if (warm?.isBusy === false) await this.#end(sessionId, warm);
+  release(sessionId: SessionId): Promise<void> {
+    return this.#processes.release(sessionId);
   }
 
   async #open(context: LegContext<AcpSettings>, signal: AbortSignal): Promise<OpenProcess> {
-    const { sessionId, agent, runId } = context;
     const state = stateOf(context.state);
-    const warm = this.#warm.get(sessionId);
-    // A process whose conversation differs from the checkpoint, or that runs an older agent.yaml, is replaced.
-    const isCurrent =
-      warm?.agent === agent && warm.process.session === state?.session && warm.run === state.run;
-    if (warm !== undefined && isCurrent && !warm.isBusy) {
-      warm.forgetTimer();
-      warm.isBusy = true;
-      warm.run = runId;
-      return { process: warm.process, memory: 'kept' };
+    // A process whose conversation differs from the checkpoint is replaced.
+    const kept = await this.#processes.take(
+      context,
+      ({ session, run }) => session === state?.session && run === state.run,
+    );
+    if (kept !== undefined) {
+      kept.run = context.runId;
+      return { process: kept, memory: 'kept' };
     }
-    if (warm !== undefined) await this.#end(sessionId, warm);
     // Imported lazily: the protocol's SDK would cost servers without ACP agents 50 ms and 8 MB.
     const { startAgent } = await import('./start.ts');
-    const started = await startAgent({ ...this.#parts, context, signal }, state?.session);
-    this.#admit(context, started.process);
-    if (state === undefined) return { process: started.process, memory: 'none' };
-    return { process: started.process, memory: started.isKnown ? 'kept' : 'lost' };
-  }
-
-  #admit({ sessionId, agent, runId }: LegContext, process: AgentProcess): void {
-    const warm: Warm = { process, agent, run: runId, isBusy: true, forgetTimer: () => undefined };
-    this.#warm.set(sessionId, warm);
-    inBackground(process.exited.then(() => this.#forget(sessionId, warm)));
-  }
-
-  #keep({ sessionId }: LegContext, process: AgentProcess): void {
-    const warm = this.#warm.get(sessionId);
-    if (warm?.process !== process) return;
-    warm.isBusy = false;
-    this.#warm.delete(sessionId);
-    this.#warm.set(sessionId, warm);
-    warm.forgetTimer = this.#parts.clock.after(idleMs, () => this.#letGo(sessionId, warm));
-    const idle = [...this.#warm].filter(([, { isBusy }]) => !isBusy);
-    const [longest] = idle;
-    if (idle.length > idleMax && longest !== undefined) this.#letGo(...longest);
-  }
-
-  #letGo(sessionId: SessionId, warm: Warm): void {
-    this.#end(sessionId, warm).catch((error: unknown) =>
-      this.#parts.log.error('ending an idle ACP agent failed', error),
+    const { process, isKnown } = await startAgent(
+      { ...this.#parts, context, signal },
+      state?.session,
     );
-  }
-
-  async #end(sessionId: SessionId, warm: Warm): Promise<void> {
-    this.#forget(sessionId, warm);
-    await warm.process.kill();
-  }
-
-  /** Compares by identity: when an old process exits, the session often has a new one already. */
-  #forget(sessionId: SessionId, warm: Warm): void {
-    warm.forgetTimer();
-    if (this.#warm.get(sessionId) === warm) this.#warm.delete(sessionId);
+    process.run = context.runId;
+    await this.#processes.admit(context, process);
+    if (state === undefined) return { process, memory: 'none' };
+    return { process, memory: isKnown ? 'kept' : 'lost' };
   }
 }

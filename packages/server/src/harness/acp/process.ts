@@ -64,6 +64,8 @@ export interface ProcessParts {
 export class AgentProcess {
   readonly #parts: ProcessParts;
   readonly #connection: ClientConnection;
+  /** The last run that used it. */
+  run = '';
   #listener: Listener | undefined;
   #initialized: InitializeResponse | undefined;
   #session = '';

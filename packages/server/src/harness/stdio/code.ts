@@ -5,6 +5,7 @@ import type { Json } from '../../domain/json.ts';
 import type { Harness, HarnessEvent, LegEnd } from '../../ports/harness.ts';
 import { LazyLeg } from '../lazy-leg.ts';
 import { shownValue } from '../shown-value.ts';
+import { CodeProcesses } from './code-processes.ts';
 import { shownErrors } from './ending.ts';
 import type { StartedProgram, StdioParts } from './leg.ts';
 import type { CallMessage } from './protocol.ts';
@@ -23,6 +24,7 @@ const kitFolder = dirname(dirname(launcher));
  * further ado.
  */
 export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
+  const processes = new CodeProcesses(parts);
   return {
     framework: 'code',
     reportsCost: true,
@@ -37,8 +39,11 @@ export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
     start: (input, context) => {
       const { settings } = context;
       const started = { input, context };
+      // The launcher of other languages has one leg per process.
+      const isKept = settings.keepSeconds > 0 && !settings.entry.endsWith('.py');
       const program: StartedProgram = {
-        ...launchOf(settings),
+        ...launchOf(settings, isKept ? ['--serve'] : []),
+        ...(isKept && { keeper: processes.keeper(settings.keepSeconds * 1000) }),
         lineBytesMax,
         eventOf: callEvents(),
         endWith,
@@ -47,6 +52,8 @@ export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
         import('./leg.ts').then(({ StdioLeg }) => new StdioLeg(parts, started, program)),
       );
     },
+    kept: () => processes.idle(),
+    release: (sessionId) => processes.release(sessionId),
   };
 }
 

@@ -32,11 +32,31 @@ export interface StartedProgram {
   readonly command: readonly string[];
   /** Files beside the agent's own that it needs. */
   readonly readOnly: readonly string[];
+  /** Absent: every leg has a process of its own. */
+  readonly keeper?: ProcessKeeper;
   readonly lineBytesMax: number;
   /** The events that readers see of a call: none where only the program can say what it did. */
   eventOf(message: CallMessage): HarnessEvent | undefined;
   /** The end of the leg with the lines of standard error that help the author of the program. */
   endWith(end: LegEnd, errors: string): LegEnd;
+}
+
+/** Keeps the process of a leg for the session's next one. */
+export interface ProcessKeeper {
+  /** The process of the session's leg before, if it is still right. */
+  take(needs: ProgramNeeds): Promise<SandboxedProcess | undefined>;
+  /** Resolves when a process that was started for a leg can get its start message, or has ended. */
+  admit(needs: ProgramNeeds, child: SandboxedProcess): Promise<void>;
+  /** Whether the program has left nothing behind that would run between two legs. */
+  isClean(child: SandboxedProcess): Promise<boolean>;
+  keep(needs: ProgramNeeds, child: SandboxedProcess): void;
+}
+
+/** What a process is made for. */
+export interface ProgramNeeds {
+  readonly context: LegContext<StdioSettings>;
+  /** With its secrets. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 export interface StdioParts {
@@ -51,7 +71,7 @@ export interface StartedLeg {
   readonly context: LegContext<StdioSettings>;
 }
 
-/** One leg: one process, from its start message to its exit. */
+/** One leg: one process, from its start message to its exit or to the start message of the next leg. */
 export class StdioLeg {
   readonly #parts: StdioParts;
   readonly #input: LegInput;
@@ -123,54 +143,86 @@ export class StdioLeg {
     const resolved = await resolveReferences(settings.env);
     if (!resolved.ok) return agentError(`In the agent's env, ${resolved.message}`);
     this.#redact = resolved.redact;
-    const { sessionFolder, stateDir, agent } = this.#context;
-    try {
-      this.#child = await this.#parts.sandbox.spawn(this.#program.command, {
-        sessionFolder,
-        home: stateDir,
-        folder: agent.folder,
-        readOnly: this.#program.readOnly,
-        ...settings.sandbox,
-        limits: settings.limits,
-        env: resolved.values,
-      });
-    } catch (error) {
-      if (!(error instanceof SandboxUnavailable)) throw error;
-      return { type: 'end', outcome: 'error', code: 'sandbox_unavailable', message: error.message };
+    const needs = { context: this.#context, env: resolved.values };
+    this.#child = await this.#program.keeper?.take(needs);
+    let end = this.#child === undefined ? undefined : yield* this.#lead(this.#child);
+    // A kept process that ended before it did anything in this leg is replaced.
+    if (end === undefined && !this.#hasWorked && !this.#isCancelled) {
+      try {
+        this.#child = await this.#spawn(needs);
+      } catch (error) {
+        if (!(error instanceof SandboxUnavailable)) throw error;
+        return sandboxUnavailable(error.message);
+      }
+      end = yield* this.#lead(this.#child);
     }
-    const child = this.#child;
+    return this.#finish(needs, end);
+  }
+
+  async #spawn(needs: ProgramNeeds): Promise<SandboxedProcess> {
+    const { sessionFolder, stateDir, agent, settings } = this.#context;
+    const { command, readOnly, keeper } = this.#program;
+    const child = await this.#parts.sandbox.spawn(command, {
+      sessionFolder,
+      home: stateDir,
+      folder: agent.folder,
+      readOnly,
+      ...settings.sandbox,
+      limits: settings.limits,
+      env: needs.env,
+    });
+    this.#child = child;
+    await keeper?.admit(needs, child);
+    return child;
+  }
+
+  /** Starts the leg in the process and emits what it says, to its `end` or the end of its output. */
+  async *#lead(child: SandboxedProcess): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+    this.#hasStarted = false;
     // Cancelled while the program was starting: it gets no start message.
     if (this.#isCancelled || !this.#context.holdsLease())
       return { type: 'end', outcome: 'cancelled' };
     this.#send(startMessage(this.#input, this.#context, child.places));
     this.#hasStarted = true;
     if (this.#isYielding) this.#send(yieldMessage);
-    const end = yield* this.#read(child, resolved.redact);
-    if (end !== undefined) await this.#waitForExit(child);
-    if (this.#isCancelled) {
-      await child.exited;
-      return { type: 'end', outcome: 'cancelled' };
-    }
+    return yield* this.#read(child);
+  }
+
+  async #finish(needs: ProgramNeeds, end: LegEnd | undefined): Promise<LegEnd> {
+    const child = this.#child;
+    if (child === undefined || !this.#hasStarted)
+      return end ?? { type: 'end', outcome: 'cancelled' };
     if (end !== undefined) {
-      return this.#program.endWith(end, resolved.redact(child.errorOutput()));
+      if (await this.#canBeKept(child, end)) {
+        this.#child = undefined;
+        this.#program.keeper?.keep(needs, child);
+        return end;
+      }
+      await this.#waitForExit(child);
     }
     const exit = await child.exited;
-    const errors = resolved.redact(child.errorOutput());
+    if (this.#isCancelled) return { type: 'end', outcome: 'cancelled' };
+    const errors = this.#redact(child.errorOutput());
+    if (end !== undefined) return this.#program.endWith(end, errors);
     if (!exit.started) this.#parts.log.warn('a sandbox could not be set up', { reason: errors });
-    return endOfProgram(exit, settings, { errors, hasAsked: this.#asked > 0 });
+    return endOfProgram(exit, this.#context.settings, { errors, hasAsked: this.#asked > 0 });
+  }
+
+  /** Not after an error, a cancel or a hand-over: the next leg then begins with a new process. */
+  async #canBeKept(child: SandboxedProcess, { outcome }: LegEnd): Promise<boolean> {
+    if (outcome !== 'completed' && outcome !== 'waiting') return false;
+    const isClean = (await this.#program.keeper?.isClean(child)) ?? false;
+    return isClean && !this.#isCancelled && !this.#isYielding;
   }
 
   /** Emits the program's events until its `end` event or the end of its output. */
-  async *#read(
-    child: SandboxedProcess,
-    redact: (text: string) => string,
-  ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+  async *#read(child: SandboxedProcess): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
     const { lineBytesMax } = this.#program;
     let number = 0;
     try {
       for await (const line of linesOf(child.stdout, lineBytesMax)) {
         number += 1;
-        const read = readLine(redact(line.text), line);
+        const read = readLine(this.#redact(line.text), line);
         if (!read.ok) return agentError(`Line ${number} of the program's output: ${read.problem}.`);
         const { event } = read;
         if (event.type === 'end') return yield* this.#endOf(event);
@@ -261,6 +313,10 @@ export class StdioLeg {
     const { stdin } = this.#child ?? {};
     if (stdin?.writable === true) stdin.write(`${JSON.stringify(message)}\n`);
   }
+}
+
+function sandboxUnavailable(message: string): LegEnd {
+  return { type: 'end', outcome: 'error', code: 'sandbox_unavailable', message };
 }
 
 const tooManyResults = `The results of this run's calls are longer than ${resultsMax / 1024 / 1024} Mi characters together: keep large ones in files.`;

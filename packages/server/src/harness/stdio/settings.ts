@@ -26,6 +26,8 @@ export function readStdio({ declared }: DeclaredAgent): ReadSettings<StdioSettin
 export interface CodeSettings extends StdioSettings {
   /** The file that exports the agent, in the agent's folder. */
   readonly entry: string;
+  /** How long its process is kept for the session's next leg; 0 for a new process in every leg. */
+  readonly keepSeconds: number;
 }
 
 /** The first of these that exists is the agent. */
@@ -49,6 +51,7 @@ export function readCode({ declared, folder }: DeclaredAgent): ReadSettings<Code
     return refuse(['entry'], "names a file that does not exist in the agent's folder");
   }
   const { instructions, tools, asksUser, stepsMax } = declared;
-  const kept = { ...processSettings(declared), instructions, tools, asksUser, stepsMax };
-  return { ok: true, settings: { ...kept, entry } };
+  const passedOn = { ...processSettings(declared), instructions, tools, asksUser, stepsMax };
+  const { keepSeconds } = declared.code;
+  return { ok: true, settings: { ...passedOn, entry, keepSeconds } };
 }

@@ -1,0 +1,44 @@
+import { createInterface } from 'node:readline';
+import type { ReadStream } from 'node:tty';
+import type { ServerMessage, StartMessage } from './lines.ts';
+
+/** The lines of the server: start messages, and what belongs to the leg that the last of them started. */
+export class Inbox {
+  readonly #input: ReadStream;
+  #starts = Promise.withResolvers<StartMessage | undefined>();
+  /** Messages for a leg whose program is not loaded yet. */
+  #early: ServerMessage[] = [];
+  #deliver: ((message: ServerMessage) => void) | undefined;
+
+  constructor(input: ReadStream) {
+    this.#input = input;
+    const lines = createInterface({ input });
+    lines.on('line', (line) => this.#take(JSON.parse(line) as StartMessage | ServerMessage));
+    lines.on('close', () => this.#starts.resolve(undefined));
+  }
+
+  /** Resolves with the next start message, or with undefined when the input has ended. Keeps the process alive until then. */
+  async nextStart(): Promise<StartMessage | undefined> {
+    this.#input.ref();
+    this.#deliver = undefined;
+    const start = await this.#starts.promise;
+    this.#starts = Promise.withResolvers();
+    return start;
+  }
+
+  /** Sends the messages of the leg there, also those that came before. */
+  deliverTo(deliver: (message: ServerMessage) => void): void {
+    this.#deliver = deliver;
+    for (const message of this.#early.splice(0)) deliver(message);
+  }
+
+  #take(message: StartMessage | ServerMessage): void {
+    if (message.type === 'start') {
+      // What came after the end of the leg before is not for this one.
+      this.#early = [];
+      this.#deliver = undefined;
+      this.#starts.resolve(message);
+    } else if (this.#deliver === undefined) this.#early.push(message);
+    else this.#deliver(message);
+  }
+}
