@@ -2,7 +2,7 @@
 // so that whatever the program and its children print is never part of the answer. With --serve it says `ready` before it
 // loads the program, and executes one leg after the other until its input ends (D-185).
 import { readFileSync, writeSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import { flushCompileCache, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { bodyOf, contextOf } from './agent.ts';
 import { Misuse } from './failures.ts';
@@ -21,7 +21,10 @@ let running: Leg | undefined;
 
 resolveKit();
 if (flag === '--check') {
-  write({ type: 'checked', problem: (await check()) ?? null });
+  const problem = (await check()) ?? null;
+  // The server ends the process when it reads the line.
+  flushCompileCache();
+  write({ type: 'checked', problem });
   process.exit();
 }
 await runLegs();

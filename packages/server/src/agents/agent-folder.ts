@@ -20,7 +20,11 @@ export type ReadAgent =
       /** Names in `env` whose values look like secrets. */
       readonly literalSecrets: readonly string[];
     }
-  | ({ readonly ok: false } & Omit<BrokenAgent, 'folder'>);
+  | ({
+      readonly ok: false;
+      /** A later attempt may succeed although no file has changed. */
+      readonly isTransient?: true;
+    } & Omit<BrokenAgent, 'folder'>);
 
 export interface ReadAgentFolder {
   readonly folder: string;
@@ -81,7 +85,8 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
   const { name, folder } = agent;
   const prepared = await harness.prepare?.({ name, folder, settings: read.settings });
   if (prepared?.ok === false) {
-    return { ok: false, reason: prepared.problem, ...readableParts(source) };
+    const { problem: reason, isTransient } = prepared;
+    return { ok: false, reason, ...(isTransient && { isTransient }), ...readableParts(source) };
   }
   return {
     ok: true,

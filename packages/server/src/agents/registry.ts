@@ -13,6 +13,9 @@ const agentsMax = 1000;
 const readAtOnce = 16;
 /** A person makes the folder first and then writes its `agent.yaml`: it is not broken in between. */
 const graceMs = 1000;
+/** Pauses before a folder whose reading failed for a passing reason is read again; each is twice the one before. */
+const pauseMs = 30_000;
+const pauseMaxMs = 15 * 60_000;
 
 export interface OpenAgents {
   readonly folder: string;
@@ -47,6 +50,8 @@ interface Snapshot {
 interface Reading {
   readonly fingerprint: string;
   readonly result: ReadAgent;
+  /** When to read it again although nothing has changed, and how often that was in vain. */
+  readonly again?: { readonly at: number; readonly failures: number };
 }
 
 class AgentRegistry implements Agents {
@@ -132,7 +137,10 @@ class AgentRegistry implements Agents {
     }
     const { fingerprint, directories, problem } = scan;
     const before = this.#readings.get(name);
-    if (before?.fingerprint === fingerprint) return { reading: before, directories };
+    const isSame = before?.fingerprint === fingerprint;
+    if (isSame && now() < (before.again?.at ?? Number.POSITIVE_INFINITY)) {
+      return { reading: before, directories };
+    }
     if (before === undefined && !scan.hasDefinition && this.#arriving !== undefined) {
       const since = this.#arriving.get(name) ?? now();
       if (now() - since < graceMs) return { reading: undefined, since, directories };
@@ -142,7 +150,8 @@ class AgentRegistry implements Agents {
       problem === undefined
         ? await readAgentFolder({ ...request, before: before?.result })
         : { ok: false, reason: problem };
-    return { reading: { fingerprint, result }, directories };
+    const failures = isSame ? (before.again?.failures ?? 0) : 0;
+    return { reading: { fingerprint, result, ...laterIf(result, failures, now()) }, directories };
   }
 
   /**
@@ -161,7 +170,7 @@ class AgentRegistry implements Agents {
         agents.push(result.agent);
         if (before.get(folder)?.fingerprint !== fingerprint) this.#warnOfSecrets(result);
       } else {
-        const { ok: _ok, ...problem } = result;
+        const { ok: _ok, isTransient: _isTransient, ...problem } = result;
         problems.push({ folder, ...problem });
         if (before.get(folder)?.fingerprint === fingerprint) continue;
         log.warn('agent folder is broken', { folder, reason: result.reason });
@@ -178,6 +187,12 @@ class AgentRegistry implements Agents {
       this.#options.log.warn('agent folder contains a secret', { folder: agent.name, reason });
     }
   }
+}
+
+function laterIf(result: ReadAgent, failures: number, now: number): Pick<Reading, 'again'> {
+  if (result.ok || result.isTransient !== true) return {};
+  const at = now + Math.min(pauseMs * 2 ** failures, pauseMaxMs);
+  return { again: { at, failures: failures + 1 } };
 }
 
 /** What was found in one folder. Without a reading it has no `agent.yaml` yet, and was first seen at `since`. */

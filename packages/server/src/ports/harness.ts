@@ -73,7 +73,9 @@ export interface PreparingAgent<Settings> extends Pick<Agent, 'name' | 'folder'>
 
 export type PreparedAgent =
   /** `digest`: equal for equal files beside `agent.yaml`. */
-  { readonly ok: true; readonly digest: string } | { readonly ok: false; readonly problem: string };
+  | { readonly ok: true; readonly digest: string }
+  /** `isTransient`: a later attempt may succeed although no file has changed. */
+  | { readonly ok: false; readonly problem: string; readonly isTransient?: true };
 
 export type ReadSettings<Settings> =
   | { readonly ok: true; readonly settings: Settings }

@@ -7,6 +7,8 @@ export interface Sandbox {
    * write to.
    */
   readonly account: Account | undefined;
+  /** For files of this server that end with it: emptied before the first program starts, and removed with the sandbox. */
+  readonly folder: string;
   /** Capabilities of the sandbox on this machine, found by running a command in it. */
   describe(): Promise<SandboxReport>;
   /** Starts a program. Rejects with `SandboxUnavailable` when it may not run here. */

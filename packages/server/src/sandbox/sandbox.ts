@@ -69,8 +69,8 @@ export async function openSandbox(options: OpenSandbox): Promise<Sandbox> {
 class ProcessSandbox implements Sandbox {
   readonly account: Account | undefined = unprivilegedAccount();
   readonly #options: OpenSandbox;
-  /** The sandbox's own files: the /etc files it shows, and the sockets of proxies. */
-  readonly #folder: string;
+  /** Also for the sandbox's own files: the /etc files it shows, and the sockets of proxies. */
+  readonly folder: string;
   #detected: Promise<Capabilities> | undefined;
   readonly #running = new Set<WatchedProcess>();
   /** Monotonic time until which programs may run; `undefined` before the first `keepAlive`. */
@@ -79,7 +79,7 @@ class ProcessSandbox implements Sandbox {
 
   constructor(options: OpenSandbox) {
     this.#options = options;
-    this.#folder = join(options.dataDir, 'sandbox');
+    this.folder = join(options.dataDir, 'sandbox');
   }
 
   get #capabilities(): Promise<Capabilities> {
@@ -127,7 +127,7 @@ class ProcessSandbox implements Sandbox {
     this.#isClosed = true;
     await this.#detected?.catch(() => undefined);
     await Promise.all(Array.from(this.#running, (child) => child.kill()));
-    await rm(this.#folder, { recursive: true, force: true });
+    await rm(this.folder, { recursive: true, force: true });
   }
 
   #detectAndReport(): Promise<Capabilities> {
@@ -140,9 +140,9 @@ class ProcessSandbox implements Sandbox {
   }
 
   async #detect(): Promise<Capabilities> {
-    await rm(this.#folder, { recursive: true, force: true });
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    await writeEtcFiles(join(this.#folder, 'etc'), this.#user());
+    await rm(this.folder, { recursive: true, force: true });
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await writeEtcFiles(join(this.folder, 'etc'), this.#user());
     const programs = findPrograms();
     const cgroups = openCgroups();
     const missing = missingPrograms(programs);
@@ -168,7 +168,7 @@ class ProcessSandbox implements Sandbox {
   }
 
   async #probe(capabilities: Capabilities): Promise<ProbeResult> {
-    const folder = join(this.#folder, 'probe');
+    const folder = join(this.folder, 'probe');
     const [sessionFolder, home] = [join(folder, 'workspace'), join(folder, 'home')];
     const { uid, gid } = this.#user();
     for (const path of [sessionFolder, home]) {
@@ -207,7 +207,7 @@ class ProcessSandbox implements Sandbox {
     if (programs.socat === undefined) throw new SandboxUnavailable(socatMissing);
     const { openEgressProxy } = await import('./egress-proxy.ts');
     const { resolve } = new NameLookup(this.#options);
-    return openEgressProxy(join(this.#folder, `net-${randomUUID()}`), { network, resolve });
+    return openEgressProxy(join(this.folder, `net-${randomUUID()}`), { network, resolve });
   }
 
   #warnWithoutWatcher(): void {
@@ -233,7 +233,7 @@ class ProcessSandbox implements Sandbox {
     const cgroup = cgroups?.make(limits);
     const view = {
       ...options,
-      etc: join(this.#folder, 'etc'),
+      etc: join(this.folder, 'etc'),
       proxySocket: proxy?.socket,
       memoryBytes: limitsTmpfs ? limits.memoryMb * 1024 * 1024 : undefined,
     };

@@ -4,7 +4,9 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type OpenAgents, openAgents } from '../../src/agents/registry.ts';
 import { readScript } from '../../src/harness/scripted/script.ts';
 import type { Agents } from '../../src/ports/agents.ts';
+import type { PreparedAgent } from '../../src/ports/harness.ts';
 import { recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
+import { eventually } from '../support/eventually.ts';
 
 const echo = 'framework: scripted\nscript:\n  - say: "{{prompt}}"\n';
 
@@ -63,6 +65,34 @@ describe('reading agent folders', () => {
     const { agents } = await open(folder);
     expect(agents.find('linked')?.folder).toBe(elsewhere);
   });
+});
+
+test('a folder whose program could not be loaded in time is read again, after longer and longer pauses', async () => {
+  const folder = await temporaryFolder();
+  await writeFiles(folder, { 'slow/agent.yaml': echo, 'bad/agent.yaml': echo });
+  let [now, isQuick] = [0, false];
+  const attempts: number[] = [];
+  const harness = {
+    read: readScript,
+    prepare: async ({ name }: { name: string }): Promise<PreparedAgent> => {
+      if (name === 'bad') return { ok: false, problem: 'is wrong' };
+      attempts.push(now);
+      return isQuick
+        ? { ok: true, digest: '' }
+        : { ok: false, problem: 'is slow', isTransient: true };
+    },
+  };
+  const harnesses = new Map([['scripted', harness]]);
+  const { agents } = await open(folder, { harnesses, watch: false, pollMs: 5, now: () => now });
+  expect([reasonOf(agents, 'slow'), reasonOf(agents, 'bad')]).toEqual(['is slow', 'is wrong']);
+  for (const at of [29_999, 30_000, 89_999, 90_000, 100_000]) {
+    const expected = attempts.length + (at === 30_000 || at === 90_000 ? 1 : 0);
+    now = at;
+    await eventually(() => attempts.length === expected);
+  }
+  [now, isQuick] = [24 * 3_600_000, true];
+  await eventually(() => agents.find('slow') !== undefined);
+  expect(attempts).toEqual([0, 30_000, 90_000, now]);
 });
 
 describe.each([

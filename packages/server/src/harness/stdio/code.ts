@@ -6,6 +6,7 @@ import type { Harness, HarnessEvent, LegEnd } from '../../ports/harness.ts';
 import { LazyLeg } from '../lazy-leg.ts';
 import { shownValue } from '../shown-value.ts';
 import { CodeProcesses } from './code-processes.ts';
+import { CompileCaches } from './compile-cache.ts';
 import { shownErrors } from './ending.ts';
 import type { StartedProgram, StdioParts } from './leg.ts';
 import type { CallMessage } from './protocol.ts';
@@ -25,6 +26,7 @@ const kitFolder = dirname(dirname(launcher));
  */
 export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
   const processes = new CodeProcesses(parts);
+  const caches = new CompileCaches(parts.sandbox);
   return {
     framework: 'code',
     reportsCost: true,
@@ -34,7 +36,7 @@ export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
     read: readCode,
     prepare: async (agent) => {
       const { prepareCode } = await import('./prepare.ts');
-      return prepareCode(parts.sandbox, agent);
+      return prepareCode({ ...parts, caches }, agent);
     },
     start: (input, context) => {
       const { settings } = context;
@@ -42,7 +44,10 @@ export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
       // The launcher of other languages has one leg per process.
       const isKept = settings.keepSeconds > 0 && !settings.entry.endsWith('.py');
       const program: StartedProgram = {
-        ...launchOf(settings, isKept ? ['--serve'] : []),
+        ...withCache(
+          launchOf(settings, isKept ? ['--serve'] : []),
+          caches.of(context.agent.folder),
+        ),
         ...(isKept && { keeper: processes.keeper(settings.keepSeconds * 1000) }),
         lineBytesMax,
         eventOf: callEvents(),
@@ -68,6 +73,16 @@ export function launchOf(
   const node = [process.execPath, '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', launcher];
   const redirect = ['/bin/sh', '-c', 'exec 3>&1 1>&2; exec "$@"', 'sh'];
   return { command: [...redirect, ...node, `./${entry}`, './', ...more], readOnly: [kitFolder] };
+}
+
+/** The program finds its compiled code there, and cannot change it. */
+function withCache(
+  launched: Pick<StartedProgram, 'command' | 'readOnly'>,
+  cache: string | undefined,
+): Pick<StartedProgram, 'command' | 'readOnly' | 'env'> {
+  if (cache === undefined) return launched;
+  const { command, readOnly } = launched;
+  return { command, readOnly: [...readOnly, cache], env: { NODE_COMPILE_CACHE: cache } };
 }
 
 /** The events `code.tool_call` and `code.tool_result` of a leg's calls, as other frameworks have them. */

@@ -32,6 +32,8 @@ export interface StartedProgram {
   readonly command: readonly string[];
   /** Files beside the agent's own that it needs. */
   readonly readOnly: readonly string[];
+  /** Variables beside those of the agent, which come first. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Absent: every leg has a process of its own. */
   readonly keeper?: ProcessKeeper;
   readonly lineBytesMax: number;
@@ -161,7 +163,7 @@ export class StdioLeg {
 
   async #spawn(needs: ProgramNeeds): Promise<SandboxedProcess> {
     const { sessionFolder, stateDir, agent, settings } = this.#context;
-    const { command, readOnly, keeper } = this.#program;
+    const { command, readOnly, env, keeper } = this.#program;
     const child = await this.#parts.sandbox.spawn(command, {
       sessionFolder,
       home: stateDir,
@@ -169,7 +171,7 @@ export class StdioLeg {
       readOnly,
       ...settings.sandbox,
       limits: settings.limits,
-      env: needs.env,
+      env: { ...env, ...needs.env },
     });
     this.#child = child;
     await keeper?.admit(needs, child);

@@ -1,42 +1,77 @@
-import { createHash } from 'node:crypto';
-import { chown, mkdir, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chown, mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { resolveReferences } from '../../agents/secret-references.ts';
+import { AgentFileError } from '../../confined-fs/agent-file.ts';
+import { removeTree } from '../../confined-fs/remove-tree.ts';
 import type { PreparedAgent, PreparingAgent } from '../../ports/harness.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
+import { insidePlaces } from '../../sandbox/file-system-view.ts';
 import { launchOf } from './code.ts';
+import type { CompileCaches } from './compile-cache.ts';
 import { endOfProgram } from './ending.ts';
 import { linesOf } from './lines.ts';
 import type { CodeSettings } from './settings.ts';
+import { digestSources } from './source-digest.ts';
 
 /** Far more than an import takes, also on a machine that is busy. */
 const loadSeconds = 60;
 const lineBytesMax = 64 * 1024;
 const checked = z.object({ type: z.literal('checked'), problem: z.string().nullable() });
 
+/** Where the program's compiled code is written while it is loaded, in its home. */
+const cacheName = '.compile-cache';
+
+export interface PrepareParts {
+  readonly sandbox: Sandbox;
+  readonly caches: CompileCaches;
+}
+
 /**
  * Loads an agent's program once in the sandbox, without a session (D-184): what is wrong with it is known before a client
- * invokes it. Where there is no sandbox, or a secret is missing, its runs say so.
+ * invokes it, and its code is compiled. Where there is no sandbox, or a secret is missing, its runs say so.
  */
 export async function prepareCode(
-  sandbox: Sandbox,
+  parts: PrepareParts,
   agent: PreparingAgent<CodeSettings>,
 ): Promise<PreparedAgent> {
-  const digest = await digestOf(agent);
-  const resolved = await resolveReferences(agent.settings.env);
-  if (!resolved.ok) return { ok: true, digest };
-  const place = await mkdtemp(join(tmpdir(), 'convoke-prepare-'));
   try {
-    const child = await start(sandbox, { agent, place, env: resolved.values });
-    const problem = resolved.redact((await problemOf(child, agent.settings)) ?? '');
-    return problem === '' ? { ok: true, digest } : { ok: false, problem };
+    const digest = await digestOf(agent);
+    const failure = await load(parts, agent);
+    return failure === undefined ? { ok: true, digest } : { ok: false, ...failure };
   } catch (error) {
-    if (error instanceof SandboxUnavailable) return { ok: true, digest };
+    if (error instanceof AgentFileError) return { ok: false, problem: error.message };
+    throw error;
+  }
+}
+
+type Failure = Pick<Extract<PreparedAgent, { ok: false }>, 'problem' | 'isTransient'>;
+
+async function load(
+  { sandbox, caches }: PrepareParts,
+  agent: PreparingAgent<CodeSettings>,
+): Promise<Failure | undefined> {
+  const { folder, settings } = agent;
+  const resolved = await resolveReferences(settings.env);
+  if (!resolved.ok) return undefined;
+  // Without walls nothing would be read-only for sessions.
+  const { level } = await sandbox.describe();
+  const hasWalls = level === 'bwrap' && settings.sandbox.mode !== 'none';
+  await mkdir(sandbox.folder, { recursive: true, mode: 0o700 });
+  const place = await mkdtemp(join(sandbox.folder, 'prepare-'));
+  try {
+    const cached = hasWalls ? { NODE_COMPILE_CACHE: join(insidePlaces.home, cacheName) } : {};
+    const env = { ...cached, ...resolved.values };
+    const child = await start(sandbox, { agent, place, env });
+    const failure = await failureOf(child, settings);
+    if (failure !== undefined) return { ...failure, problem: resolved.redact(failure.problem) };
+    if (hasWalls) await caches.takeOver(folder, join(place, 'home', cacheName));
+    return undefined;
+  } catch (error) {
+    if (error instanceof SandboxUnavailable) return undefined;
     throw error;
   } finally {
-    await rm(place, { recursive: true, force: true });
+    await removeTree(place);
   }
 }
 
@@ -63,41 +98,29 @@ async function start(
   return sandbox.spawn(command, { ...folders, ...settings.sandbox, limits, env });
 }
 
-async function problemOf(
+async function failureOf(
   child: SandboxedProcess,
   settings: CodeSettings,
-): Promise<string | undefined> {
+): Promise<Failure | undefined> {
   try {
     for await (const { text } of linesOf(child.stdout, lineBytesMax)) {
-      return checked.parse(JSON.parse(text)).problem ?? undefined;
+      const { problem } = checked.parse(JSON.parse(text));
+      return problem === null ? undefined : { problem };
     }
   } finally {
     await child.kill();
   }
   const exit = await child.exited;
   if (!exit.started) return undefined;
-  if (exit.timedOut) return `${settings.entry} takes more than ${loadSeconds} s to load`;
+  if (exit.timedOut) {
+    const problem = `${settings.entry} took more than ${loadSeconds} s to load: the server tries again later, and when the folder changes`;
+    return { problem, isTransient: true };
+  }
   const end = endOfProgram(exit, settings, { errors: child.errorOutput(), hasAsked: false });
-  return end.outcome === 'error' ? end.message : `${settings.entry} ended while it was loaded`;
+  const ended = `${settings.entry} ended while it was loaded`;
+  return { problem: end.outcome === 'error' ? end.message : ended };
 }
 
-/** Identifies the code of an agent: a leg compares it with that of the leg before, to see whether the author edited it. */
-async function digestOf({ folder, settings }: PreparingAgent<CodeSettings>): Promise<string> {
-  const hash = createHash('sha256');
-  const below = await readdir(join(folder, 'src'), { recursive: true, withFileTypes: true }).catch(
-    () => [],
-  );
-  const sources = below
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name))
-    .sort();
-  const own = [settings.entry, 'package.json', 'package-lock.json'].map((name) =>
-    join(folder, name),
-  );
-  for (const path of [...own, ...sources]) {
-    const bytes = await readFile(path).catch(() => undefined);
-    if (bytes !== undefined)
-      hash.update(`${path.slice(folder.length)} ${bytes.length}\0`).update(bytes);
-  }
-  return hash.digest('base64url');
+function digestOf({ folder, settings }: PreparingAgent<CodeSettings>): Promise<string> {
+  return digestSources(folder, [settings.entry, 'package.json', 'package-lock.json']);
 }

@@ -56,10 +56,11 @@ export class AiSdkPlace {
       });
       return child;
     };
-    const { account } = sandbox;
+    const { account, folder } = sandbox;
     const describe = () => sandbox.describe();
     const keepAlive = (ms: number) => sandbox.keepAlive(ms);
-    return { sandbox: { account, describe, spawn, keepAlive, close: async () => {} }, started };
+    const close = async () => {};
+    return { sandbox: { account, folder, describe, spawn, keepAlive, close }, started };
   }
 
   agent({ dialect = 'openai-compatible', settings = {}, ...rest }: AiSdkAgent = {}): Agent {
