@@ -13,7 +13,7 @@ const agentsMax = 1000;
 const readAtOnce = 16;
 /** A person makes the folder first and then writes its `agent.yaml`: it is not broken in between. */
 const graceMs = 1000;
-/** Pauses before a folder whose reading failed for a passing reason is read again; each is twice the one before. */
+/** Pauses before a folder whose reading failed for a passing reason is read again; each is twice the one before (D-366). */
 const pauseMs = 30_000;
 const pauseMaxMs = 15 * 60_000;
 

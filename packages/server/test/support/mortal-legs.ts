@@ -16,6 +16,7 @@ import type { Account } from '../../src/ports/sandbox.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { type FolderPaths, folderPaths } from '../../src/session-folders/folder-paths.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
+import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 import { readBy, recordingLog } from './agent-folders.ts';
 import type { DatabaseKind } from './databases.ts';
@@ -36,6 +37,11 @@ export class Death {
   constructor(commit = Number.POSITIVE_INFINITY, hasCommitted = false) {
     this.#left = commit;
     this.#hasCommitted = hasCommitted;
+  }
+
+  /** Whether the worker came to it. */
+  get hasCome(): boolean {
+    return this.#isDead;
   }
 
   get isDead(): boolean {
@@ -65,6 +71,35 @@ export class Death {
         if (this.#hasCommitted) await store.transaction(work);
         this.die();
         return never();
+      },
+    };
+  }
+}
+
+/** Something that happens to a leg right after its commit with this number, from 0; the worker lives on. */
+export class Moment {
+  readonly #commit: number;
+  readonly #act: (leg: LegSupervisor) => unknown;
+  #commits = 0;
+
+  constructor(commit: number, act: (leg: LegSupervisor) => unknown) {
+    this.#commit = commit;
+    this.#act = act;
+  }
+
+  /** Whether the leg came to it. */
+  get hasCome(): boolean {
+    return this.#commits > this.#commit;
+  }
+
+  wrap(store: Store, leg: () => LegSupervisor): Store {
+    return {
+      ...store,
+      transaction: async (work) => {
+        const result = await store.transaction(work);
+        this.#commits += 1;
+        if (this.#commits === this.#commit + 1) await this.#act(leg());
+        return result;
       },
     };
   }
@@ -125,10 +160,12 @@ export class MortalLegs {
   }
 
   /** Executes one leg until it ends or its worker dies. */
-  async execute(run: Run, death = new Death()): Promise<void> {
+  async execute(run: Run, fate: Death | Moment = new Death()): Promise<void> {
+    const death = fate instanceof Death ? fate : new Death();
     const claimed = await this.world.claimed(run);
-    const services = { ...this.#services, store: death.wrap(this.world.store) };
-    const leg = new LegSupervisor(services, run.id, () => !death.isDead);
+    const wrapped = death.wrap(this.world.store);
+    const store = fate instanceof Moment ? fate.wrap(wrapped, () => leg) : wrapped;
+    const leg = new LegSupervisor({ ...this.#services, store }, run.id, () => !death.isDead);
     const executed = leg.execute(claimed);
     await Promise.race([executed, death.reached]);
     // What is left of the worker does nothing more, and may wait for its database forever.
@@ -152,6 +189,7 @@ export class MortalLegs {
       { ...this.#services, ...world, harnesses: this.#services.harnesses },
       leases,
     );
+    await endParkedCancellations({ ...this.#services, ...world });
     // The longest pause before the next attempt.
     world.clock.advance(60_001);
   }
@@ -159,7 +197,10 @@ export class MortalLegs {
   /** Executes legs, answers what is asked and recovers, until the run has ended. */
   async finish(
     run: Run,
-    { deaths = [], answer }: { deaths?: readonly Death[]; answer: (asked: Asked) => Answer },
+    {
+      deaths = [],
+      answer,
+    }: { deaths?: readonly (Death | Moment)[]; answer: (asked: Asked) => Answer },
   ): Promise<Run> {
     const left = [...deaths];
     for (let turn = 0; turn < 50; turn += 1) {
@@ -167,7 +208,7 @@ export class MortalLegs {
       if (isEnded(now)) return now;
       if (now.status === 'waiting' && now.lease === null && now.pendingInteractions > 0) {
         await this.#answerAll(now, answer);
-      } else if (now.status !== 'queued' && now.lease !== null) {
+      } else if (now.status === 'cancelling' || (now.status !== 'queued' && now.lease !== null)) {
         await this.recover();
       } else {
         await this.execute(now, left.shift());

@@ -1,3 +1,4 @@
+// With real processes; every commit of a run is in seats.fault.test.ts.
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -5,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { requireSandbox } from '../../../../../test/services.ts';
 import { doubtOptions } from '../../../src/domain/run/call-in-doubt.ts';
 import type { Run } from '../../../src/domain/run/run.ts';
+import { isExhaustive } from '../../faults/seats/seats.ts';
 import { agentOf } from '../../support/agent-folders.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type Asked, Death, MortalLegs } from '../../support/mortal-legs.ts';
@@ -36,7 +38,7 @@ describe.each(databaseKinds)('on %s, a worker that dies under an agent as code',
   test.each([true, false])(
     'loses and repeats nothing, whichever commit was its last (committed: %s)',
     async (hasCommitted) => {
-      for (let commit = 0; commit < 6; commit += 1) {
+      for (let commit = 0; commit < 6; commit += isExhaustive ? 1 : 2) {
         const run = await legs.start('go');
         const deaths = [new Death(commit, hasCommitted), new Death(commit + 1, hasCommitted)];
         const doubts: string[] = [];

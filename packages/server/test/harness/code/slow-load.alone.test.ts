@@ -5,6 +5,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { requireSandbox } from '../../../../../test/services.ts';
 import { codeHarness } from '../../../src/harness/stdio/code.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
+import type { Harness } from '../../../src/ports/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { openSandbox } from '../../../src/sandbox/sandbox.ts';
 import { agentOf, readBy, recordingLog, temporaryFolder } from '../../support/agent-folders.ts';
@@ -33,7 +34,7 @@ test('a program that does not load in time is ended, and may be tried again', as
     join(folder, entry),
     'setInterval(() => {}, 1000);\nawait new Promise(() => {});\n',
   );
-  const harness = codeHarness({ ...parts, sandbox });
+  const harness: Harness = codeHarness({ ...parts, sandbox });
   const { settings } = readBy(harness, agentOf({ framework: 'code', folder, settings: { entry } }));
   const prepared = harness.prepare?.({ name: 'slow', folder, settings });
   await eventually(() => readdirSync('/proc').some(isProgram));
