@@ -23,6 +23,12 @@ script:
   - repeat: { times: 1000, steps: [{ sleep_ms: 500 }] }
 `;
 
+const keyless = `framework: scripted
+description: Needs a key
+env: { A_KEY: "\${env:NO_SUCH_KEY}" }
+script: [{ say: Hello }]
+`;
+
 const broken = 'schema: 1\nname: broken\nframework: nothing\n';
 
 let server: DevServer;
@@ -31,6 +37,8 @@ beforeAll(async () => {
   server = await startDevServer(async (place) => {
     await mkdir(join(place, 'agents/lasting'));
     await writeFile(join(place, 'agents/lasting/agent.yaml'), lasting);
+    await mkdir(join(place, 'agents/keyless'));
+    await writeFile(join(place, 'agents/keyless/agent.yaml'), keyless);
     await mkdir(join(place, 'agents/broken'));
     await writeFile(join(place, 'agents/broken/agent.yaml'), broken);
   });
@@ -181,6 +189,14 @@ describe('a script', () => {
     expect(mixed).toMatchObject({ stdout: '', code: 2 });
     // Other tests answer whatever waits.
     await convoke.json('runs', 'cancel', idOf(asked) ?? '');
+  });
+
+  test('sees which agents lack a variable, and which one', async () => {
+    const { stdout } = await convoke.run(['agents']);
+    expect(stdout).toMatch(/^NAME +FRAMEWORK +FILES +NEEDS +DESCRIPTION$/m);
+    expect(stdout).toMatch(/^keyless +scripted +no +NO_SUCH_KEY +Needs a key$/m);
+    const shown = await convoke.run(['agents', 'show', 'keyless']);
+    expect(shown.stdout).toMatch(/^the server lacks +NO_SUCH_KEY$/m);
   });
 
   test('shows an agent, and why a folder is not loaded', async () => {

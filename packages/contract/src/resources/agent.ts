@@ -19,6 +19,14 @@ export const agentRecord = z
     model: z.string().optional(),
     approval_required_tools: z.array(z.string()).meta({ examples: [['write_file']] }),
     session_files_supported: z.boolean(),
+    missing_variables: z
+      .array(z.string())
+      .meta({
+        description:
+          'Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail.',
+        examples: [['ANTHROPIC_API_KEY']],
+      })
+      .optional(),
     problem: z
       .string()
       .meta({ description: 'Why its folder cannot be loaded. Such an agent cannot be invoked.' })

@@ -60,6 +60,8 @@ export interface AgentRecord {
   model?: string | undefined;
   approval_required_tools: string[];
   session_files_supported: boolean;
+  /** Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail. */
+  missing_variables?: string[] | undefined;
   /** Why its folder cannot be loaded. Such an agent cannot be invoked. */
   problem?: string | undefined;
 }
@@ -72,6 +74,8 @@ export interface AgentDetails {
   model?: string | undefined;
   approval_required_tools: string[];
   session_files_supported: boolean;
+  /** Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail. */
+  missing_variables?: string[] | undefined;
   /** Why its folder cannot be loaded. Such an agent cannot be invoked. */
   problem?: string | undefined;
   /** JSON Schema of the input of a run. */

@@ -5,12 +5,13 @@ import { agentNamePattern } from '@convoke/contract';
 import { z } from 'zod';
 import { AgentFileError, readAgentFile } from '../confined-fs/agent-file.ts';
 import type { Agent, BrokenAgent } from '../domain/agent.ts';
+import type { Json } from '../domain/json.ts';
 import { type Prices, isRefused, noPrices } from '../domain/usage/prices.ts';
-import type { Harness } from '../ports/harness.ts';
+import type { FrameworkKeys, Harness } from '../ports/harness.ts';
 import { errorCode } from '../runtime/error-code.ts';
 import { type AgentYaml, agentSchema, toDeclaredAgent } from './agent-schema.ts';
 import { type AgentProblem, problemsOf } from './problems.ts';
-import { literalSecrets } from './secret-references.ts';
+import { literalSecrets, missingVariables } from './secret-references.ts';
 import { type YamlSource, describeProblems, parseYaml } from './yaml-source.ts';
 
 export type ReadAgent =
@@ -96,6 +97,7 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
       facts: {
         tools: declared.tools,
         skills: await skillNames(agent),
+        missingVariables: missingVariables(referringTexts(declared)),
         loadedAt: request.now ?? Date.now(),
       },
       hasFixedToolInput: harness.hasFixedToolInput ?? false,
@@ -104,6 +106,21 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
     },
     literalSecrets: literalSecrets(declared.env),
   };
+}
+
+/** The texts of `agent.yaml` in which references to secrets count. */
+function referringTexts({ env, mcpServers }: FrameworkKeys): readonly string[] {
+  const ofServers = Object.values(mcpServers).flatMap((server) => [
+    ...textsIn(server['env']),
+    ...textsIn(server['headers']),
+  ]);
+  return [...Object.values(env), ...ofServers];
+}
+
+/** The servers are read by their framework; here they may be anything. */
+function textsIn(member: Json | undefined): readonly string[] {
+  if (typeof member !== 'object' || member === null) return [];
+  return Object.values<unknown>(member).filter((value) => typeof value === 'string');
 }
 
 const badName =

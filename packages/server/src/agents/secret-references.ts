@@ -50,14 +50,30 @@ export async function resolveReferences(
   return { ok: true, values, redact: redactor(secrets) };
 }
 
+/** Names of the environment variables that the texts refer to and the server does not have (D-340). */
+export function missingVariables(
+  texts: readonly string[],
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): readonly string[] {
+  const named = texts
+    .flatMap((text) => [...text.matchAll(reference)])
+    .flatMap(([, kind, name = '']) => (kind === 'env' ? [name] : []));
+  const missing = named.filter((name) => !isSetting(name) && (environment[name] ?? '') === '');
+  return [...new Set(missing)].sort((a, b) => (a < b ? -1 : 1));
+}
+
+/** Agents do not need the server's own settings, and some of those are its keys. */
+function isSetting(variable: string): boolean {
+  return variable.startsWith('CONVOKE_');
+}
+
 type Found = { readonly secret: string } | { readonly reason: string };
 
 function readVariable(
   name: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): Found {
-  // Agents do not need the server's own settings, and some of those are its keys.
-  if (name.startsWith('CONVOKE_'))
+  if (isSetting(name))
     return { reason: 'agents cannot read the settings of the server (CONVOKE_*)' };
   const secret = environment[name];
   return secret === undefined || secret === ''

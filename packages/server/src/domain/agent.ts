@@ -49,6 +49,8 @@ export interface AgentFacts {
   readonly tools: readonly string[];
   /** Names of the folders in `skills/` that it uses. */
   readonly skills: readonly string[];
+  /** Environment variables that it refers to and this server does not have (D-340). */
+  readonly missingVariables: readonly string[];
   /** When its folder was read. */
   readonly loadedAt: number;
 }

@@ -61,7 +61,7 @@ describe('an agent folder', () => {
         onBusy: 'queue',
         contextFiles: [],
         enableClaudeMd: false,
-        facts: { tools: ['*'], skills: [], loadedAt: expect.any(Number) },
+        facts: { tools: ['*'], skills: [], missingVariables: [], loadedAt: expect.any(Number) },
         skills: 'all',
         limits: {
           runSeconds: 900,

@@ -2,7 +2,11 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openAgents } from '../../src/agents/registry.ts';
-import { redactor, resolveReferences } from '../../src/agents/secret-references.ts';
+import {
+  missingVariables,
+  redactor,
+  resolveReferences,
+} from '../../src/agents/secret-references.ts';
 import {
   declaringHarness,
   recordingLog,
@@ -49,6 +53,19 @@ describe('a reference', () => {
     const said = resolved.ok ? resolved.redact('key hunter2-hunter2 used') : '';
     expect(said).toBe('key [secret] used');
   });
+});
+
+test('missing variables are named once each; files and settings of the server are not variables of an agent', () => {
+  const texts = [
+    '${env:B}-${env:A}',
+    '${env:B}',
+    '${file:/none}',
+    'plain',
+    '${env:CONVOKE_X}',
+    '${env:HERE}',
+    '${env:EMPTY}',
+  ];
+  expect(missingVariables(texts, { HERE: 'x', EMPTY: '' })).toEqual(['A', 'B', 'EMPTY']);
 });
 
 test('a redactor replaces a secret in JSON, in a URL and as part of another secret', () => {

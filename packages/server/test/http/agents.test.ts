@@ -25,6 +25,13 @@ describe('the agents of a tenant (D-56, issue 2)', () => {
           model: 'scripted/1',
           session_files: true,
         },
+        keyless: {
+          ...usualAgents.echo,
+          env: { A_KEY: '${env:NO_SUCH_KEY_OF_KEYLESS}', HOME: '${env:PATH}' },
+          mcp_servers: {
+            wiki: { url: 'https://wiki.test', headers: { authorization: '${env:NO_SUCH_WIKI}' } },
+          },
+        },
         broken: 'framework: [',
         // Not YAML either, and for tenants that cannot be read.
         'broken-for-some': 'tenants: { default: disabled }\nframework: [',
@@ -46,6 +53,17 @@ describe('the agents of a tenant (D-56, issue 2)', () => {
       approval_required_tools: ['write_*'],
       session_files_supported: true,
     });
+  });
+
+  test('an agent names the variables that the server does not have, before it runs (D-340)', async () => {
+    const missing_variables = ['NO_SUCH_KEY_OF_KEYLESS', 'NO_SUCH_WIKI'];
+    const { body } = await server.send('list_agents');
+    const keyless = body.agents.find(({ name }) => name === 'keyless');
+    expect(keyless).toMatchObject({ missing_variables });
+    // Names only: no value, and nothing about variables that are there.
+    expect(JSON.stringify(body)).not.toContain('PATH');
+    const shown = await server.send('get_agent', { params: { agent_name: 'keyless' } });
+    expect(shown.body).toMatchObject({ missing_variables });
   });
 
   test('an agent is read with the schema of its input, its tools and skills', async () => {
@@ -119,7 +137,9 @@ describe('the agents of a tenant (D-56, issue 2)', () => {
   });
 
   test('a broken folder is reported and does not affect others', async () => {
-    expect(await names(server)).toEqual([...Object.keys(usualAgents), 'known'].toSorted());
+    expect(await names(server)).toEqual(
+      [...Object.keys(usualAgents), 'keyless', 'known'].toSorted(),
+    );
     const problems = server.convoke.agentProblems.map(({ folder }) => folder);
     expect(problems.toSorted()).toEqual([
       'broken',

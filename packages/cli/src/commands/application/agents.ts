@@ -30,12 +30,14 @@ function listAgents(): Command {
       const convoke = await connect(command);
       const agents = await collect(convoke.agents.list());
       if (globalOptions(command).json) return printJson({ agents });
+      const needs = agents.some(({ missing_variables: missing }) => missing !== undefined);
       printTable(
-        ['NAME', 'FRAMEWORK', 'FILES', 'DESCRIPTION'],
+        ['NAME', 'FRAMEWORK', 'FILES', ...(needs ? ['NEEDS'] : []), 'DESCRIPTION'],
         agents.map((agent) => [
           agent.name,
           agent.framework,
           agent.session_files_supported ? 'yes' : 'no',
+          ...(needs ? [agent.missing_variables?.join(', ') ?? ''] : []),
           agent.description,
         ]),
       );
@@ -81,6 +83,7 @@ function showAgent(): Command {
         tools: agent.tools.join(', '),
         skills: agent.skills.join(', '),
         files: agent.session_files_supported ? 'accepted' : 'not accepted',
+        'the server lacks': agent.missing_variables?.join(', '),
       });
     });
 }

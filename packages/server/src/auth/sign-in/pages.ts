@@ -19,15 +19,17 @@ export interface SignInPage extends FormPage {
 
 export function signInPage(page: SignInPage & { readonly email: string }): string {
   const { organization } = page;
+  // After a wrong password, that is what is typed again.
+  const [first, second] = page.email === '' ? [' autofocus', ''] : ['', ' autofocus'];
   return renderPage({
     title: organization === undefined ? 'Sign in' : `Sign in to ${organization}`,
     body: html`${problemOf(page)}<form method="post" action="${page.action}">
 ${hidden('proof', page.proof)}
 <label for="email">Email</label>
-<input id="email" name="email" type="email" autocomplete="username" required autofocus
+<input id="email" name="email" type="email" autocomplete="username" required${first}
   value="${page.email}">
 <label for="password">Password</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required>
+<input id="password" name="password" type="password" autocomplete="current-password" required${second}>
 <button type="submit">Sign in</button>
 </form>`,
   });

@@ -15,6 +15,7 @@ export function agentView(agent: ListedAgent, fileAttachments: boolean): AgentRe
       problem: agent.reason,
     };
   }
+  const missing = agent.facts?.missingVariables ?? [];
   return {
     name: agent.name,
     description: agent.description,
@@ -22,6 +23,7 @@ export function agentView(agent: ListedAgent, fileAttachments: boolean): AgentRe
     model: agent.model ?? undefined,
     approval_required_tools: [...agent.approvalRequiredTools],
     session_files_supported: fileAttachments && agent.sessionFiles,
+    ...(missing.length === 0 ? {} : { missing_variables: [...missing] }),
   };
 }
 
