@@ -1,4 +1,5 @@
 import type { AuditRecord } from '@convoke/sdk';
+import type { PageOf } from './pages.ts';
 
 /** What an action did, to be read between the actor and the object. */
 const verbs: Readonly<Record<string, string>> = {
@@ -62,6 +63,26 @@ export function auditSentence({ actor, action, object, details }: AuditRecord): 
 }
 
 /** Rows about tokens are written on each load of a page, and hide the others. */
-export function isTokenRow({ action }: AuditRecord): boolean {
+function isTokenRow({ action }: Pick<AuditRecord, 'action'>): boolean {
   return action.startsWith('token.');
+}
+
+/** Enough rows for a page without tokens, and the pages that are searched for them. */
+const enoughRows = 20;
+const maxSearched = 10;
+
+/** Every visit of the console adds rows about tokens: pages are read until there are others to show. */
+export async function withoutTokens<Row extends Pick<AuditRecord, 'action'>>(
+  read: (cursor: string | undefined) => Promise<PageOf<Row>>,
+  cursor: string | undefined,
+): Promise<PageOf<Row>> {
+  const items: Row[] = [];
+  let nextCursor = cursor;
+  for (let pages = 0; pages < maxSearched; pages += 1) {
+    const page = await read(nextCursor);
+    items.push(...page.items.filter((row) => !isTokenRow(row)));
+    ({ nextCursor } = page);
+    if (nextCursor === undefined || items.length >= enoughRows) break;
+  }
+  return { items, nextCursor };
 }

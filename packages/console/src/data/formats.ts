@@ -27,12 +27,12 @@ function pair(ms: number, { large, small }: Units): string {
   return `${whole} ${large[1]} ${String(rest).padStart(2, '0')} ${small[1]}`;
 }
 
-/** A duration in its largest unit, where there is room for no more. */
-export function roughly(ms: number): string {
+/** `1 m 56 s`, `2 h 5 m`: a duration where there is little room. */
+export function compactly(ms: number): string {
   if (ms < minute) return duration(ms);
-  if (ms < hour) return `${Math.floor(ms / minute)} min`;
-  if (ms < 2 * day) return `${Math.floor(ms / hour)} h`;
-  return `${Math.floor(ms / day)} days`;
+  if (ms < hour) return `${Math.floor(ms / minute)} m ${Math.floor((ms % minute) / second)} s`;
+  if (ms < day) return `${Math.floor(ms / hour)} h ${Math.floor((ms % hour) / minute)} m`;
+  return `${Math.floor(ms / day)} d ${Math.floor((ms % day) / hour)} h`;
 }
 
 /** Up to a day relative, then the date. A clock that differs a little must not say "in 2 s". */

@@ -200,7 +200,7 @@ export interface Tick {
 }
 
 /** Width of a broken gap. */
-const breakShare = 0.08;
+const breakShare = 0.12;
 
 /** Long waits are drawn short, so that seconds of work stay readable beside hours of waiting. */
 export function timeScale({ from, to, gaps, executedMs }: Spans): TimeScale {

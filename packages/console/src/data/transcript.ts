@@ -108,3 +108,14 @@ export function toolEventOf(event: RunEvent): ToolEvent | undefined {
 function textOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
+
+/** Tools that only read. Any other that was called may have changed something. */
+const reading = new Set(['read_file', 'list_files', 'fetch_url']);
+
+/** Names of the tools that a run called and that may have had an effect, each once. */
+export function toolsWithEffect(items: readonly TranscriptItem[]): readonly string[] {
+  const called = items.flatMap((item) =>
+    item.kind === 'tool' && !reading.has(item.name) ? [item.name] : [],
+  );
+  return [...new Set(called)];
+}

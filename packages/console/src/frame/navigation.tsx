@@ -4,10 +4,11 @@ import { type ScreenName, addressOf } from '../data/routes.ts';
 import { Brand, Icon, type IconName } from '../parts/icon.tsx';
 import { MenuButton } from '../parts/menu.tsx';
 import { getOverview } from '../session/api.ts';
-import { useRefreshOnNotice } from '../session/live.ts';
+import { useNotices, useRefreshOnNotice } from '../session/live.ts';
 import { session } from '../session/session.ts';
 import type { TenantScope } from '../session/tenant-clients.ts';
 import { useResource } from '../session/use.ts';
+import { notifyOfRequest } from '../page/notifications.ts';
 import { place } from '../page/router.ts';
 import { waitingCount } from '../page/title.ts';
 
@@ -168,6 +169,9 @@ function PendingCount({ scope }: { readonly scope: TenantScope }): JSX.Element |
     ({ type }) => type.startsWith('interaction_') || type.startsWith('run_'),
     () => overview.refresh(),
   );
+  useNotices((notice) => {
+    if (notice !== undefined) notifyOfRequest(notice, scope.tenantId);
+  });
   const count = overview.data.value?.pending_interactions ?? 0;
   useEffect(() => {
     waitingCount.value = count;

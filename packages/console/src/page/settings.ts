@@ -11,12 +11,15 @@ export const settings: {
   readonly density: Signal<Density>;
   readonly timeZone: Signal<TimeZoneChoice>;
   readonly hasShortcuts: Signal<boolean>;
+  /** Whether the browser says that a request waits, while the page is not looked at. */
+  readonly hasNotifications: Signal<boolean>;
   readonly views: Signal<readonly SavedView[]>;
 } = {
   theme: signal('system'),
   density: signal('comfortable'),
   timeZone: signal('local'),
   hasShortcuts: signal(true),
+  hasNotifications: signal(false),
   views: signal([]),
 };
 
@@ -29,6 +32,7 @@ export function keepSettings(): void {
   settings.density.value = oneOf(stored['density'], ['comfortable', 'compact']);
   settings.timeZone.value = oneOf(stored['timeZone'], ['local', 'utc']);
   settings.hasShortcuts.value = stored['hasShortcuts'] !== false;
+  settings.hasNotifications.value = stored['hasNotifications'] === true;
   settings.views.value = readViews(stored['views']);
   let isFirst = true;
   effect(() => {
@@ -37,6 +41,7 @@ export function keepSettings(): void {
       density: settings.density.value,
       timeZone: settings.timeZone.value,
       hasShortcuts: settings.hasShortcuts.value,
+      hasNotifications: settings.hasNotifications.value,
       views: settings.views.value,
     };
     document.documentElement.dataset['theme'] = chosen.theme;

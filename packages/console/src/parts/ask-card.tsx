@@ -237,11 +237,11 @@ function Outcome(props: { readonly ask: Ask; readonly wasLate: boolean }): JSX.E
   const { outcome, status } = ask;
   if (outcome === undefined) {
     const words = status === 'expired' ? 'Expired without an answer.' : 'The run ended first.';
-    return <p class="muted">{`⊘ ${words}`}</p>;
+    return <p class="outcome muted">{`⊘ ${words}`}</p>;
   }
   const { glyph, words, tone } = outcomeText(outcome);
   return (
-    <div class="stack tight">
+    <div class="outcome stack tight">
       <p role={props.wasLate ? 'alert' : undefined}>
         {props.wasLate && <strong>Your answer came too late. </strong>}
         <span class={tone}>

@@ -8,6 +8,8 @@ export interface ButtonProps {
   readonly size?: 'small' | 'icon' | undefined;
   readonly type?: 'button' | 'submit' | undefined;
   readonly disabled?: boolean | undefined;
+  /** False where the role of the person does not allow it: the button says so. */
+  readonly isAllowed?: boolean | undefined;
   /** When the visible text alone does not say what the button does. */
   readonly ariaLabel?: string | undefined;
   readonly title?: string | undefined;
@@ -17,15 +19,15 @@ export interface ButtonProps {
 }
 
 export function Button(props: ButtonProps): JSX.Element {
-  const { children, onClick, kind = 'plain', size = '', type = 'button' } = props;
+  const { children, onClick, kind = 'plain', size = '', type = 'button', isAllowed = true } = props;
   return (
     <button
       type={type}
       class={`button ${kind} ${size}`}
       onClick={() => inBackground(Promise.resolve(onClick?.()))}
-      disabled={props.disabled}
+      disabled={props.disabled === true || !isAllowed}
       aria-label={props.ariaLabel}
-      title={props.title}
+      title={isAllowed ? props.title : 'Your role doesn’t allow this'}
       autofocus={props.autofocus}
       aria-pressed={props.pressed}
       aria-expanded={props.expanded}

@@ -7,6 +7,8 @@ import { jsonText } from '../data/json-text.ts';
 import { remedyOf } from '../data/problems.ts';
 import type { AskItem, NoteItem, ToolItem, TranscriptItem } from '../data/transcript.ts';
 import { isYou } from '../session/actors.ts';
+import { listFiles } from '../session/api.ts';
+import { useResource, useTenant } from '../session/use.ts';
 import { AskCard } from './ask-card.tsx';
 import { JsonLine, JsonTree } from './json-tree.tsx';
 import { Markdown } from './markdown.tsx';
@@ -31,7 +33,7 @@ export function Conversation(props: {
           {run.created_by === undefined || isYou(run.created_by) ? 'You' : 'Prompt'}
         </span>
         <div class="what">
-          <Prompt input={run.input} />
+          <Prompt run={run} />
         </div>
       </div>
       {items.length > maxRows && (
@@ -67,16 +69,40 @@ function isOfServer({ request }: AskItem): boolean {
   return request.kind === 'question' && request.about !== undefined;
 }
 
-function Prompt({ input }: { readonly input: RunRecord['input'] }): JSX.Element {
-  const { prompt, ...rest } = input;
-  if (typeof prompt !== 'string') return <JsonTree value={input} name="input" />;
+function Prompt({ run }: { readonly run: RunRecord }): JSX.Element {
+  const { prompt, files = [], ...rest } = run.input;
+  if (typeof prompt !== 'string') return <JsonTree value={run.input} name="input" />;
+  const ids = Array.isArray(files) ? files.filter((id) => typeof id === 'string') : [];
   return (
     <>
       <div class="said">{prompt}</div>
+      {ids.length > 0 && <AttachedFiles run={run} ids={ids} />}
       {Object.keys(rest).length > 0 && (
         <p class="muted small mono clip">{jsonText(rest).replaceAll(/\s+/g, ' ')}</p>
       )}
     </>
+  );
+}
+
+/** The files of a prompt by their names. One that was deleted, or that the person may not read, is its id. */
+function AttachedFiles(props: {
+  readonly run: RunRecord;
+  readonly ids: readonly string[];
+}): JSX.Element {
+  const { run, ids } = props;
+  const tenant = useTenant();
+  const files = useResource(`${tenant.tenantId}/files/${run.session_id}`, () =>
+    listFiles(tenant, run.session_id),
+  );
+  const names = new Map((files.data.value ?? []).map(({ id, name }) => [id, name]));
+  return (
+    <ul class="tags" aria-label="Attached files">
+      {ids.map((id) => (
+        <li key={id} class="tag clip">
+          {names.get(id) ?? id}
+        </li>
+      ))}
+    </ul>
   );
 }
 

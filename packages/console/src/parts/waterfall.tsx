@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { duration, plural, roughly } from '../data/formats.ts';
+import { compactly, duration, plural } from '../data/formats.ts';
 import { type Spans, type TimeScale, timeScale } from '../data/spans.ts';
 
 type DrawnSpan = Spans['spans'][number];
@@ -50,7 +50,7 @@ export function Waterfall(props: {
           >
             <span title={`Paused for ${duration(ms)}`}>
               <span class="paused">paused </span>
-              {roughly(ms)}
+              {compactly(ms)}
             </span>
           </div>
         ))}
@@ -128,7 +128,8 @@ function Bar({ span, scale, isReached, onOpen }: BarProps): JSX.Element {
   const end = span.end === 'failed' ? 'bad' : (span.end ?? '');
   const ended = span.isOpen ? ', still open' : span.end === undefined ? '' : `, ${span.end}`;
   const name = span.kind === 'ask' ? `Waiting: ${span.label}` : span.label;
-  const label = `${name}: ${duration(span.to - span.from)}${ended}`;
+  const took = compactly(span.to - span.from);
+  const label = `${name}: ${took}${ended}`;
   const { eventId } = span;
   return (
     <button
@@ -140,7 +141,11 @@ function Bar({ span, scale, isReached, onOpen }: BarProps): JSX.Element {
       title={label}
       aria-label={label}
       onClick={() => eventId !== undefined && onOpen?.(eventId)}
-    />
+    >
+      <span class="took" aria-hidden="true">
+        {took}
+      </span>
+    </button>
   );
 }
 

@@ -106,11 +106,29 @@ function TryIt({ agent }: { readonly agent: AgentDetails }): JSX.Element {
             earlier={runs}
             takesFiles={agent.session_files_supported}
             draft={place.peek().query.get('prompt') ?? undefined}
-            welcome={<Empty title={`Send a message to ${agent.name}.`} />}
+            welcome={<Welcome agent={agent} />}
           />
         )}
       </Await>
     </Card>
+  );
+}
+
+/** Where the conversation will be. An agent that cannot run says so before a person has written to it. */
+function Welcome({ agent }: { readonly agent: AgentDetails }): JSX.Element {
+  const { name, missing_variables: missing } = agent;
+  if (missing === undefined) return <Empty title={`Send a message to ${name}.`} />;
+  return (
+    <div class="note waiting-note">
+      <p>
+        <strong>{`${name} can’t run yet`}</strong>
+      </p>
+      <p>
+        {'The server has no environment variable '}
+        <code>{missing.join(', ')}</code>
+        {'. Set it and restart the server; until then, runs that need it fail.'}
+      </p>
+    </div>
   );
 }
 
@@ -124,6 +142,14 @@ function About({ agent }: { readonly agent: AgentDetails }): JSX.Element {
           {agent.framework}
           {agent.model === undefined ? '' : ` · ${agent.model}`}
         </dd>
+        {agent.missing_variables !== undefined && (
+          <>
+            <dt>Missing variables</dt>
+            <dd>
+              <Names names={agent.missing_variables} />
+            </dd>
+          </>
+        )}
         <dt>Tools that need approval</dt>
         <dd>{asks.length === 0 ? 'None' : <Names names={asks} />}</dd>
         {agent.tools.length > 0 && (

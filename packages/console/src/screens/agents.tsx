@@ -67,6 +67,9 @@ function AgentCard(props: {
       {agent.problem !== undefined && (
         <p class="failed breaks">{`✕ Failed to load: ${agent.problem}`}</p>
       )}
+      {agent.missing_variables !== undefined && (
+        <p class="waiting breaks">{`Needs ${agent.missing_variables.join(', ')}`}</p>
+      )}
       <div class="tags">
         {agent.framework !== '' && <span class="tag">{agent.framework}</span>}
         {agent.model !== undefined && <span class="tag">{agent.model}</span>}

@@ -75,11 +75,12 @@ export function FirstSteps({ visit }: { readonly visit: FirstVisit }): JSX.Eleme
 
 /** The demo of this product, else an agent that asks a person and needs no key of a model. */
 function bestToTry(agents: readonly AgentRecord[]): AgentRecord | undefined {
+  const able = agents.filter(({ missing_variables: missing }) => missing === undefined);
   return (
-    agents.find(({ name }) => name === 'demo') ??
-    agents.find(
+    able.find(({ name }) => name === 'demo') ??
+    able.find(
       ({ model, approval_required_tools: tools }) => model === undefined && tools.length > 0,
     ) ??
-    agents[0]
+    able[0]
   );
 }

@@ -1,3 +1,4 @@
+import type { AgentRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { number } from '../data/formats.ts';
 import { addressOf } from '../data/routes.ts';
@@ -7,7 +8,7 @@ import { Status } from '../parts/status.tsx';
 import { Time, Took } from '../parts/time.tsx';
 import { type RunSummary, getOverview, listAgents, listRuns } from '../session/api.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
-import { useResource, useTenant, useTitle } from '../session/use.ts';
+import { useResource, useRight, useTenant, useTitle } from '../session/use.ts';
 import { FirstSteps, useFirstVisit } from './first-steps.tsx';
 import { UsageStrip } from './usage-strip.tsx';
 import { Waiting } from './waiting.tsx';
@@ -37,6 +38,7 @@ function Counters(): JSX.Element {
   const tenant = useTenant();
   const overview = useResource(`${tenant.tenantId}/overview`, () => getOverview(tenant));
   const failed = useFailedToday();
+  const mayAnswer = useRight('interactions:write');
   useRefreshOnNotice(
     () => true,
     () => overview.refresh(),
@@ -51,7 +53,7 @@ function Counters(): JSX.Element {
           <Counter
             of="waiting"
             count={waiting}
-            label={'waiting for you'}
+            label={mayAnswer ? 'waiting for you' : 'waiting'}
             href={addressOf('approvals', { tenant: tenant.tenantId })}
           />
           <Counter of="running" count={counts.running} href={runs({ status: 'running' })} />
@@ -152,13 +154,22 @@ function RunRow({ run }: { readonly run: RunSummary }): JSX.Element {
   );
 }
 
+/** Agents that fit on the first page. */
+const maxTried = 12;
+
+/** Those that can run come first. */
 function TryAgents(): JSX.Element {
   const tenant = useTenant();
   const agents = useResource(`${tenant.tenantId}/agents`, () => listAgents(tenant));
+  const count = agents.data.value?.length ?? 0;
   return (
     <Card
       title="Try an agent"
-      aside={<a href={addressOf('agents', { tenant: tenant.tenantId })}>View all</a>}
+      aside={
+        <a href={addressOf('agents', { tenant: tenant.tenantId })}>
+          {count > maxTried ? `View all ${count}` : 'View all'}
+        </a>
+      }
     >
       <div class="card-body">
         <Await resource={agents}>
@@ -169,15 +180,19 @@ function TryAgents(): JSX.Element {
               </p>
             ) : (
               <div class="buttons">
-                {all.slice(0, 12).map(({ name }) => (
-                  <a
-                    key={name}
-                    class="button"
-                    href={addressOf('agent', { tenant: tenant.tenantId, agent: name })}
-                  >
-                    {name}
-                  </a>
-                ))}
+                {ableFirst(all)
+                  .slice(0, maxTried)
+                  .map(({ name, missing_variables: missing }) => (
+                    <a
+                      key={name}
+                      class={`button ${missing === undefined ? '' : 'unable'}`}
+                      title={missing === undefined ? undefined : `Needs ${missing.join(', ')}`}
+                      href={addressOf('agent', { tenant: tenant.tenantId, agent: name })}
+                    >
+                      {name}
+                      {missing !== undefined && <span class="small">needs a key</span>}
+                    </a>
+                  ))}
               </div>
             )
           }
@@ -185,4 +200,9 @@ function TryAgents(): JSX.Element {
       </div>
     </Card>
   );
+}
+
+function ableFirst(agents: readonly AgentRecord[]): readonly AgentRecord[] {
+  const needs = ({ missing_variables: missing }: AgentRecord) => (missing === undefined ? 0 : 1);
+  return agents.toSorted((a, b) => needs(a) - needs(b));
 }

@@ -10,6 +10,7 @@ import { Icon } from '../parts/icon.tsx';
 import { Card, Await } from '../parts/page.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Empty } from '../parts/states.tsx';
+import { listFiles } from '../session/api.ts';
 import { useResource, useRight, useTenant } from '../session/use.ts';
 
 /** Types that the page shows; everything else is a download. None of them can hold a script. */
@@ -17,12 +18,12 @@ const pictures = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 const maxPreviewBytes = 1_000_000;
 
 export function SessionFiles({ sessionId }: { readonly sessionId: string }): JSX.Element {
-  const { client, tenantId } = useTenant();
+  const tenant = useTenant();
   const mayWrite = useRight('files:write');
-  const { files: api } = client.sessions.at(sessionId);
-  const files = useResource(`${tenantId}/files/${sessionId}`, async () => [
-    ...(await api.list({ limit: 100 }).page()).items,
-  ]);
+  const { files: api } = tenant.client.sessions.at(sessionId);
+  const files = useResource(`${tenant.tenantId}/files/${sessionId}`, () =>
+    listFiles(tenant, sessionId),
+  );
   const picker = useRef<HTMLInputElement>(null);
   const upload = useAction(async (chosen: readonly File[]) => {
     for (const file of chosen) await api.upload(file);
@@ -48,7 +49,8 @@ export function SessionFiles({ sessionId }: { readonly sessionId: string }): JSX
           <Button
             size="small"
             onClick={() => picker.current?.click()}
-            disabled={!mayWrite || upload.isBusy}
+            isAllowed={mayWrite}
+            disabled={upload.isBusy}
           >
             {upload.isBusy ? 'Uploading' : 'Upload'}
           </Button>

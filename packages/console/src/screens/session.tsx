@@ -127,21 +127,21 @@ function SessionHeading(props: {
         title={titleOf(session)}
         actions={
           <>
-            <Button onClick={() => setAsked('rename')} disabled={!mayWrite}>
+            <Button onClick={() => setAsked('rename')} isAllowed={mayWrite}>
               Rename
             </Button>
             {session.status === 'stopped' && (
-              <Button onClick={resume.run} disabled={!mayWrite || resume.isBusy}>
+              <Button onClick={resume.run} isAllowed={mayWrite} disabled={resume.isBusy}>
                 Resume
               </Button>
             )}
             {!isOver && session.status !== 'stopped' && (
-              <Button onClick={stop.run} disabled={!mayWrite || stop.isBusy}>
+              <Button onClick={stop.run} isAllowed={mayWrite} disabled={stop.isBusy}>
                 Stop
               </Button>
             )}
             {!isOver && (
-              <Button kind="danger" onClick={() => setAsked('end')} disabled={!mayWrite}>
+              <Button kind="danger" onClick={() => setAsked('end')} isAllowed={mayWrite}>
                 Terminate
               </Button>
             )}

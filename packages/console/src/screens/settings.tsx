@@ -1,7 +1,9 @@
 import type { Signal } from '@preact/signals';
 import type { SystemRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { bytes, number, plural } from '../data/formats.ts';
+import { inBackground } from '../data/in-background.ts';
 import { Button } from '../parts/button.tsx';
 import { SelectField } from '../parts/field.tsx';
 import { Card, Heading, Await } from '../parts/page.tsx';
@@ -13,6 +15,7 @@ import { signOut } from '../session/session-flow.ts';
 import { hasAccountPage } from '../session/sign-in.ts';
 import { useResource, useTitle } from '../session/use.ts';
 import { shortcutList } from '../parts/shortcut-list.tsx';
+import { canNotify, chooseNotifications } from '../page/notifications.ts';
 import { settings } from '../page/settings.ts';
 
 export function SettingsScreen(): JSX.Element {
@@ -105,8 +108,38 @@ function Look(): JSX.Element {
           />
           Enable single-key shortcuts
         </label>
+        {canNotify() && <Notify />}
       </div>
     </Card>
+  );
+}
+
+/** Asks the browser when it is turned on, never before. */
+function Notify(): JSX.Element {
+  const [isBlocked, setBlocked] = useState(false);
+  const isOn = settings.hasNotifications;
+  const choose = async (isWanted: boolean) => setBlocked(!(await chooseNotifications(isWanted)));
+  return (
+    <div class="field">
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={isOn.value}
+          onChange={(event) => {
+            const { checked } = event.currentTarget;
+            // Stays as it was until the browser has allowed it.
+            event.currentTarget.checked = isOn.value;
+            inBackground(choose(checked));
+          }}
+        />
+        Notify me of new requests
+      </label>
+      {isBlocked && (
+        <p class="wrong" role="alert">
+          This browser blocks notifications from this site. Allow them in its site settings.
+        </p>
+      )}
+    </div>
   );
 }
 

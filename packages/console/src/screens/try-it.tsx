@@ -2,14 +2,17 @@ import type { RunRecord, SessionHandle } from '@convoke/sdk';
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { short } from '../data/formats.ts';
 import { addressOf } from '../data/routes.ts';
 import { hasEnded } from '../data/run-rows.ts';
 import { RunStore } from '../data/run-store.ts';
+import { money } from '../data/usage.ts';
 import { Composer } from '../parts/composer.tsx';
 import { Conversation } from '../parts/conversation.tsx';
 import { FollowedLog } from '../parts/followed-log.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
+import { Took } from '../parts/time.tsx';
 import { useRight, useTenant } from '../session/use.ts';
 
 /**
@@ -84,8 +87,22 @@ function OneTalk(props: {
       {store.error.value !== undefined && <ProblemNote error={store.error.value} />}
       <p class="divider">
         <Status of={run.status} />
+        {hasEnded(run) && <Spent run={run} />}
         <a href={addressOf('run', { tenant: tenantId, run: run.id })}>View run</a>
       </p>
+    </>
+  );
+}
+
+/** What an answer took: time, and tokens and money where a model was asked. */
+function Spent({ run }: { readonly run: RunRecord }): JSX.Element {
+  const { usage } = run;
+  const tokens = usage === undefined ? 0 : usage.input_tokens + usage.output_tokens;
+  return (
+    <>
+      <Took from={run.started_at} to={run.ended_at} />
+      {tokens > 0 && <span>{`${short(tokens)} tokens`}</span>}
+      {usage?.cost !== undefined && <span>{money(usage.cost, usage.currency ?? '')}</span>}
     </>
   );
 }

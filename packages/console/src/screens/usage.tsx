@@ -1,5 +1,5 @@
 import type { UsageRecord } from '@convoke/sdk';
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { number, short } from '../data/formats.ts';
 import { isLabelKey } from '../data/labels.ts';
 import { daysOf, money, sumByGroup, sumOf } from '../data/usage.ts';
@@ -52,21 +52,27 @@ export function UsageScreen(): JSX.Element {
           />
         )}
       </div>
-      <PerDay key={days} days={days} />
-      {group !== 'label' ? (
-        <PerGroup key={`${days}${group}`} days={days} group={group} title={titles[group]} />
-      ) : isLabelKey(key) ? (
-        <PerGroup key={`${days}:${key}`} days={days} group={`label:${key}`} title={key} />
-      ) : (
-        <Card title="By label">
-          <Empty title="Enter a label key, such as “customer”." />
-        </Card>
-      )}
+      <PerDay key={days} days={days}>
+        {group !== 'label' ? (
+          <PerGroup key={`${days}${group}`} days={days} group={group} title={titles[group]} />
+        ) : isLabelKey(key) ? (
+          <PerGroup key={`${days}:${key}`} days={days} group={`label:${key}`} title={key} />
+        ) : (
+          <Card title="By label">
+            <Empty title="Enter a label key, such as “customer”." />
+          </Card>
+        )}
+      </PerDay>
     </>
   );
 }
 
-function PerDay({ days }: { readonly days: number }): JSX.Element {
+/** The sums and charts, then the groups; nothing of it before there is anything to count. */
+function PerDay(props: {
+  readonly days: number;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const { days } = props;
   const tenant = useTenant();
   const usage = useResource(`${tenant.tenantId}/usage/${days}`, () =>
     readUsage(tenant, { days, bucket: 'day' }),
@@ -75,13 +81,21 @@ function PerDay({ days }: { readonly days: number }): JSX.Element {
     <Await resource={usage}>
       {(rows) => {
         const all = daysOf(rows, days, now.peek());
+        const tokens = sumOf(all, (day) => day.tokens);
+        if (tokens + sumOf(all, (day) => day.runs) === 0) {
+          return (
+            <div class="card">
+              <Empty title="No usage in this period." />
+            </div>
+          );
+        }
         const currency = rows.find((row) => row.currency !== undefined)?.currency;
         return (
           <>
             <div class="counters">
               <Counter value={number(sumOf(all, (day) => day.runs))} name="runs" />
               <Counter value={number(sumOf(all, (day) => day.failed))} name="failed" />
-              <Counter value={short(sumOf(all, (day) => day.tokens))} name="tokens" />
+              <Counter value={short(tokens)} name="tokens" />
               {currency !== undefined && (
                 <Counter
                   value={money(
@@ -92,10 +106,11 @@ function PerDay({ days }: { readonly days: number }): JSX.Element {
                 />
               )}
             </div>
-            <div class="columns">
+            <div class={tokens > 0 ? 'columns' : ''}>
               <Chart title="Runs per day" days={all} of="runs" />
-              <Chart title="Tokens per day" days={all} of="tokens" />
+              {tokens > 0 && <Chart title="Tokens per day" days={all} of="tokens" />}
             </div>
+            {props.children}
           </>
         );
       }}

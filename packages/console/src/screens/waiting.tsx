@@ -9,7 +9,7 @@ import { Time } from '../parts/time.tsx';
 import { type InteractionSummary, findInteraction, listInteractions } from '../session/api.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
 import { RequestTitle } from './request-title.tsx';
-import { useResource, useTenant } from '../session/use.ts';
+import { useResource, useRight, useTenant } from '../session/use.ts';
 
 /**
  * The requests that have waited longest, answered in place: a row opens the whole card. While one is open the rows keep their places, so
@@ -17,6 +17,7 @@ import { useResource, useTenant } from '../session/use.ts';
  */
 export function Waiting(): JSX.Element {
   const tenant = useTenant();
+  const mayAnswer = useRight('interactions:write');
   const [open, setOpen] = useState<string | undefined>(undefined);
   const pending = useResource(`${tenant.tenantId}/home-pending`, () =>
     listInteractions(tenant, { status: 'pending', limit: 6 }, undefined),
@@ -28,7 +29,7 @@ export function Waiting(): JSX.Element {
   const still = useRef<readonly InteractionSummary[]>([]);
   return (
     <Card
-      title="Waiting for you"
+      title={mayAnswer ? 'Waiting for you' : 'Waiting'}
       aside={<a href={addressOf('approvals', { tenant: tenant.tenantId })}>View all</a>}
     >
       <Await resource={pending}>

@@ -1,5 +1,6 @@
 import type {
   AgentRecord,
+  FileRecord,
   InteractionInTenantRecord,
   InteractionSummary,
   MemberRecord,
@@ -119,6 +120,16 @@ export async function listSessions(
 ): Promise<PageOf<SessionRecord>> {
   const found = await client.sessions.list({ ...filter, limit: pageRows, cursor }).page();
   return { items: found.items.map(({ record }) => record), nextCursor: found.nextCursor };
+}
+
+/** Files of a session that its screens show. */
+const maxFiles = 100;
+
+export async function listFiles(
+  { client }: TenantScope,
+  session: string,
+): Promise<readonly FileRecord[]> {
+  return (await client.sessions.at(session).files.list({ limit: maxFiles }).page()).items;
 }
 
 /** Runs of a session that are shown as its conversation. */

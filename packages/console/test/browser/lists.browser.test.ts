@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { answer, begin, ended, pendingIn, runIn } from '../../../server/test/support/api-steps.ts';
+import { eventually } from '../../../server/test/support/eventually.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { go } from './support/go.ts';
@@ -264,4 +265,42 @@ test('labels are on the run, its session and the lists, and filter runs, request
       return page.getByRole('row', { name: /^OPS-1/ }).count();
     })
     .toBe(1);
+});
+
+test('an agent that lacks a variable says so before a run: on its card, on its page and on Home', async () => {
+  await web.server.writeAgent('keyless', {
+    ...consoleAgents.echo,
+    env: { A_KEY: '${env:NO_SUCH_KEY}' },
+  });
+  await eventually(async () => {
+    const { body } = await web.server.send('list_agents');
+    return body.agents.some(({ name }) => name === 'keyless');
+  });
+  const page = await web.visit(`${web.tenant}/agents`);
+  await page.getByRole('link', { name: /keyless.*Needs NO_SUCH_KEY/ }).click();
+  const chat = page.locator('.chat');
+  await chat.getByText('keyless can’t run yet').waitFor();
+  await chat.getByText('NO_SUCH_KEY').waitFor();
+  await expectAccessible(page);
+  await go(page, web.tenant);
+  // After those that can run.
+  await expect
+    .poll(() =>
+      page.locator('.card', { hasText: 'Try an agent' }).locator('.button').allTextContents(),
+    )
+    .toEqual(['asker', 'echo', 'failing', 'greeter', 'sleeper', 'writer', 'keylessneeds a key']);
+});
+
+test('a row enters within 120 ms, and at once for those who want no motion', async () => {
+  const page = await web.visit(`${web.tenant}/runs`);
+  await page.locator('tbody tr').first().waitFor();
+  const fade = () =>
+    page.evaluate<string | undefined>(`{
+      const { transitionProperty, transitionDuration } = getComputedStyle(document.querySelector('tbody tr'));
+      transitionDuration.split(', ')[transitionProperty.split(', ').indexOf('opacity')];
+    }`);
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
+  expect(await fade()).toBe('0.12s');
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  expect(await fade()).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { begin, ended } from '../../../server/test/support/api-steps.ts';
+import { begin, ended, runIn } from '../../../server/test/support/api-steps.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { go } from './support/go.ts';
@@ -22,6 +22,54 @@ async function pressInTime(page: Page, keys: readonly string[], effect: Locator)
     })
     .toBe('acted');
 }
+
+test('a newcomer opens the link of the start, tries the demo agent, answers, approves and sees the waterfall, without a terminal', async () => {
+  const begun = performance.now();
+  const page = await web.openSignedOut((await web.server.convoke.consoleLink()) ?? '');
+  await page.getByRole('button', { name: 'Open the console' }).click();
+
+  // The message is there already: one click sends it.
+  await page.getByRole('link', { name: 'Try greeter' }).click();
+  await page.getByRole('button', { name: 'Send', disabled: false }).click();
+
+  await page.getByText('What should I call you?').waitFor();
+  await page.getByRole('radio', { name: /Captain/ }).check();
+  await page.getByRole('button', { name: 'Answer' }).click();
+
+  await page.getByText('Nice to meet you, Captain.').waitFor();
+  const card = page.getByRole('region', { name: 'Permission: write_file' });
+  await card.getByText('"note.txt"').waitFor();
+  await card.getByRole('button', { name: /Allow/ }).click();
+  await page.getByText('It is in note.txt.').waitFor();
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+  process.stdout.write(`The newcomer's minute took ${seconds} s.\n`);
+
+  await page.getByRole('link', { name: 'View run' }).click();
+  await page.getByRole('figure', { name: /Time of the run/ }).waitFor();
+  await page.locator('.heading .status', { hasText: 'Completed' }).waitFor();
+  await expect.poll(() => page.locator('.waterfall .span.leg').count()).toBe(3);
+  // Every bar can be reached by the arrows, says how long it took, and opens its event.
+  await page.getByRole('button', { name: /^Queued: / }).focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  const bar = await page.evaluate<string>(
+    'document.activeElement?.getAttribute("aria-label") ?? ""',
+  );
+  expect(bar).toMatch(/: \d/);
+  await page.getByRole('button', { name: /^Waiting: write_file: / }).click();
+  const opened = page.locator('.timeline details[open]');
+  await opened.getByText('Permission requested').waitFor();
+  await opened.getByText('permission_request ·').waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Hello!' }).waitFor();
+
+  // A tool had an effect: running it again is confirmed first.
+  await page.getByRole('button', { name: 'Run again', disabled: false }).click();
+  await page.getByRole('button', { name: 'In this session' }).click();
+  const asked = page.getByRole('dialog', { name: 'Run this again?' });
+  await asked.getByText('write_file').waitFor();
+  await asked.getByRole('button', { name: 'Cancel' }).click();
+  await asked.waitFor({ state: 'detached' });
+});
 
 test('the palette opens a run by its id, any screen by its name, and a session by its title, which can be changed', async () => {
   const { run } = await begin(web.server, 'echo', 'found by id');
@@ -96,39 +144,54 @@ test('a run can be tried, stopped and run again without a pointer', async () => 
   ).resolves.toBeUndefined();
 });
 
-test('a newcomer opens the link of the start, tries the demo agent, answers, approves and sees the waterfall, without a terminal', async () => {
-  const page = await web.openSignedOut((await web.server.convoke.consoleLink()) ?? '');
-  await page.getByRole('button', { name: 'Open the console' }).click();
+test('a message shows its files by name, and its answer what it took', async () => {
+  const page = await web.visit(`${web.tenant}/agents/echo`);
+  await page.getByLabel('Files to attach').setInputFiles({
+    name: 'plan.txt',
+    mimeType: 'text/plain',
+    buffer: Buffer.from('1. Rest'),
+  });
+  await page.getByLabel('Message to the agent').fill('Read it');
+  await page.getByRole('button', { name: 'Send', disabled: false }).click();
+  await page.getByRole('list', { name: 'Attached files' }).getByText('plan.txt').waitFor();
+  const divider = page.locator('.divider', { hasText: 'completed' });
+  await expect
+    .poll(() => divider.textContent())
+    .toMatch(/completed *\d+ ms|completed.*\d+(\.\d)? s/);
+});
 
-  await page.getByRole('link', { name: 'greeter', exact: true }).click();
-  await page.getByLabel('Message to the agent').fill('Hello');
-  await page.getByLabel('Message to the agent').press('Control+Enter');
+/** Stands in for the notifications of the browser, and for a person who looks elsewhere. */
+const recordNotifications = `{
+  globalThis.told = [];
+  globalThis.answer = 'denied';
+  globalThis.isAway = false;
+  globalThis.Notification = class extends EventTarget {
+    static permission = 'default';
+    static async requestPermission() { return (this.permission = globalThis.answer); }
+    constructor(title) { super(); globalThis.told.push(title); }
+  };
+  Object.defineProperty(document, 'hidden', { get: () => globalThis.isAway });
+}`;
 
-  await page.getByText('What should I call you?').waitFor();
-  await page.getByRole('radio', { name: /Captain/ }).check();
-  await page.getByRole('button', { name: 'Answer' }).click();
+test('a new request is notified of only if the person chose so, the browser allows it, and they look elsewhere', async () => {
+  const page = await web.open('/console/settings');
+  const choice = page.getByLabel('Notify me of new requests');
+  await choice.waitFor();
+  await page.evaluate(recordNotifications);
+  await choice.click();
+  await page.getByText('This browser blocks notifications').waitFor();
+  expect(await choice.isChecked()).toBe(false);
+  await page.evaluate('globalThis.answer = "granted"');
+  await choice.click();
+  await expect.poll(() => choice.isChecked()).toBe(true);
 
-  await page.getByText('Nice to meet you, Captain.').waitFor();
-  const card = page.getByRole('region', { name: 'Permission: write_file' });
-  await card.getByText('"note.txt"').waitFor();
-  await card.getByRole('button', { name: /Allow/ }).click();
-  await page.getByText('It is in note.txt.').waitFor();
-
-  await page.getByRole('link', { name: 'View run' }).click();
-  await page.getByRole('figure', { name: /Time of the run/ }).waitFor();
-  await page.locator('.heading .status', { hasText: 'Completed' }).waitFor();
-  await expect.poll(() => page.locator('.waterfall .span.leg').count()).toBe(3);
-  // Every bar can be reached by the arrows, says how long it took, and opens its event.
-  await page.getByRole('button', { name: /^Queued: / }).focus();
-  await page.keyboard.press('ArrowRight');
-  await page.keyboard.press('ArrowRight');
-  const bar = await page.evaluate<string>(
-    'document.activeElement?.getAttribute("aria-label") ?? ""',
-  );
-  expect(bar).toMatch(/: \d/);
-  await page.getByRole('button', { name: /^Waiting: write_file: / }).click();
-  const opened = page.locator('.timeline details[open]');
-  await opened.getByText('Permission requested').waitFor();
-  await opened.getByText('permission_request ·').waitFor();
-  await page.getByRole('heading', { level: 1, name: 'Hello' }).waitFor();
+  await go(page, `${web.tenant}/runs`);
+  const asks = async (prompt: string) => {
+    await runIn(web.server, (await begin(web.server, 'asker', prompt)).run, 'waiting');
+    await page.getByRole('row', { name: new RegExp(`waiting.*${prompt}`) }).waitFor();
+  };
+  await asks('seen');
+  await page.evaluate('globalThis.isAway = true');
+  await asks('elsewhere');
+  await expect.poll(() => page.evaluate('told')).toEqual(['asker has a question']);
 });

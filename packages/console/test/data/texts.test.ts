@@ -1,5 +1,6 @@
 import { NotFoundError, PermissionError } from '@convoke/sdk';
 import { describe, expect, test } from 'vitest';
+import { withoutTokens } from '../../src/data/audit-sentences.ts';
 import { jsonParts, jsonSummary, jsonText, parsedObject } from '../../src/data/json-text.ts';
 import { lineDifference } from '../../src/data/line-difference.ts';
 import { problemOf } from '../../src/data/problems.ts';
@@ -105,4 +106,18 @@ describe('shortcuts', () => {
       'mod+k',
     );
   });
+});
+
+test('the audit reads on past pages that are about tokens only, up to a bound', async () => {
+  const tokens = Array.from({ length: 50 }, () => ({ action: 'token.issue' }));
+  const asked: (string | undefined)[] = [];
+  const read = async (cursor: string | undefined) => {
+    asked.push(cursor);
+    const page = Number(cursor ?? '0');
+    const items = page === 2 ? [...tokens, { action: 'run.cancel' }] : tokens;
+    return { items, nextCursor: String(page + 1) };
+  };
+  const found = await withoutTokens(read, undefined);
+  expect(found).toEqual({ items: [{ action: 'run.cancel' }], nextCursor: '10' });
+  expect(asked).toEqual([undefined, '1', '2', '3', '4', '5', '6', '7', '8', '9']);
 });

@@ -271,6 +271,7 @@ function QueueItem(props: {
   const { row, isChosen, isGone } = props;
   const outcome = summaryOutcome(row);
   const isOpen = outcome === undefined && !isGone;
+  const isAnswers = place.value.query.get('status') === 'answered';
   const by =
     row.answered_by === undefined
       ? ''
@@ -278,7 +279,7 @@ function QueueItem(props: {
   return (
     <a
       data-row
-      class={`inbox-item ${isOpen ? '' : 'gone'}`}
+      class={`inbox-item ${isOpen || isAnswers ? '' : 'gone'}`}
       href={addressWith({ item: row.interaction_key })}
       aria-current={isChosen ? 'true' : undefined}
       data-key={row.interaction_key}

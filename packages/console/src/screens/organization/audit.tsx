@@ -1,7 +1,7 @@
 import type { AuditRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import type { RouteParams } from '../../data/routes.ts';
-import { auditSentence, isTokenRow } from '../../data/audit-sentences.ts';
+import { auditSentence, withoutTokens } from '../../data/audit-sentences.ts';
 import { number, plural } from '../../data/formats.ts';
 import { Select } from '../../parts/field.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
@@ -31,13 +31,16 @@ export function AuditScreen({ org = '' }: RouteParams): JSX.Element {
   const filters = Object.fromEntries(
     filterNames.map((name) => [name, query.get(name) ?? '']),
   ) as Filters;
+  const hasTokens = query.get('tokens') === 'shown' || filters.action !== '';
   const list = usePages(
-    [org, ...Object.values(filters)],
-    (cursor) => readAudit(org, filters, cursor),
+    [org, hasTokens, ...Object.values(filters)],
+    (cursor) => {
+      const read = (next: string | undefined) => readAudit(org, filters, next);
+      return hasTokens ? read(cursor) : withoutTokens(read, cursor);
+    },
     (row) => String(row.seq),
   );
-  const hasTokens = query.get('tokens') === 'shown' || filters.action !== '';
-  const rows = list.rows.value?.filter((row) => hasTokens || !isTokenRow(row));
+  const rows = list.rows.value;
   const hasMore = list.hasMore.value;
   const isFiltered = Object.values(filters).some((value) => value !== '');
   return (
@@ -132,7 +135,7 @@ function FilterBar(props: {
 
 /** A page looks at a bounded number of rows, so with filters it may be empty although there are more. */
 function NoRows(props: { readonly isFiltered: boolean; readonly hasMore: boolean }): JSX.Element {
-  if (!props.isFiltered) return <Empty title="No entries yet." />;
+  if (!props.isFiltered && !props.hasMore) return <Empty title="No entries yet." />;
   if (props.hasMore) return <Empty title="No matches yet. Choose More to search older entries." />;
   return (
     <Empty title="No matches.">

@@ -50,7 +50,11 @@ export function TenantsScreen({ org = '' }: RouteParams): JSX.Element {
         list={list}
         idOf={({ id }) => id}
         columns={columnsFor({ onRetry: retry, onLeave: setLeaving })}
-        empty={<Empty title="No tenants yet." />}
+        empty={
+          <Empty title="No tenants yet.">
+            <span>Agents run in a tenant. Create one to start.</span>
+          </Empty>
+        }
         create={{
           label: 'Create tenant',
           form: (close) => <CreateTenant org={org} onClose={close} onDone={changed} />,

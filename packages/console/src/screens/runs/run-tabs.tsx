@@ -54,8 +54,8 @@ export function RunTabs(props: { readonly store: RunStore; readonly run: RunReco
       <Tabs label="Views of the run" tabs={tabs}>
         <span class="buttons">
           {errors > 0 && tab !== 'data' && tab !== 'raw' && (
-            <Button size="small" kind="quiet" onClick={showNextError} title="Next error">
-              <span class="failed">{`✕ ${plural(errors, 'error')}`}</span> <kbd>.</kbd>
+            <Button size="small" kind="quiet" onClick={showNextError} title="Next error: key .">
+              <span class="failed">{`✕ ${plural(errors, 'error')}`}</span>
             </Button>
           )}
           {tab === 'conversation' && !store.view.value.hasEnded && <FollowButton on={follow} />}

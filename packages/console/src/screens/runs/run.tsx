@@ -5,7 +5,9 @@ import { duration, firstWords, number, plural } from '../../data/formats.ts';
 import { inBackground } from '../../data/in-background.ts';
 import { type RouteParams, addressOf } from '../../data/routes.ts';
 import { canCancel, hasEnded } from '../../data/run-rows.ts';
+import { toolsWithEffect } from '../../data/transcript.ts';
 import { RunStore } from '../../data/run-store.ts';
+import { money } from '../../data/usage.ts';
 import { cliOf, curlOf, sdkOf } from '../../data/snippets.ts';
 import { Button } from '../../parts/button.tsx';
 import { now } from '../../page/clock.ts';
@@ -73,13 +75,16 @@ const statusNames: Readonly<Record<string, string>> = {
 
 function RunHeading(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
   const { store, run } = props;
+  const mayAnswer = useRight('interactions:write');
+  const isElsewhere = run.status === 'waiting' && !mayAnswer;
+  const name = isElsewhere ? 'Waiting' : statusNames[run.status];
   const { tenantId } = useTenant();
   const params = { tenant: tenantId, session: run.session_id, agent: run.agent_name };
   return (
     <>
       <Heading title={firstWords(promptOf(run))} actions={<RunActions store={store} run={run} />}>
         <p class="summary-line">
-          <Status of={run.status} label={statusNames[run.status]} />
+          <Status of={run.status} label={name} />
           <a href={addressOf('agent', params)}>{run.agent_name}</a>
           <a href={addressOf('session', params)}>session</a>
           {run.attempt > 1 && <span>{`attempt ${run.attempt}`}</span>}
@@ -110,6 +115,9 @@ function RunCounters(props: { readonly store: RunStore; readonly run: RunRecord 
         <span title="tokens in and out">
           {`${number(run.usage.input_tokens)} + ${number(run.usage.output_tokens)} tokens`}
         </span>
+      )}
+      {run.usage?.cost !== undefined && (
+        <span title="cost of the run">{money(run.usage.cost, run.usage.currency ?? '')}</span>
       )}
       <button
         type="button"
@@ -162,13 +170,18 @@ function RunActions(props: { readonly store: RunStore; readonly run: RunRecord }
         <CopyItem text={location.href} label="Copy link" />
       </MenuButton>
       {hasEnded(run) && mayWrite && (
-        <RunAgain run={run} onRun={(where) => inBackground(again.run(where))} />
+        <RunAgain
+          run={run}
+          tools={toolsWithEffect(store.view.value.items)}
+          onRun={(where) => again.run(where)}
+        />
       )}
       {!hasEnded(run) && (
         <Button
           kind="danger"
           onClick={() => setAsking(true)}
-          disabled={!mayWrite || !canCancel(run)}
+          isAllowed={mayWrite}
+          disabled={!canCancel(run)}
         >
           Cancel
         </Button>
@@ -190,30 +203,50 @@ function RunActions(props: { readonly store: RunStore; readonly run: RunRecord }
 
 type Where = 'same' | 'new';
 
-/** Asks where first: an agent that pays would pay once more. */
+/** Asks where first, and once more where a tool had an effect: an agent that paid would pay once more. */
 function RunAgain(props: {
   readonly run: RunRecord;
-  readonly onRun: (where: Where) => void;
+  readonly tools: readonly string[];
+  readonly onRun: (where: Where) => Promise<unknown>;
 }): JSX.Element {
-  const { run, onRun } = props;
+  const { run, tools, onRun } = props;
   const { tenantId } = useTenant();
+  const [asked, setAsked] = useState<Where | undefined>(undefined);
   const params = { tenant: tenantId, agent: run.agent_name };
+  const choose = (where: Where) =>
+    tools.length === 0 ? inBackground(onRun(where)) : setAsked(where);
   return (
-    <MenuButton
-      label={
-        <>
-          Run again <Icon name="ChevronDown" />
-        </>
-      }
-    >
-      <button type="button" onClick={() => onRun('same')}>
-        In this session
-      </button>
-      <button type="button" onClick={() => onRun('new')}>
-        In a new session
-      </button>
-      <a href={addressOf('agent', params, { prompt: promptOf(run) })}>Edit first</a>
-    </MenuButton>
+    <>
+      <MenuButton
+        label={
+          <>
+            Run again <Icon name="ChevronDown" />
+          </>
+        }
+      >
+        <button type="button" onClick={() => choose('same')}>
+          In this session
+        </button>
+        <button type="button" onClick={() => choose('new')}>
+          In a new session
+        </button>
+        <a href={addressOf('agent', params, { prompt: promptOf(run) })}>Edit first</a>
+      </MenuButton>
+      {asked !== undefined && (
+        <Confirm
+          title="Run this again?"
+          action="Run again"
+          onConfirm={() => onRun(asked)}
+          onClose={() => setAsked(undefined)}
+        >
+          <p>
+            {'This run called '}
+            <code>{tools.join(', ')}</code>
+            {'. The agent may do the same once more, with the same effect.'}
+          </p>
+        </Confirm>
+      )}
+    </>
   );
 }
 

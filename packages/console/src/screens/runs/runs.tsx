@@ -194,6 +194,9 @@ function columnsFor(
           )}
           <span class="narrow-only muted">{`${run.agent_name}: `}</span>
           {run.preview || '(no prompt)'}
+          <span class="small-only muted small">
+            <Time at={run.created_at} />
+          </span>
         </a>
       ),
     },

@@ -15,7 +15,10 @@ function normalised(text: string): string {
     text
       .replaceAll(/\b[a-z]+_([0-9a-z]{16,}|(?=[a-z]*\d)[0-9a-z]{3,})(…[0-9a-z]{0,4})?/g, 'ID')
       .replaceAll(/\b(just now|\d+ (s|min|h) ago)/g, 'TIME')
-      .replaceAll(/\b\d[\d,.]* ?(ms|s|min|h|d|k|M|kB|MB|GB|B|days?)\b( \d+ (s|min|h))?/g, 'SIZE')
+      .replaceAll(
+        /\b\d[\d,.]* ?(ms|s|min|m|h|d|k|M|kB|MB|GB|B|days?)\b( \d+ (s|min|m|h))?/g,
+        'SIZE',
+      )
       .replaceAll(/(?<=code: )…\S{4}$/gm, 'SECRET')
       .replaceAll(/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d+ [A-Z][a-z]{2}( \d{4})?\b/g, 'DAY')
       // What took no time is not shown.
