@@ -69,6 +69,7 @@ async function buildPackage(name: (typeof order)[number], folder: string): Promi
     const migrations = 'store/migrations';
     await cp(join(home, 'src', migrations), join(built, 'dist', migrations), { recursive: true });
     await buildConsole(join(built, 'dist/console'));
+    await copyPythonKit(join(built, 'dist/python'));
   }
   if (name === 'api-page' || name === 'server') {
     for (const file of guideFiles(root)) {
@@ -77,6 +78,15 @@ async function buildPackage(name: (typeof order)[number], folder: string): Promi
   }
   if (name === 'cli') {
     await cp(join(home, 'bin'), join(built, 'bin'), { recursive: true });
+  }
+}
+
+/** Python reads the kit as it is. */
+async function copyPythonKit(folder: string): Promise<void> {
+  const home = join(root, 'packages/agent-python');
+  const isKit = (path: string) => !path.endsWith('__pycache__');
+  for (const part of ['convoke_agent', 'launch.sh']) {
+    await cp(join(home, part), join(folder, part), { recursive: true, filter: isKit });
   }
 }
 

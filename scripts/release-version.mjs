@@ -1,5 +1,5 @@
 // Versions and notes of a release: every package of the checkout has the same version, and CHANGELOG.md has its section.
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const pattern = /^\d+\.\d+\.\d+(-[0-9a-z.]+)?$/;
@@ -78,8 +78,11 @@ function notesIn(changelog, heading) {
 
 /** @param {string} root */
 function manifestsOf(root) {
-  return readdirSync(join(root, 'packages')).map((name) => {
-    const path = join(root, 'packages', name, 'package.json');
+  const paths = readdirSync(join(root, 'packages')).map((name) =>
+    join(root, 'packages', name, 'package.json'),
+  );
+  // The Python kit has no version: it is part of the server's package.
+  return paths.filter(existsSync).map((path) => {
     return { path, manifest: /** @type {Manifest} */ (JSON.parse(readFileSync(path, 'utf8'))) };
   });
 }

@@ -49,7 +49,9 @@ async function bundle(folder: string): Promise<void> {
 
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256');
-  const folders = (await readdir(join(root, 'packages'))).map((name) => `packages/${name}/src`);
+  const folders = (await readdir(join(root, 'packages')))
+    .map((name) => `packages/${name}/src`)
+    .filter((folder) => existsSync(join(root, folder)));
   const listed = await Promise.all(
     folders.map(async (folder) =>
       (await readdir(join(root, folder), { recursive: true, withFileTypes: true }))

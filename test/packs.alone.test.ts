@@ -32,7 +32,7 @@ afterAll(() => removeFolder(folder));
 
 test.each(names)('%s holds no sources, no tests and no settings of the repository', (name) => {
   const allowed =
-    /^(package\.json|LICENSE|THIRD-PARTY-LICENSES\.md|README\.md|bin\/convoke\.mjs|.*\.(c?js|d\.ts|sql)|dist\/pages\/.*\.md|dist\/console\/.*)$/;
+    /^(package\.json|LICENSE|THIRD-PARTY-LICENSES\.md|README\.md|bin\/convoke\.mjs|.*\.(c?js|d\.ts|sql)|dist\/pages\/.*\.md|dist\/console\/.*|dist\/python\/(launch\.sh|convoke_agent\/(\w+\.py|py\.typed)))$/;
   const files = packed.get(name) ?? [];
   expect(files.filter((path) => !allowed.test(path) || /(^|\/)test\//.test(path))).toEqual([]);
   expect(files).toContain('package.json');
@@ -54,9 +54,11 @@ test('examples of the readmes work: the code of the contract runs, and the comma
   for (const [name, isKnown] of known) expect([name, isKnown]).toEqual([name, true]);
 });
 
-test('the server brings its migrations and the built console along', () => {
+test('the server brings its migrations, the built console and the Python kit along', () => {
   expect(packed.get('server')).toContain('dist/store/migrations/sqlite/0001-schema.sql');
   expect(packed.get('server')).toContain('dist/console/index.html');
+  expect(packed.get('server')).toContain('dist/python/launch.sh');
+  expect(packed.get('server')).toContain('dist/python/convoke_agent/__main__.py');
 });
 
 test.each(['server', 'cli'] as const)(

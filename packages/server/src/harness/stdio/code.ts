@@ -10,6 +10,7 @@ import { CompileCaches } from './compile-cache.ts';
 import { shownErrors } from './ending.ts';
 import type { StartedProgram, StdioParts } from './leg.ts';
 import type { CallMessage } from './protocol.ts';
+import { launchPython } from './python.ts';
 import { type CodeSettings, readCode } from './settings.ts';
 
 /** A recovery point has the state of the session and the progress of the run, 4 MiB each, and maybe a result. */
@@ -20,9 +21,9 @@ const launcher = createRequire(import.meta.url).resolve('@convoke/agent/launch')
 const kitFolder = dirname(dirname(launcher));
 
 /**
- * Agents that are one function, which the kit (`packages/agent`) calls in a sandboxed process (D-160). Every effect passes the
- * ledger and every leg begins with the first line of the function, so a run survives the loss of its worker without
- * further ado.
+ * Agents that are one function, which a kit (`packages/agent`, `packages/agent-python`) calls in a sandboxed process (D-160).
+ * Every effect passes the ledger and every leg begins with the first line of the function, so a run survives the loss of
+ * its worker without further ado.
  */
 export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
   const processes = new CodeProcesses(parts);
@@ -70,6 +71,7 @@ export function launchOf(
   { entry }: Pick<CodeSettings, 'entry'>,
   more: readonly string[] = [],
 ): Pick<StartedProgram, 'command' | 'readOnly'> {
+  if (entry.endsWith('.py')) return launchPython(entry, more);
   const node = [process.execPath, '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', launcher];
   const redirect = ['/bin/sh', '-c', 'exec 3>&1 1>&2; exec "$@"', 'sh'];
   return { command: [...redirect, ...node, `./${entry}`, './', ...more], readOnly: [kitFolder] };

@@ -1,4 +1,4 @@
-import { chown, mkdir, mkdtemp } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { resolveReferences } from '../../agents/secret-references.ts';
@@ -121,6 +121,15 @@ async function failureOf(
   return { problem: end.outcome === 'error' ? end.message : ended };
 }
 
-function digestOf({ folder, settings }: PreparingAgent<CodeSettings>): Promise<string> {
-  return digestSources(folder, [settings.entry, 'package.json', 'package-lock.json']);
+async function digestOf({ folder, settings }: PreparingAgent<CodeSettings>): Promise<string> {
+  const { entry } = settings;
+  return digestSources(folder, [entry, ...(await besideOf(entry, folder))]);
+}
+
+/** The files beside the entry that decide what the program does. A module in Python may be in any of them. */
+async function besideOf(entry: string, folder: string): Promise<readonly string[]> {
+  if (!entry.endsWith('.py')) return ['package.json', 'package-lock.json'];
+  const names = await readdir(folder).catch((): string[] => []);
+  const modules = names.filter((name) => name.endsWith('.py') && name !== entry).sort();
+  return ['pyproject.toml', 'requirements.txt', 'uv.lock', ...modules];
 }

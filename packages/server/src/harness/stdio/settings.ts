@@ -31,7 +31,7 @@ export interface CodeSettings extends StdioSettings {
 }
 
 /** The first of these that exists is the agent. */
-const entries = ['agent.ts', 'agent.mjs', 'agent.js'];
+const entries = ['agent.ts', 'agent.mjs', 'agent.js', 'agent.py'];
 
 export function readCode({ declared, folder }: DeclaredAgent): ReadSettings<CodeSettings> {
   const refuse = (path: readonly string[], message: string) =>
@@ -41,11 +41,11 @@ export function readCode({ declared, folder }: DeclaredAgent): ReadSettings<Code
   }
   const entry = declared.entry ?? entries.find((name) => existsSync(join(folder, name)));
   if (entry === undefined) {
-    const message = `has no file to run: write agent.ts beside agent.yaml, or name another one with "entry"`;
+    const message = `has no file to run: write agent.ts or agent.py beside agent.yaml, or name another one with "entry"`;
     return refuse(['framework'], message);
   }
-  if (!/\.(ts|mts|mjs|js)$/.test(entry)) {
-    return refuse(['entry'], 'must be a .ts, .mts, .mjs or .js file');
+  if (!/\.(ts|mts|mjs|js|py)$/.test(entry)) {
+    return refuse(['entry'], 'must be a .ts, .mts, .mjs, .js or .py file');
   }
   if (!existsSync(join(folder, entry))) {
     return refuse(['entry'], "names a file that does not exist in the agent's folder");

@@ -14,23 +14,25 @@ const nap = `7072.${process.pid}`;
 
 beforeAll(() => requireSandbox());
 
-adapterSuite('code', {
-  replays: true,
-  async open() {
-    const { harness, sandbox, close } = await openCode();
-    return { harness, account: sandbox.account, close };
-  },
-  planFor: (steps, gatedTools) => planOf(steps.map(programStep), gatedTools),
-  memory: {
-    first: planOf([{ remember: 'blue' }], []),
-    second: planOf([{ recall: true }], []),
-    expected: 'I remember blue',
-  },
-  isWorking: () => readdirSync('/proc').some(isWorker),
-});
+for (const entry of ['program.ts', 'program.py']) {
+  adapterSuite(`code (${entry})`, {
+    replays: true,
+    async open() {
+      const { harness, sandbox, close } = await openCode();
+      return { harness, account: sandbox.account, close };
+    },
+    planFor: (steps, gatedTools) => planOf(entry, steps.map(programStep), gatedTools),
+    memory: {
+      first: planOf(entry, [{ remember: 'blue' }], []),
+      second: planOf(entry, [{ recall: true }], []),
+      expected: 'I remember blue',
+    },
+    isWorking: () => readdirSync('/proc').some(isWorker),
+  });
+}
 
-function planOf(steps: Json, approvalRequiredTools: readonly string[]): Plan {
-  const settings = { entry: 'program.ts' };
+function planOf(entry: string, steps: Json, approvalRequiredTools: readonly string[]): Plan {
+  const settings = { entry };
   const agent = agentOf({ framework: 'code', folder, approvalRequiredTools, settings });
   return { agent, prompt: JSON.stringify(steps) };
 }

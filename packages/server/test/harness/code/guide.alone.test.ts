@@ -1,5 +1,5 @@
 // The agent of docs/guides/agents-as-code.md, as a reader writes it, and the test that the guide has for it.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
@@ -11,37 +11,40 @@ import { startServer } from '../../support/server.ts';
 
 beforeAll(() => requireSandbox());
 
-test('the agent of the guide goes on after a restart, and refunds once with what was approved', async () => {
-  const files = [...(await filesOfGuide())].filter(([path]) => !path.endsWith('.test.ts'));
-  const agentFiles = Object.fromEntries(
-    files.map(([path, text]) => [path.replace('agents/', ''), text]),
-  );
-  let server = await startServer({ agents: {}, agentFiles });
-  const { session, run } = await begin(server, 'refunds', 'order 7');
-  await answer(server, await pendingIn(server, session.id), { answer: 'late' });
-  const asked = await pendingIn(server, session.id);
-  await server.stop(60_000);
-  server = await server.restart();
-  await answer(server, asked, { decision: 'allow', updated_input: { order: 7, amount: 15 } });
-  const { status, output_text } = await ended(server, run);
-  expect([status, output_text]).toEqual([
-    'completed',
-    'Looking for order 7.\nRefunded (R-7), number 1 of this session.\n',
-  ]);
-  const folder = join(server.config.dataDir, 'workspaces');
-  const paths = await readdir(folder, { recursive: true });
-  const ledger = paths.find((path) => path.endsWith('ledger.txt')) ?? '';
-  expect(await readFile(join(folder, ledger), 'utf8')).toMatch(
-    /^15 for order 7 \(run_\S+ \S+\)\n$/,
-  );
-}, 120_000);
+const agents = [
+  { name: 'refunds', said: 'Refunded (R-7), number 1 of this session.' },
+  { name: 'returns', said: 'Refunded (R-7), since it was late.' },
+];
+
+test.each(agents)(
+  'the agent $name of the guide goes on after a restart, and refunds once with what was approved',
+  async ({ name, said }) => {
+    const files = [...(await filesOfGuide())].filter(([path]) => !path.includes('test'));
+    const agentFiles = Object.fromEntries(
+      files.map(([path, text]) => [path.replace('agents/', ''), text]),
+    );
+    let server = await startServer({ agents: {}, agentFiles });
+    const { session, run } = await begin(server, name, 'order 7');
+    await answer(server, await pendingIn(server, session.id), { answer: 'late' });
+    const asked = await pendingIn(server, session.id);
+    await server.stop(60_000);
+    server = await server.restart();
+    await answer(server, asked, { decision: 'allow', updated_input: { order: 7, amount: 15 } });
+    const { status, output_text } = await ended(server, run);
+    expect([status, output_text]).toEqual(['completed', `Looking for order 7.\n${said}\n`]);
+    const folder = join(server.config.dataDir, 'workspaces');
+    const paths = await readdir(folder, { recursive: true });
+    const ledger = paths.find((path) => path.endsWith('ledger.txt')) ?? '';
+    expect(await readFile(join(folder, ledger), 'utf8')).toMatch(
+      /^15 for order 7 \(run_\S+ \S+\)\n$/,
+    );
+  },
+  120_000,
+);
 
 test('the test of the guide passes', async () => {
   await using folder = await openProgramFolder(root);
-  for (const [path, text] of await filesOfGuide()) {
-    await mkdir(dirname(join(folder.path, path)), { recursive: true });
-    await writeFile(join(folder.path, path), text);
-  }
+  await writeGuide(folder.path);
   const said = execFileSync(process.execPath, ['--test'], {
     cwd: join(folder.path, 'agents/refunds'),
     encoding: 'utf8',
@@ -49,6 +52,24 @@ test('the test of the guide passes', async () => {
   });
   expect(said).toMatch(/pass 2\b/);
 }, 60_000);
+
+test('the test of the guide in Python passes', async () => {
+  await using folder = await openProgramFolder(root);
+  await writeGuide(folder.path);
+  const { status, stderr } = spawnSync('/usr/bin/python3', ['-B', '-m', 'unittest'], {
+    cwd: join(folder.path, 'agents/returns'),
+    encoding: 'utf8',
+    env: { PYTHONPATH: join(root, 'packages/agent-python') },
+  });
+  expect([status, stderr]).toEqual([0, expect.stringMatching(/^Ran 2 tests/m)]);
+}, 60_000);
+
+async function writeGuide(folder: string): Promise<void> {
+  for (const [path, text] of await filesOfGuide()) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+}
 
 async function filesOfGuide(): Promise<Map<string, string>> {
   const guide = await readFile(join(root, 'docs/guides/agents-as-code.md'), 'utf8');

@@ -37,7 +37,7 @@ const agentOf = (body: string) =>
 
 describe('before a client invokes the agent, its author is told (D-184)', () => {
   test.each<[string, Readonly<Record<string, string>>, RegExp]>([
-    ['of a missing file', {}, /has no file to run: write agent\.ts/],
+    ['of a missing file', {}, /has no file to run: write agent\.ts or agent\.py/],
     [
       'of an entry that does not exist',
       { 'agent.yaml': 'framework: code\nentry: x.ts\n' },

@@ -15,16 +15,20 @@ import { openCode } from './open-code.ts';
 
 const folder = dirname(fileURLToPath(import.meta.url));
 const recovery = { ...agentOf({}).recovery, attempts: 20 };
-const agent = agentOf({ framework: 'code', folder, recovery, settings: { entry: 'clerk.ts' } });
 const whole = 'Looking. I think. Since late: r-1. Mailing. Run 1.';
 
-describe.each(databaseKinds)('on %s, a worker that dies under an agent as code', (kind) => {
+const clerks = ['clerk.ts', 'clerk.py', 'async_clerk.py'].flatMap((entry) =>
+  databaseKinds.map((kind) => ({ kind, entry })),
+);
+
+describe.each(clerks)('on $kind, a worker that dies under $entry', ({ kind, entry }) => {
   let legs: MortalLegs;
   let code: OpenStdio;
   beforeAll(async () => {
     requireSandbox();
     code = await openCode();
     const { harness, sandbox } = code;
+    const agent = agentOf({ framework: 'code', folder, recovery, settings: { entry } });
     legs = await MortalLegs.open({ kind, agent, harness, account: sandbox.account });
   });
   afterAll(async () => {

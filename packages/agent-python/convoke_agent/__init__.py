@@ -1,0 +1,23 @@
+"""Agents as code for Convoke: one function, which survives deploys, `kill -9` and a week of waiting for an approval."""
+
+from .agent import Agent, agent
+from .context import AsyncContext, Context
+from .failures import Denied, InDoubt, LegOver, Misuse, NotJson, RunCancelled, StepFailed
+from .signal_of_run import Signal
+from .steps import Approval
+
+__all__ = [
+    "Agent",
+    "Approval",
+    "AsyncContext",
+    "Context",
+    "Denied",
+    "InDoubt",
+    "LegOver",
+    "Misuse",
+    "NotJson",
+    "RunCancelled",
+    "Signal",
+    "StepFailed",
+    "agent",
+]

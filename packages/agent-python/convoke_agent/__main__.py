@@ -1,0 +1,24 @@
+# Starts an agent's program. It is read by every Python, so that an old one can say that it is too old.
+import json
+import os
+import sys
+
+
+def main(arguments):
+    if sys.version_info < (3, 9):
+        version = ".".join(str(part) for part in sys.version_info[:3])
+        problem = "Python " + version + "; the kit needs 3.9"
+        end = {"type": "end", "outcome": "error", "code": "agent_error", "message": problem}
+        message = {"type": "checked", "problem": problem} if "--check" in arguments else end
+        os.write(3, (json.dumps(message) + "\n").encode("utf-8"))
+        return
+    # Isolated from the environment, Python does not find the kit. It is found here, and not below the agent's folder.
+    kit = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    sys.path.insert(0, kit)
+    from convoke_agent.launch import launch
+
+    sys.path.remove(kit)
+    launch(arguments)
+
+
+main(sys.argv[1:])

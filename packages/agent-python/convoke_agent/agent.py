@@ -1,0 +1,36 @@
+"""Makes an agent of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .failures import Misuse
+
+_COROUTINE = 0x80
+_GENERATORS = 0x20 | 0x200
+
+
+class Agent:
+    """A program that the server can run."""
+
+    def __init__(self, body: Callable) -> None:
+        self.body = body
+        self.__name__ = getattr(body, "__name__", "agent")
+        self.__doc__ = body.__doc__
+        #: Whether it is `async def`.
+        self.is_async = bool(_flags_of(body) & _COROUTINE)
+
+
+def agent(body: Callable) -> Agent:
+    """Makes an agent of a function, which is `def` or `async def`. A text that it returns is the end of the answer."""
+    if not callable(body):
+        raise Misuse("@agent stands above a function that takes ctx: @agent, without parentheses")
+    if _flags_of(body) & _GENERATORS:
+        raise Misuse("a function with @agent must not yield: use ctx.say, or ctx.stream")
+    return Agent(body)
+
+
+def _flags_of(body: Callable) -> int:
+    function = getattr(body, "__func__", body)
+    code = getattr(function, "__code__", None) or getattr(type(body).__call__, "__code__", None)
+    return 0 if code is None else code.co_flags

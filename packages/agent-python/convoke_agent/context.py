@@ -1,0 +1,304 @@
+"""What the function of an agent has to work with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable
+
+from .failures import InDoubt, Misuse
+from .floor import Emission
+from .json_values import json_copy
+from .leg import Leg
+from .steps import Approval, Steps
+from .tool import inputs_of, named_like, words_of
+from .work import bound_work
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar, Union
+
+    from .signal_of_run import Signal
+    from .tasks import Tasks
+    from .threads import Threads
+
+    T = TypeVar("T")
+    Option = Union[str, dict[str, str]]
+
+
+class _Context:
+    """What both kinds of functions have. Everything that has an effect, or takes long, belongs in a step."""
+
+    def __init__(self, leg: Leg, host: Threads | Tasks) -> None:
+        self._leg = leg
+        self._host = host
+        self._steps = Steps(leg)
+
+    @property
+    def prompt(self) -> str:
+        return self._leg.start["input"]["prompt"]
+
+    @property
+    def input(self) -> dict:
+        """The input of the run as it was sent."""
+        return self._leg.start["run_input"]
+
+    @property
+    def folder(self) -> str:
+        """The session folder: `files/` has the session's files, and what is left in `outputs/` is added to them."""
+        return self._leg.start["workspace"]
+
+    @property
+    def files(self) -> list[str]:
+        """Names in `files/`."""
+        try:
+            return sorted(os.listdir(os.path.join(self.folder, "files")))
+        except OSError:
+            return []
+
+    @property
+    def signal(self) -> Signal:
+        """Aborts when the run is cancelled."""
+        return self._leg.signal
+
+    @property
+    def run_id(self) -> str:
+        return self._leg.start["run_id"]
+
+    @property
+    def session_id(self) -> str:
+        return self._leg.start["session_id"]
+
+    @property
+    def run_number(self) -> int:
+        """Counts the runs of the session from 1."""
+        return self._leg.start["run_number"]
+
+    @property
+    def state(self) -> dict:
+        """JSON that the session keeps from one run to the next, stored when a run completes."""
+        return self._leg.progress.state
+
+    @property
+    def saved(self) -> object:
+        """What the last `save` of this run stored; None before the first."""
+        return self._leg.progress.saved
+
+    def say(self, text: object) -> None:
+        """Says something to the reader of the run."""
+        self._emit({"type": "message_delta", "text": str(text)})
+
+    def usage(
+        self,
+        *,
+        input_tokens: int,
+        output_tokens: int,
+        model: str | None = None,
+        cached_input_tokens: int = 0,
+        reasoning_tokens: int = 0,
+        cost: int | None = None,
+        currency: str | None = None,
+    ) -> None:
+        """Adds to what the run has used.
+
+        Cached tokens are part of the input, those of reasoning part of the output. `cost` is in millionths of
+        `currency`, for a program that knows what it costs.
+        """
+        used: dict[str, object] = {"type": "usage"}
+        if model is not None:
+            used["model"] = model
+        used.update(input_tokens=input_tokens, output_tokens=output_tokens)
+        used.update(cached_input_tokens=cached_input_tokens, reasoning_tokens=reasoning_tokens)
+        if cost is not None:
+            used["cost"] = cost
+        if currency is not None:
+            used["currency"] = currency
+        self._emit(used)
+
+    def event(self, name: str, data: dict | None = None) -> None:
+        """Emits the event `code.<name>`."""
+        copy = json_copy({} if data is None else data, "data")
+        self._emit({"type": "custom", "name": name, "data": copy})
+
+    def save(self, progress: object) -> None:
+        """Stores progress: the next leg finds it as `saved`, and replays no step before it."""
+        self._host.enter(lambda: self._steps.save(progress))
+
+    def _emit(self, emission: Emission) -> None:
+        self._host.enter(lambda: self._steps.emit(emission))
+
+
+class Context(_Context):
+    """The `ctx` of a `def`."""
+
+    _host: Threads
+
+    def step(
+        self,
+        name: str,
+        work: Callable[..., T],
+        *,
+        repeatable: bool = False,
+        input: object = None,
+        touches: str = "both",
+    ) -> T:
+        """Runs the function, at most once; later legs of the run get the stored result.
+
+        The function gets `key`, `input` and `signal` where it has parameters of these names. `repeatable`: carried out
+        again after a loss in its middle, instead of asking a person. `input`: what a person sees who has to allow the
+        step. `touches`: what it can change: "workspace", "outside" or "both".
+        """
+        return self._host.drive(self._steps.step(name, work, repeatable, input, touches))  # type: ignore[return-value]
+
+    def stream(self, name: str, source: Iterable[str] | Callable[..., Iterable[str]]) -> str:
+        """A repeatable step that says what the source yields, and returns the whole."""
+        texts_of = bound_work(f'stream "{name}"', source) if callable(source) else lambda given: source
+
+        def say_all(key: str, input: object, signal: Signal) -> str:
+            whole = []
+            for text in texts_of({"key": key, "input": input, "signal": signal}):  # type: ignore[attr-defined]
+                self.say(text)
+                whole.append(text)
+            return "".join(whole)
+
+        return self.step(name, say_all, repeatable=True)
+
+    def ask(self, question: str, *, options: Iterable[Option] | None = None) -> str | None:
+        """Asks a person; None if the person declines."""
+        answer = self._host.drive(self._steps.ask(_question(question, options)))
+        return _joined(answer)
+
+    def ask_many(self, question: str, *, options: Iterable[Option]) -> list[str] | None:
+        """As `ask`, for several of the options."""
+        asked = {**_question(question, options), "multiple": True}
+        return self._host.drive(self._steps.ask(asked)).get("values")  # type: ignore[attr-defined]
+
+    def approve(self, tool: str, input: object, work: Callable[..., object]) -> Approval:
+        """Runs the function once, with the input that a person has allowed."""
+        return self._host.drive(self._steps.approve(tool, input, work))  # type: ignore[return-value]
+
+    def scope(self, name: str, body: Callable[[], T]) -> T:
+        """Counts the names of steps inside of it apart from those outside."""
+        return self._host.drive(self._steps.scope(name, body))  # type: ignore[return-value]
+
+    def parallel(self, *functions: Callable[[], object]) -> list:
+        """Runs the functions at the same time, each in a thread, and returns their results.
+
+        One of them runs at a time, except for the work of their steps. If one raises, so does this, when all have
+        ended.
+        """
+        return self._host.drive(self._parallel(functions))  # type: ignore[return-value]
+
+    def tool(self, function: Callable[..., object], *, approval: bool = False) -> Callable[..., object]:
+        """A function to hand over to a framework as a tool: each call of it is a step, or needs an approval.
+
+        A call that is not allowed, or in doubt, returns the person's words, for the model to read.
+        """
+        inputs = inputs_of(function, is_async=False)
+
+        def call(*arguments: object, **named: object) -> object:
+            used = self._steps.use_tool(
+                function.__name__, inputs(arguments, named), lambda input: function(**input), approval
+            )
+            try:
+                return words_of(self._host.drive(used))  # type: ignore[arg-type]
+            except InDoubt as doubt:
+                return str(doubt)
+
+        return named_like(call, function)
+
+    async def _parallel(self, functions: tuple[Callable[[], object], ...]) -> list:
+        self._steps.guard_parallel()
+        branches = [self._host.start(function) for function in functions]
+        ended: list = [await branch for branch in branches]
+        for _, error in ended:
+            if error is not None:
+                raise error
+        return [returned for returned, _ in ended]
+
+
+class AsyncContext(_Context):
+    """The `ctx` of an `async def`: the same calls, awaited."""
+
+    _host: Tasks
+
+    async def step(
+        self,
+        name: str,
+        work: Callable[..., Awaitable[T] | T],
+        *,
+        repeatable: bool = False,
+        input: object = None,
+        touches: str = "both",
+    ) -> T:
+        """As `Context.step`."""
+        self._host.check_thread()
+        return await self._steps.step(name, work, repeatable, input, touches)  # type: ignore[return-value]
+
+    async def stream(self, name: str, source: AsyncIterable[str] | Iterable[str] | Callable[..., object]) -> str:
+        """A repeatable step that says what the source yields, and returns the whole."""
+        texts_of = bound_work(f'stream "{name}"', source) if callable(source) else lambda given: source
+
+        async def say_all(key: str, input: object, signal: Signal) -> str:
+            whole = []
+            texts = await self._host.call(lambda: texts_of({"key": key, "input": input, "signal": signal}))
+            if hasattr(texts, "__aiter__"):
+                async for text in texts:  # type: ignore[attr-defined]
+                    self.say(text)
+                    whole.append(text)
+            else:
+                for text in texts:  # type: ignore[attr-defined]
+                    self.say(text)
+                    whole.append(text)
+            return "".join(whole)
+
+        return await self.step(name, say_all, repeatable=True)  # type: ignore[return-value]
+
+    async def ask(self, question: str, *, options: Iterable[Option] | None = None) -> str | None:
+        """Asks a person; None if the person declines."""
+        self._host.check_thread()
+        return _joined(await self._steps.ask(_question(question, options)))
+
+    async def ask_many(self, question: str, *, options: Iterable[Option]) -> list[str] | None:
+        """As `ask`, for several of the options."""
+        self._host.check_thread()
+        answer = await self._steps.ask({**_question(question, options), "multiple": True})
+        return answer.get("values")
+
+    async def approve(self, tool: str, input: object, work: Callable[..., object]) -> Approval:
+        """Runs the function once, with the input that a person has allowed."""
+        self._host.check_thread()
+        return await self._steps.approve(tool, input, work)
+
+    async def scope(self, name: str, body: Callable[[], Awaitable[T]]) -> T:
+        """Counts the names of steps inside of it apart from those outside."""
+        self._host.check_thread()
+        return await self._steps.scope(name, body)  # type: ignore[return-value]
+
+    def tool(self, function: Callable[..., object], *, approval: bool = False) -> Callable[..., Awaitable[object]]:
+        """As `Context.tool`; what it returns is awaited."""
+        inputs = inputs_of(function, is_async=True)
+
+        async def call(*arguments: object, **named: object) -> object:
+            self._host.check_thread()
+            input = inputs(arguments, named)
+            try:
+                return words_of(
+                    await self._steps.use_tool(function.__name__, input, lambda input: function(**input), approval)
+                )
+            except InDoubt as doubt:
+                return str(doubt)
+
+        return named_like(call, function)
+
+
+def _question(question: str, options: Iterable[Option] | None) -> dict:
+    if not isinstance(question, str):
+        raise Misuse(f"a question must be a text, and is a {type(question).__name__}")
+    if options is None:
+        return {"question": question}
+    return {"question": question, "options": json_copy(list(options), "options")}
+
+
+def _joined(answer: object) -> str | None:
+    values = answer.get("values")  # type: ignore[attr-defined]
+    return None if values is None else ", ".join(values)

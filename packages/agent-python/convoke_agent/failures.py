@@ -1,0 +1,54 @@
+"""What the kit raises, for programs to catch, and to unwind them."""
+
+from __future__ import annotations
+
+
+class StepFailed(Exception):
+    """The step failed: its error is its result, in this leg and in every later one."""
+
+    def __init__(self, step: str, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.step = step
+        #: The name of the error that the step raised.
+        self.reason = reason
+
+
+class InDoubt(Exception):
+    """It is not known whether the step was carried out, and it is not repeated.
+
+    The message is what a person said, if one was asked.
+    """
+
+    def __init__(self, step: str, note: str) -> None:
+        super().__init__(note)
+        self.step = step
+
+
+class Denied(Exception):
+    """A person did not allow the step, which `approval_required_tools` of agent.yaml lists."""
+
+    def __init__(self, step: str, reason: str | None) -> None:
+        super().__init__("not allowed" if reason is None else reason)
+        self.step = step
+
+
+class Misuse(Exception):
+    """The program uses the kit in a way that cannot work. The message says what to do."""
+
+
+class NotJson(Exception):
+    """A value that JSON cannot carry. The message names the place and what to do."""
+
+
+class RunCancelled(BaseException):
+    """The run was cancelled. Every call of `ctx` raises it; `except Exception` does not catch it (D-172)."""
+
+    def __init__(self) -> None:
+        super().__init__("The run was cancelled.")
+
+
+class LegOver(BaseException):
+    """This process has nothing more to do: the run waits for a person, or continues elsewhere (D-167).
+
+    It unwinds the function. `except Exception` does not catch it, and every further call of `ctx` raises it again.
+    """

@@ -1,0 +1,105 @@
+"""Values that survive a restart: what is stored and read again is equal to what the program had."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from .failures import NotJson
+
+#: Many parsers take no more levels than 128, and the value is inside of other objects.
+_DEPTH_MAX = 100
+#: From here on JavaScript writes a number with an exponent, and Python reads it as another type.
+_NUMBER_MAX = 10**21
+_lone_surrogate = re.compile("[\ud800-\udfff]")
+
+_remedies = {
+    "tuple": "a list",
+    "set": "a list",
+    "frozenset": "a list",
+    "datetime": "a string",
+    "date": "a string",
+    "Decimal": "a string",
+    "UUID": "a string",
+    "bytes": "a string, or write a file and return its name",
+    "bytearray": "a string, or write a file and return its name",
+    "coroutine": "its awaited value: write the agent as async def",
+    "generator": "a list, or use ctx.stream",
+}
+
+
+def dump(value: object) -> str:
+    """The JSON text of a value that was checked."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _lone_surrogate.sub(lambda found: "\\u%04x" % ord(found[0]), text)
+
+
+def size_of(text: str) -> int:
+    """The bytes of a text in UTF-8."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def units_of(text: str) -> int:
+    """The length of a text as the server counts it."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def json_text(value: object, place: str) -> str:
+    """The JSON text of a value.
+
+    It refuses what `json.dumps` would silently change, such as a tuple: the program would get another value after a
+    restart than before (D-163).
+    """
+    _check(value, place, ())
+    return dump(value)
+
+
+def json_copy(value: object, place: str) -> object:
+    """A copy that shares nothing with the value, as it is after the server has stored it."""
+    _check(value, place, ())
+    return _as_stored(value, place)
+
+
+def _check(value: object, place: str, above: tuple[object, ...]) -> None:
+    kind = type(value)
+    if value is None or kind is str or kind is bool or kind is int:
+        return
+    if kind is float:
+        if value - value == 0:  # type: ignore[operator]
+            return
+        raise NotJson(f"{value} at {place}: return None or a text")
+    if kind is not dict and kind is not list:
+        name = kind.__name__
+        raise NotJson(f"{a_kind(value)} at {place}: return {_remedies.get(name, 'a dict of its members')}")
+    if any(each is value for each in above):
+        raise NotJson(f"an object that contains itself at {place}")
+    if len(above) >= _DEPTH_MAX:
+        raise NotJson(f"more than {_DEPTH_MAX} levels at {place[:80]}")
+    inside = (*above, value)
+    if kind is list:
+        for index, each in enumerate(value):  # type: ignore[var-annotated, arg-type]
+            _check(each, f"{place}[{index}]", inside)
+        return
+    for name, member in value.items():  # type: ignore[attr-defined]
+        if type(name) is not str:
+            raise NotJson(f"a key that is {a_kind(name)} at {place}: use texts as keys")
+        _check(member, f"{place}.{name}", inside)
+
+
+def a_kind(value: object) -> str:
+    name = type(value).__name__
+    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+
+
+def _as_stored(value: object, place: str) -> object:
+    """Numbers as JavaScript has them: 5.0 is 5, and an integer must be one that it can represent."""
+    kind = type(value)
+    if kind is list:
+        return [_as_stored(each, place) for each in value]  # type: ignore[attr-defined]
+    if kind is dict:
+        return {name: _as_stored(each, f"{place}.{name}") for name, each in value.items()}  # type: ignore[attr-defined]
+    if kind is float and value.is_integer() and abs(value) < _NUMBER_MAX:  # type: ignore[attr-defined, arg-type]
+        return int(value)  # type: ignore[call-overload]
+    if kind is int and (abs(value) >= _NUMBER_MAX or int(float(value)) != value):  # type: ignore[arg-type]
+        raise NotJson(f"the number {value} at {place} has too many digits: use a text")
+    return value

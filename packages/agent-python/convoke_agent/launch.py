@@ -1,0 +1,174 @@
+"""Starts an agent's program: launch ENTRY FOLDER [--check LABEL].
+
+Lines to the server go to descriptor 3, so that whatever the program and its children print is never part of the answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from queue import SimpleQueue
+from types import ModuleType
+
+from .agent import Agent
+from .context import AsyncContext, Context
+from .failures import Misuse
+from .json_values import dump
+from .leg import Leg
+from .problems import Program, agent_in, load_problem, where_of
+from .threads import Threads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .tasks import Tasks
+
+_OUTPUT = 3
+
+
+def launch(arguments: list[str]) -> None:
+    entry, folder, *more = arguments
+    is_check = more[:1] == ["--check"]
+    program = Program(entry, folder, more[1] if len(more) > 1 else "the agent's folder")
+    lines = _take_standard_streams()
+    # The server asks with a line, too, and the function may clean up (D-172).
+    signal.signal(signal.SIGTERM, lambda number, frame: None)
+    loaded = _load(program)
+    if is_check:
+        _write({"type": "checked", "problem": loaded if isinstance(loaded, str) else None})
+    else:
+        _run_legs(loaded, program, lines)
+    _exit()
+
+
+def _take_standard_streams() -> int:
+    """Keeps the server's lines from children of the program: they inherit standard input. Returns its descriptor."""
+    lines = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.set_inheritable(_OUTPUT, False)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    return lines
+
+
+def _load(program: Program) -> Agent | str:
+    """The agent, or what is wrong. Files beside it can be imported."""
+    sys.path.insert(0, program.folder)
+    name = os.path.splitext(os.path.basename(program.entry))[0]
+    module = ModuleType(name)
+    module.__file__ = program.entry
+    try:
+        with open(program.entry, "rb") as file:
+            code = compile(file.read(), program.entry, "exec")
+        sys.modules.setdefault(name, module)
+        exec(code, module.__dict__)
+    except BaseException as error:
+        return load_problem(error, program)
+    return agent_in(module.__dict__, program)
+
+
+def _run_legs(loaded: Agent | str, program: Program, lines: int) -> None:
+    """A process may get a further start message after its end."""
+    server = _Server(lines)
+    host: Threads | Tasks | None = None
+    while True:
+        start = server.starts.get()
+        if start is None:
+            return
+        if isinstance(loaded, str):
+            Leg(start, _write, Threads()).fail(Misuse(loaded))
+        elif loaded.is_async:
+            from .tasks import Tasks
+
+            host = host or Tasks()
+            _run_leg(loaded, Leg(start, _write, host, lambda error: where_of(error, program)), server)
+        else:
+            _run_leg(loaded, Leg(start, _write, Threads(), lambda error: where_of(error, program)), server)
+
+
+def _run_leg(loaded: Agent, leg: Leg, server: _Server) -> None:
+    host: Threads | Tasks = leg.host  # type: ignore[assignment]
+    ctx = (AsyncContext if loaded.is_async else Context)(leg, host)  # type: ignore[arg-type]
+    server.attach(leg)
+    try:
+        host.run(leg.perform(lambda: loaded.body(ctx)))
+    except BaseException as error:
+        leg.fail(error)
+    server.detach()
+
+
+class _Server:
+    """Reads the server's lines in a thread of its own."""
+
+    def __init__(self, lines: int) -> None:
+        self.starts: SimpleQueue[dict | None] = SimpleQueue()
+        self._leg: Leg | None = None
+        self._early: list[dict] = []
+        self._lock = threading.Lock()
+        threading.Thread(target=self._read, args=(lines,), daemon=True).start()
+
+    def attach(self, leg: Leg) -> None:
+        with self._lock:
+            self._leg = leg
+            early, self._early = self._early, []
+            for message in early:
+                _tell(leg, message)
+
+    def detach(self) -> None:
+        with self._lock:
+            self._leg = None
+
+    def _read(self, lines: int) -> None:
+        with open(lines, "rb") as stream:
+            for line in stream:
+                message = json.loads(line)
+                if message["type"] == "start":
+                    self.starts.put(message)
+                else:
+                    self._take(message)
+        self.starts.put(None)
+        if self._leg is not None and self._leg.is_over:
+            # The function runs on although its leg has ended.
+            _exit()
+
+    def _take(self, message: dict) -> None:
+        with self._lock:
+            if self._leg is None:
+                self._early.append(message)
+            else:
+                _tell(self._leg, message)
+
+
+def _tell(leg: Leg, message: dict) -> None:
+    host: Threads | Tasks = leg.host  # type: ignore[assignment]
+
+    def receive() -> None:
+        leg.receive(message)
+        if message["type"] == "yield" and isinstance(host, Threads) and host.is_program_running:
+            leg.hand_over_now()
+
+    host.tell(receive)
+
+
+def _write(message: dict) -> None:
+    """Writes one line, and waits while the server does not read: a program cannot be faster than its log."""
+    rest = memoryview(f"{dump(message)}\n".encode())
+    while rest:
+        try:
+            rest = rest[os.write(_OUTPUT, rest) :]
+        except BlockingIOError:
+            time.sleep(0.001)
+
+
+def _exit() -> None:
+    """Ends the process without waiting for threads that the program has left."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            pass
+    os._exit(0)

@@ -1,0 +1,75 @@
+"""Names of steps and scopes, and what identifies them in every leg."""
+
+from __future__ import annotations
+
+import binascii
+import re
+
+from .failures import Misuse
+from .json_values import dump, units_of
+
+_NAME_MAX = 200
+_REF_MAX = 200
+_BETWEEN = " > "
+_control_character = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_ends_with_number = re.compile(r"#\d+\Z")
+
+
+class Scope:
+    """A part of the program in which names of steps are counted."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.running: set[str] = set()
+        self._counts: dict[str, int] = {}
+
+    def take(self, name: str, what: str) -> str:
+        """The ref of a step or scope: its name in its scope, the second one of that name with `#2` (D-161).
+
+        Two of one name at the same time are refused, the one case in which a name would be ambiguous (D-162).
+        """
+        _check_name(name, what)
+        if name in self.running:
+            raise Misuse(
+                f'two {what}s "{name}" run at the same time: give them different names, such as "{name} <id>"'
+            )
+        self.running.add(name)
+        return self.count(name)
+
+    def count(self, name: str) -> str:
+        """As `take`, for what may be asked several times at once."""
+        count = self._counts.get(name, 0) + 1
+        self._counts[name] = count
+        return _fitted(f"{self.path}{name}" if count == 1 else f"{self.path}{name}#{count}")
+
+
+def path_below(ref: str) -> str:
+    return f"{ref}{_BETWEEN}"
+
+
+def digest_of(*shown: object) -> str:
+    """Identifies what a person was shown (D-166)."""
+    # Most legs ask nothing, and do not pay for the import.
+    from hashlib import sha256
+
+    digest = binascii.b2a_base64(sha256(dump(list(shown)).encode("utf-8")).digest(), newline=False)
+    return digest.decode("ascii").replace("+", "-").replace("/", "_")[:16]
+
+
+def _check_name(name: object, what: str) -> None:
+    if not isinstance(name, str) or name == "" or units_of(name) > _NAME_MAX:
+        raise Misuse(f"the name of a {what} must be a text of 1 to {_NAME_MAX} characters")
+    if _control_character.search(name):
+        raise Misuse(f"the {what} {dump(str(name))} has a control character in its name")
+    if _BETWEEN in name or _ends_with_number.search(name):
+        raise Misuse(
+            f'the {what} "{name}": a name has no "{_BETWEEN}" and does not end with "#" and a number'
+        )
+
+
+def _fitted(ref: str) -> str:
+    """A ref that is too long keeps its beginning, for people, and gets a digest."""
+    if units_of(ref) <= _REF_MAX:
+        return ref
+    beginning = ref.encode("utf-16-le")[:320].decode("utf-16-le", "replace")
+    return f"{beginning}~{digest_of(ref)}"

@@ -1,0 +1,69 @@
+"""Says what keeps a program from being loaded, where, and what to do."""
+
+from __future__ import annotations
+
+import os
+
+from .agent import Agent
+
+
+class Program:
+    def __init__(self, entry: str, folder: str, label: str) -> None:
+        #: The file with the agent.
+        self.entry = os.path.realpath(entry)
+        #: The agent's folder.
+        self.folder = os.path.realpath(folder)
+        #: The folder's name for its author.
+        self.label = label
+
+    @property
+    def name(self) -> str:
+        return os.path.relpath(self.entry, self.folder)
+
+
+def agent_in(members: dict, program: Program) -> Agent | str:
+    """The one agent of a module, or what is wrong."""
+    found = {id(each): (name, each) for name, each in members.items() if isinstance(each, Agent)}
+    if len(found) == 1:
+        [(_, only)] = found.values()
+        return only
+    if not found:
+        return f"{program.name} has no function with @agent"
+    names = ", ".join(sorted(name for name, _ in found.values()))
+    return f"{program.name} has several functions with @agent ({names}): leave one"
+
+
+def load_problem(error: BaseException, program: Program) -> str:
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        place = _below(error.filename, program)
+        if place is not None:
+            return f"{place}:{error.lineno}: {type(error).__name__}: {error.msg}"
+    at = _place_of(error, program) or program.name
+    if isinstance(error, ModuleNotFoundError) and error.name is not None:
+        return (
+            f'{at}: the module "{error.name}" is missing: '
+            f"install its package into {program.label}/.venv, or write it beside {program.name}"
+        )
+    return f"{at}: {type(error).__name__}: {error}"
+
+
+def where_of(error: BaseException, program: Program) -> str:
+    """Where an error came from, in words for the end of a message: ` (agent.py:9)`."""
+    at = _place_of(error, program)
+    return "" if at is None else f" ({at})"
+
+
+def _place_of(error: BaseException, program: Program) -> str | None:
+    """The innermost line of the traceback that is in the folder, and not in a package."""
+    place, frame = None, error.__traceback__
+    while frame is not None:
+        below = _below(frame.tb_frame.f_code.co_filename, program)
+        if below is not None:
+            place = f"{below}:{frame.tb_lineno}"
+        frame = frame.tb_next
+    return place
+
+
+def _below(path: str, program: Program) -> str | None:
+    below = os.path.relpath(os.path.realpath(path), program.folder)
+    return None if below.startswith((os.pardir, ".venv" + os.sep)) else below

@@ -1,0 +1,88 @@
+"""What a leg has said and stored so far, and the recovery point that covers it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from .failures import NotJson
+from .floor import Emission, Floor, Speaker
+from .json_values import dump, json_copy, size_of
+from .replay import Replay, root_path, saves_of, state_before
+from .usage_sums import UsageSums
+
+_STATE_BYTES_MAX = 4 * 1024 * 1024
+
+
+class Progress:
+    """The recovery point is the session's checkpoint (D-177)."""
+
+    def __init__(self, start: dict, replay: Replay, send: Callable[[dict], None]) -> None:
+        self._send = send
+        self._usage = UsageSums()
+        fresh = {"convoke": 1, "run": start["run_id"], "base": state_before(start) or {}}
+        known = replay.point or {**fresh, "said": 0, "order": {}}
+        self._point = {name: known[name] for name in known if name not in ("said", "order")}
+        self._order: dict[str, int] = dict(known["order"])
+        self._last_order = replay.last_order
+        self.floor = self._new_floor(known["said"])
+        #: The state of the session, which the program changes.
+        self.state: dict = json_copy(self._point["base"], "ctx.state")  # type: ignore[assignment]
+
+    @property
+    def saved(self) -> object:
+        return (self._point.get("saved") or {}).get("value")
+
+    @property
+    def path(self) -> str:
+        """What the refs of steps begin with."""
+        return root_path(saves_of(self._point))
+
+    def say(self, emission: Emission, speaker: Speaker | None = None) -> None:
+        self.floor.say(emission, speaker)
+
+    def next_order(self) -> int:
+        """The next place in the order of results."""
+        self._last_order += 1
+        return self._last_order
+
+    def order_of(self, ref: str) -> int | None:
+        """The place of an answer, or of a call that was left; None if it has none yet."""
+        return self._order.get(ref)
+
+    def place(self, ref: str) -> None:
+        self._order[ref] = self.next_order()
+
+    def save(self, progress: object) -> None:
+        value = json_copy(progress, "progress")
+        before = self._point.get("before", self._point["base"])
+        saved = {"number": saves_of(self._point) + 1, "value": value}
+        self._point = {**self._point, "base": self.state_now(), "before": before, "saved": saved}
+        self._order = {}
+        self.floor = self._new_floor(0)
+        self._send({"type": "checkpoint", "state": self.point(), "recovery": True})
+
+    def point(self) -> dict:
+        return {**self._point, "said": self.floor.said, "order": dict(self._order)}
+
+    @property
+    def state_before(self) -> dict:
+        """The state with which a run leaves its session that did not complete: as it was (D-170)."""
+        return {"convoke": 1, "state": self._point.get("before", self._point["base"])}
+
+    def state_now(self) -> dict:
+        copy: dict = json_copy(self.state, "ctx.state")  # type: ignore[assignment]
+        size = size_of(dump(copy))
+        if size <= _STATE_BYTES_MAX:
+            return copy
+        kib = f"{math.ceil(size / 1024)} KiB, at most {_STATE_BYTES_MAX // 1024}"
+        raise NotJson(f"ctx.state has {kib}: write a file and keep its name")
+
+    def _new_floor(self, covered: int) -> Floor:
+        def send(emission: Emission, is_between_steps: bool) -> None:
+            message = self._usage.add(emission) if emission["type"] == "usage" else emission
+            # Text is taken back after a loss. An account is not, so its point comes with it: nothing is charged twice.
+            has_point = is_between_steps and emission["type"] != "message_delta"
+            self._send({**message, "point": self.point()} if has_point else message)
+
+        return Floor(covered, send)

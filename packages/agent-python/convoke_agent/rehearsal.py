@@ -1,0 +1,206 @@
+"""What a server keeps of one run, for tests: the ledger, answers, the last recovery point and the log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from .json_values import dump
+
+
+class Asked:
+    """A question or a request for approval, as a person sees it."""
+
+    def __init__(self, message: dict) -> None:
+        self.kind = "permission" if message["type"] == "permission_request" else "question"
+        self.question: str | None = message.get("question")
+        self.options = [each if isinstance(each, str) else each["label"] for each in message.get("options", [])]
+        self.tool: str | None = message.get("tool_name")
+        self.input: object = message.get("tool_input")
+
+
+class CalledStep:
+    def __init__(self, name: str, input: object, is_repeatable: bool) -> None:
+        self.name = name
+        self.input = input
+        self.is_repeatable = is_repeatable
+
+
+class RehearsedRun:
+    def __init__(
+        self,
+        prompt: str = "",
+        input: dict | None = None,
+        state: dict | None = None,
+        answer: Callable[[Asked], object] | None = None,
+        approval_required_tools: tuple[str, ...] | list[str] = (),
+        folder: str = ".",
+        is_edited: bool = False,
+    ) -> None:
+        self._prompt = prompt
+        self._input = {"prompt": prompt} if input is None else input
+        self._answer = answer or _default_reply
+        self._approval_required_tools = list(approval_required_tools)
+        self._folder = folder
+        self._is_edited = is_edited
+        self._calls: dict[str, dict] = {}
+        self._answers: dict[str, dict] = {}
+        self._open: dict[str, Asked] = {}
+        self._checkpoint: dict | None = None if state is None else {"convoke": 1, "state": state}
+        self._texts: list[str] = []
+        self._covered_texts = 0
+        self._usage: list[tuple[int, str | None, int]] = []
+        #: Legs so far.
+        self.legs = 0
+        self.has_doubt = False
+        self.asked: list[Asked] = []
+        self.called: list[CalledStep] = []
+        self.events: list[dict] = []
+        self.end: dict | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(self._texts)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all legs together. A report is the sum of its leg: it replaces the one before."""
+        last = {(leg, model): tokens for leg, model, tokens in self._usage}
+        return sum(last.values())
+
+    @property
+    def state(self) -> dict:
+        checkpoint = self._checkpoint or {}
+        return checkpoint.get("state") or checkpoint.get("before") or checkpoint.get("base") or {}
+
+    def start(self) -> dict:
+        self.legs += 1
+        given: dict = {"kind": "prompt", "prompt": self._prompt}
+        if self.legs > 1:
+            calls = {ref: _known_call(call) for ref, call in self._calls.items()}
+            given = {"kind": "continue", "prompt": self._prompt, "answers": self._answers, "calls": calls}
+        start = {
+            "type": "start",
+            "protocol": 2,
+            "run_id": "run_1",
+            "session_id": "sess_1",
+            "run_number": 1,
+            "input": given,
+            "run_input": self._input,
+            "state": self._checkpoint,
+            "agent_changed": self._is_edited and self.legs > 1,
+            "workspace": self._folder,
+            "agent_folder": self._folder,
+            "agent": {"approval_required_tools": self._approval_required_tools},
+        }
+        return json.loads(dump(start))
+
+    def record(self, message: dict) -> None:
+        """Makes a message of the program durable."""
+        kind = message["type"]
+        if kind == "message_delta":
+            self._texts.append(message["text"])
+        elif kind == "usage":
+            tokens = message["input_tokens"] + message["output_tokens"]
+            self._usage.append((self.legs, message.get("model"), tokens))
+        elif kind == "custom":
+            self.events.append({"name": message["name"], "data": message["data"]})
+        elif kind in ("user_question", "permission_request"):
+            self._ask(message)
+        elif kind == "call_begin":
+            self._begin(message)
+        elif kind == "call_end":
+            call = self._calls.get(message["call_id"])
+            if call is None or call["status"] != "begun":
+                raise AssertionError(f"{message['call_id']} ended and had not begun")
+            call.update(status="ended", ok=message["ok"], output=message["output"])
+        elif kind == "checkpoint":
+            self._keep(message["state"])
+        elif kind == "end":
+            if message["outcome"] not in ("waiting", "yielded"):
+                self.end = message
+            if "state" in message:
+                self._checkpoint = message["state"]
+        if "point" in message:
+            self._keep(message["point"])
+
+    def mark_begun(self, ref: str) -> None:
+        """Counts a call as carried out: the server has let the program begin it."""
+        call = self._calls.get(ref)
+        if call is None:
+            return
+        call["is_done"] = True
+        self.called.append(CalledStep(call["name"], call["input"], call["is_repeatable"]))
+
+    def lose(self) -> None:
+        """The process is gone: what its point does not cover is taken back, and calls that had begun are in doubt."""
+        del self._texts[self._covered_texts :]
+        for ref, call in self._calls.items():
+            if call["status"] != "begun":
+                continue
+            may_repeat = call["is_repeatable"] and self._answers.get(ref, {}).get("kind") != "permission"
+            if call["is_done"] and not may_repeat:
+                self.has_doubt = True
+                call.update(status="left", output="A person says that it was carried out.")
+            else:
+                call["status"] = "again"
+
+    def reply(self) -> None:
+        """Replies to everything that is open."""
+        for ref, asked in self._open.items():
+            self._answers[ref] = _answer_of(asked, self._answer(asked))
+        self._open.clear()
+
+    def _ask(self, message: dict) -> None:
+        ref = message["ref"]
+        if ref in self._answers or ref in self._open:
+            return
+        self._open[ref] = Asked(message)
+        self.asked.append(self._open[ref])
+
+    def _begin(self, message: dict) -> None:
+        ref = message["call_id"]
+        if self._calls.get(ref, {"status": "again"})["status"] != "again":
+            raise AssertionError(f"{ref} was begun before")
+        self._calls[ref] = {
+            "name": message["tool_name"],
+            "input": message["tool_input"],
+            "is_repeatable": message.get("repeatable", False),
+            "status": "begun",
+            "is_done": False,
+            "ok": True,
+            "output": "",
+        }
+
+    def _keep(self, point: dict) -> None:
+        self._checkpoint = point
+        self._covered_texts = len(self._texts)
+
+
+def _known_call(call: dict) -> dict:
+    if call["status"] == "ended":
+        return {"state": "ended", "ok": call["ok"], "output": call["output"]}
+    if call["status"] == "left":
+        return {"state": "left", "note": call["output"]}
+    return {"state": "again", "input": call["input"]}
+
+
+def _default_reply(asked: Asked) -> object:
+    if asked.kind == "permission":
+        return True
+    return asked.options[0] if asked.options else "yes"
+
+
+def _answer_of(asked: Asked, reply: object) -> dict:
+    if asked.kind == "question":
+        if reply is None:
+            return {"kind": "question", "declined": True, "reason": None}
+        values = reply if isinstance(reply, (list, tuple)) else [reply if isinstance(reply, str) else dump(reply)]
+        return {"kind": "question", "values": list(values)}
+    if isinstance(reply, dict):
+        if reply["allow"]:
+            return {"kind": "permission", "allow": True, "input": reply["input"]}
+        return {"kind": "permission", "allow": False, "reason": reply.get("reason")}
+    if reply is True:
+        return {"kind": "permission", "allow": True, "input": asked.input}
+    return {"kind": "permission", "allow": False, "reason": None}

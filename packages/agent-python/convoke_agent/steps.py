@@ -1,0 +1,304 @@
+"""What the program does in one leg: steps, questions and approvals, each known by its name or by what was shown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from contextvars import ContextVar
+
+from .failures import Denied, InDoubt, LegOver, Misuse
+from .floor import Emission, Speaker
+from .json_values import dump, json_copy
+from .leg import Leg
+from .names import Scope, digest_of, path_below
+from .pending import Pending
+from .results import outcome_of, outcome_of_error, read_result, value_of
+from .work import bound_work
+
+#: What a step said while another one had the floor is stored with its result, up to this many characters.
+_SAID_CHARACTERS_MAX = 256 * 1024
+_touches = ("workspace", "outside", "both")
+
+
+class Call:
+    def __init__(self, ref: str, name: str, input: object, work: Callable) -> None:
+        self.ref = ref
+        self.name = name
+        self.input = input
+        self.work = work
+        self.touches = "both"
+        self.is_repeatable = False
+
+
+class Place:
+    """Where the program is: in which scope, and in which step."""
+
+    def __init__(self, steps: Steps, scope: Scope | None, step: Speaker | None = None) -> None:
+        self.steps = steps
+        self.scope = scope
+        self.step = step
+
+
+_place: ContextVar[Place | None] = ContextVar("convoke_place", default=None)
+
+
+class Approval:
+    """Whether a person allowed it, and what the function returned then."""
+
+    def __init__(self, allowed: bool, value: object = None, reason: str | None = None) -> None:
+        self.allowed = allowed
+        self.value = value
+        self.reason = reason
+
+
+class Steps:
+    def __init__(self, leg: Leg) -> None:
+        self._leg = leg
+        self._root = Scope(leg.progress.path)
+
+    def emit(self, emission: Emission) -> None:
+        self._leg.guard()
+        self._leg.progress.say(emission, self._step)
+
+    async def step(
+        self,
+        name: str,
+        work: Callable,
+        repeatable: bool = False,
+        input: object = None,
+        touches: str = "both",
+    ) -> object:
+        self._guard_outside(f'step "{name}"')
+        if touches not in _touches:
+            raise Misuse(f'step "{name}": touches must be one of {", ".join(_touches)}')
+        bound = bound_work(f'step "{name}"', work)
+        given = json_copy({} if input is None else input, "input")
+        scope = self._scope
+        call = Call(scope.take(name, "step"), name, given, bound)
+        call.touches, call.is_repeatable = touches, repeatable
+        try:
+            return await self._take_step(call)
+        finally:
+            scope.running.discard(name)
+
+    async def ask(self, question: dict) -> dict:
+        self._guard_outside("ask")
+        ref = self._scope.count(f"ask {digest_of(question)}")
+        answer = self._leg.replay.answers.get(ref)
+        if answer is None:
+            await self._leg.ask({"type": "user_question", "ref": ref, **question})
+        await self._leg.delivered_late(ref)
+        return answer  # type: ignore[return-value]
+
+    async def approve(self, tool: str, input: object, work: Callable) -> Approval:
+        self._guard_outside("approve")
+        bound = bound_work(f'approve "{tool}"', work)
+        given = json_copy(input, "input")
+        scope, name = self._scope, f"{tool} {digest_of(tool, given)}"
+        call = Call(scope.take(name, "request"), tool, given, bound)
+        try:
+            return await self._take_approval(call)
+        finally:
+            scope.running.discard(name)
+
+    async def use_tool(self, tool: str, input: object, work: Callable, approval: bool) -> Approval:
+        """A call of a model's: known by its input, since a model may make several of one tool at once."""
+        self._guard_outside(f'tool "{tool}"')
+        given = json_copy(input, "input")
+        ref = self._scope.count(f"{tool} {digest_of(tool, given)}")
+        call = Call(ref, tool, given, bound_work(f'tool "{tool}"', work))
+        try:
+            return await self._take_approval(call) if approval else Approval(True, await self._take_step(call))
+        except Denied as denied:
+            return Approval(False, reason=str(denied))
+
+    async def scope(self, name: str, body: Callable[[], object]) -> object:
+        self._guard_outside(f'scope "{name}"')
+        scope = self._scope
+        below = Scope(path_below(scope.take(name, "scope")))
+        token = _place.set(Place(self, below))
+        try:
+            return await self._leg.host.call(body)
+        finally:
+            _place.reset(token)
+            scope.running.discard(name)
+
+    def save(self, progress: object) -> None:
+        """Makes a recovery point of the author's: the next leg replays nothing before it (D-171)."""
+        self._guard_outside("save")
+        if self._leg.is_working or self._scope is not self._root:
+            raise Misuse("save while no step runs, and outside of every scope")
+        self._leg.progress.save(progress)
+        self._root = Scope(self._leg.progress.path)
+
+    def guard_parallel(self) -> None:
+        self._guard_outside("parallel")
+
+    @property
+    def _here(self) -> Place:
+        place = _place.get()
+        return place if place is not None and place.steps is self else Place(self, None)
+
+    @property
+    def _step(self) -> Speaker | None:
+        step = self._here.step
+        return None if step is None or step.is_over else step
+
+    @property
+    def _scope(self) -> Scope:
+        return self._here.scope or self._root
+
+    def _guard_outside(self, what: str) -> None:
+        self._leg.guard()
+        step = self._step
+        if step is None:
+            return
+        asks = what.startswith(("ask", "approve"))
+        remedy = "ask first, then begin the step" if asks else "begin one step after the other; ctx.scope groups them"
+        raise Misuse(f'{what} inside of the step "{step.name}": {remedy}')
+
+    async def _take_step(self, call: Call) -> object:
+        known = self._leg.replay.take(call.ref)
+        if known is not None:
+            return await self._resume(call, known)
+        if not self._needs_approval(call.name):
+            return await self._carry_out(call)
+        answer = await self._permission(call)
+        if answer["allow"]:
+            call.input = answer["input"]
+            return await self._carry_out(call)
+        await self._leg.delivered_late(call.ref)
+        raise Denied(call.name, answer.get("reason"))
+
+    async def _take_approval(self, call: Call) -> Approval:
+        known = self._leg.replay.take(call.ref)
+        if known is not None:
+            return Approval(True, await self._resume(call, known))
+        answer = await self._permission(call)
+        if answer["allow"]:
+            call.input = answer["input"]
+            return Approval(True, await self._carry_out(call))
+        await self._leg.delivered_late(call.ref)
+        return Approval(False, reason=answer.get("reason"))
+
+    def _needs_approval(self, name: str) -> bool:
+        """D-168: the operator's list holds, whatever the program says."""
+        for glob in self._leg.start["agent"]["approval_required_tools"]:
+            pattern = ".*".join(re.escape(part) for part in glob.split("*"))
+            if re.fullmatch(pattern, name, re.DOTALL):
+                return True
+        return False
+
+    async def _permission(self, call: Call) -> dict:
+        answer = self._leg.replay.answers.get(call.ref)
+        if answer is not None and answer["kind"] == "permission":
+            return answer
+        request = {"type": "permission_request", "ref": call.ref}
+        return await self._leg.ask({**request, "tool_name": call.name, "tool_input": call.input})  # type: ignore[return-value]
+
+    async def _resume(self, call: Call, known: dict) -> object:
+        if known["state"] == "again":
+            call.input = known["input"]
+            return await self._carry_out(call)
+        if known["state"] == "left":
+            await self._leg.delivered_late(call.ref)
+            raise InDoubt(call.name, known["note"])
+        result = read_result(known["output"])
+        await self._leg.delivered(result)
+        return value_of(call.name, result)
+
+    async def _carry_out(self, call: Call) -> object:
+        step = Speaker(call.name)
+        self._leg.working()
+        try:
+            await self._may_begin(call)
+            began = self._leg.begin(_call_begin(call))
+        except BaseException:
+            self._leg.ran()
+            raise
+        outcome, escaped = await self._do(call, step, began)
+        return await self._end_step(call, step, outcome, escaped)
+
+    async def _do(self, call: Call, step: Speaker, began: Pending) -> tuple[dict, BaseException | None]:
+        """The outcome of the step, and what unwinds the program beside it, such as a cancelled task."""
+        token = _place.set(Place(self, self._here.scope, step))
+        try:
+            given = {"key": await began, "input": call.input, "signal": self._leg.signal}
+            return outcome_of(call.name, await self._leg.host.perform(lambda: call.work(given))), None
+        except Exception as error:
+            return outcome_of_error(error), None
+        except BaseException as error:
+            return outcome_of_error(error), error
+        finally:
+            _place.reset(token)
+            step.is_over = True
+
+    async def _end_step(self, call: Call, step: Speaker, outcome: dict, escaped: BaseException | None) -> object:
+        floor = self._leg.progress.floor
+        if escaped is None and _size_of(step.unsaid) > _SAID_CHARACTERS_MAX:
+            await floor.turn_of(step, self._leg.host)
+        unsaid = floor.leave(step)
+        result = {**outcome, "order": self._leg.progress.next_order()}
+        if call.is_repeatable:
+            result["isRepeatable"] = True
+        if unsaid:
+            result["said"] = unsaid
+        end = {"type": "call_end", "call_id": call.ref, "ok": "error" not in outcome, "output": dump(result)}
+        # The result and the point that covers its text are one transaction (D-175).
+        self._leg.send({**end, "point": self._leg.progress.point()} if floor.is_free else end)
+        floor.give_on()
+        self._leg.ran()
+        if escaped is not None:
+            raise escaped
+        await self._leg.delivered(result)
+        # As it was stored: the first time and every other time the program gets the same.
+        return value_of(call.name, json.loads(end["output"]))  # type: ignore[arg-type]
+
+    async def _may_begin(self, call: Call) -> None:
+        """Waits until everything that is known has reached the program: only then is it clear what is new."""
+        if self._leg.replay.left_over:
+            await self._leg.quiet()
+            self._leg.guard()
+            left = self._leg.replay.left_over
+            if left:
+                await self._continue_without(left, call)
+        if not self._leg.may_begin:
+            await self._without_working(self._leg.never())
+
+    async def _continue_without(self, left: list[str], call: Call) -> None:
+        """The program took another way than before (D-173). If its author has changed it, a person decides (D-174)."""
+        ref = f"edited {digest_of(left)}"
+        answer = self._leg.replay.answers.get(ref)
+        is_doubtful = self._leg.replay.has_effect_left and not call.is_repeatable
+        if answer is None and is_doubtful and self._leg.start.get("agent_changed"):
+            names = ", ".join(f'"{name}"' for name in left)
+            question = (
+                f"The agent was edited during this run. It did not ask for the results of {names}, and is about to "
+                f'begin "{call.name}". If that is the same step under a new name, it would be done twice.'
+            )
+            asked = {"type": "user_question", "ref": ref, "question": question}
+            await self._without_working(self._leg.ask({**asked, "options": ["Continue", "End the run"]}))
+        if answer is not None and answer.get("values", [""])[0] != "Continue":
+            self._leg.fail(Misuse("a person ended the run, because the agent was edited during it"))
+            raise LegOver()
+        self._leg.replay.forget_left_over()
+        self._leg.send({"type": "custom", "name": "replay_differs", "data": {"left_over": left}})
+
+    async def _without_working(self, pending: Pending) -> None:
+        """Waits for what does not come in this leg."""
+        self._leg.ran()
+        try:
+            await pending
+        finally:
+            self._leg.working()
+
+
+def _call_begin(call: Call) -> dict:
+    message = {"type": "call_begin", "call_id": call.ref, "tool_name": call.name}
+    message = {**message, "tool_input": call.input, "touches": call.touches}
+    return {**message, "repeatable": True} if call.is_repeatable else message
+
+
+def _size_of(emissions: list[Emission]) -> int:
+    return sum(len(dump(each)) for each in emissions)

@@ -1,0 +1,114 @@
+"""Runs a program that is `async def`, with asyncio. Only such programs import this module."""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+import threading
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator
+
+from .failures import LegOver, Misuse
+from .pending import Host, Pending
+
+#: A program that never comes to rest gets its results all the same, after this many turns of the loop.
+_RESTLESS_TURNS_MAX = 100
+_UNWIND_SECONDS = 1
+
+
+class _RestingSelector(selectors.DefaultSelector):
+    """Knows when the loop has nothing more to do: it asks the selector to wait."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.later: deque[Callable[[], None]] = deque()
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self._turns = 0
+
+    def select(self, timeout: float | None = None) -> list:
+        if self.later and self.loop is not None:
+            self._turns += 1
+            if timeout is None or timeout > 0 or self._turns > _RESTLESS_TURNS_MAX:
+                self._turns = 0
+                self.loop.call_soon(self.later.popleft())
+            timeout = 0
+        return super().select(timeout)
+
+
+class Tasks(Host):
+    """One loop for all legs of a process: connections of the program's clients belong to it."""
+
+    def __init__(self) -> None:
+        self._selector = _RestingSelector()
+        self.loop = asyncio.SelectorEventLoop(self._selector)
+        self._selector.loop = self.loop
+        self._over: asyncio.Future[None] = self.loop.create_future()
+        self._main: asyncio.Task[None] | None = None
+        self._thread = threading.get_ident()
+
+    def run(self, program: Coroutine[object, object, None]) -> None:
+        """Runs the leg until it is over."""
+        self._thread = threading.get_ident()
+        self._over = self.loop.create_future()
+        self._selector.later.clear()
+        asyncio.set_event_loop(self.loop)
+        try:
+            self.loop.run_until_complete(self._until_over(program))
+        finally:
+            self._main = None
+            asyncio.set_event_loop(None)
+
+    async def _until_over(self, program: Coroutine[object, object, None]) -> None:
+        self._main = asyncio.ensure_future(program)
+        await asyncio.wait({self._main, self._over}, return_when=asyncio.FIRST_COMPLETED)
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        if others:
+            await asyncio.wait(others, timeout=_UNWIND_SECONDS)
+        if self._main.done() and not self._main.cancelled():
+            error = self._main.exception()
+            if error is not None and not isinstance(error, LegOver):
+                raise error
+
+    def close(self) -> None:
+        self.loop.close()
+
+    def tell(self, function: Callable[[], None]) -> None:
+        """Calls the kit from another thread than the program's: the server has said something."""
+        self.loop.call_soon_threadsafe(function)
+
+    def enter(self, function: Callable[[], None]) -> None:
+        """Calls the kit from the program, for what needs no waiting."""
+        self.check_thread()
+        function()
+
+    def check_thread(self) -> None:
+        if threading.get_ident() != self._thread:
+            raise Misuse("ctx is used in another thread: call it with loop.call_soon_threadsafe")
+
+    def wait(self, pending: Pending) -> Generator[object, object, None]:
+        arrived: asyncio.Future[None] = self.loop.create_future()
+        pending.on_settled = lambda: None if arrived.done() else arrived.set_result(None)
+        yield from arrived.__await__()
+
+    def later(self, callback: Callable[[], None]) -> None:
+        self._selector.later.append(callback)
+
+    def outside(self, callback: Callable[[], None]) -> None:
+        self.loop.call_soon(callback)
+
+    async def call(self, function: Callable[[], object]) -> object:
+        returned = function()
+        return await returned if hasattr(returned, "__await__") else returned  # type: ignore[misc]
+
+    async def perform(self, work: Callable[[], object]) -> object:
+        return await self.call(work)
+
+    def cancel(self) -> None:
+        if self._main is not None:
+            self._main.cancel()
+
+    def stop(self) -> None:
+        if not self._over.done():
+            self._over.set_result(None)

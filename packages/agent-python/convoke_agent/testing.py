@@ -1,0 +1,210 @@
+"""Runs an agent in the process of a test, as a server would."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from .agent import Agent
+from .context import AsyncContext, Context
+from .json_values import dump
+from .leg import Leg
+from .rehearsal import Asked, CalledStep, RehearsedRun
+from .threads import Threads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .tasks import Tasks
+
+__all__ = ["Asked", "CalledStep", "Rehearsal", "every_kill", "rehearse"]
+
+_LEGS_MAX = 1000
+#: A process is killed before or after a message is durable, or asked to hand its run over after it.
+_kinds = ("lost before", "lost after", "yield after")
+
+
+class Rehearsal:
+    """How a run went."""
+
+    def __init__(self, run: RehearsedRun, messages: list[list[dict]]) -> None:
+        end = run.end or {}
+        self.text = run.text
+        self.asked = run.asked
+        #: The steps that were carried out, in order.
+        self.calls = run.called
+        self.events = run.events
+        #: "completed", "cancelled" or "error".
+        self.outcome: str = end.get("outcome", "")
+        #: Why it failed.
+        self.message: str | None = end.get("message")
+        #: What the next run of the session finds in `ctx.state`.
+        self.state = run.state
+        self.tokens = run.tokens
+        #: What the program told the server in each of its legs.
+        self.messages = messages
+        self.has_doubt = run.has_doubt
+
+
+def rehearse(
+    agent: Agent,
+    *,
+    prompt: str = "",
+    input: dict | None = None,
+    state: dict | None = None,
+    answer: Callable[[Asked], object] | None = None,
+    approval_required_tools: tuple[str, ...] | list[str] = (),
+    folder: str = ".",
+    edited: Agent | None = None,
+) -> Rehearsal:
+    """Runs an agent in this process.
+
+    `answer` replies to what is asked: a text or a list for a question, None to decline; True, False or
+    `{"allow": True, "input": …}`, `{"allow": False, "reason": …}` for a permission. By default it is the first option,
+    "yes", and every permission. `edited` is the agent as its author edited it after the first leg, while the run waited
+    for an answer (D-174).
+    """
+    given = dict(prompt=prompt, input=input, state=state, answer=answer, folder=folder)
+    given.update(approval_required_tools=approval_required_tools)
+    return _play(agent, given, edited=edited)
+
+
+def every_kill(
+    make_agent: Callable[[], Agent],
+    *,
+    comparable: Callable[[str], str] = lambda text: text,
+    observe: Callable[[str, int, Rehearsal], None] | None = None,
+    **options: object,
+) -> Rehearsal:
+    """Runs an agent undisturbed, and again with a loss before and after each message and a hand-over at each (D-188).
+
+    Raises AssertionError if a step with an effect was carried out twice, if text, state or outcome differ, or if the
+    program took another way when it was replayed. A run in which a call was in doubt may end otherwise. `comparable`
+    returns what of the text has to be the same, for a program whose branches speak in any order. The other options are
+    those of `rehearse`.
+    """
+    expected = _play(make_agent(), options)
+    for message in range(sum(len(leg) for leg in expected.messages)):
+        for kind in _kinds:
+            result = _play(make_agent(), options, seat=(message, kind))
+            if observe is not None:
+                observe(kind, message, result)
+            problem = _difference(expected, result, comparable)
+            if problem is not None:
+                raise AssertionError(f"{kind} message {message + 1}: {problem}")
+    return expected
+
+
+def _difference(expected: Rehearsal, result: Rehearsal, comparable: Callable[[str], str]) -> str | None:
+    for name in sorted({call.name for call in result.calls}):
+        once, now = _effects(expected, name), _effects(result, name)
+        if now > once:
+            return f'the step "{name}" was carried out {now} times instead of {once}'
+    for event in result.events:
+        if event["name"] == "replay_differs":
+            return (
+                f"the replay took another way, without {dump(event['data']['left_over'])}: "
+                "what is read outside of steps must be the same in every leg"
+            )
+    if result.has_doubt:
+        return None
+    if result.outcome != expected.outcome:
+        return f"it ended {result.outcome} ({result.message or ''}) instead of {expected.outcome}"
+    if comparable(result.text) != comparable(expected.text):
+        return f"it said {dump(result.text)} instead of {dump(expected.text)}"
+    if result.state != expected.state:
+        return f"it left the state {dump(result.state)} instead of {dump(expected.state)}"
+    return None
+
+
+def _effects(rehearsal: Rehearsal, name: str) -> int:
+    return sum(1 for call in rehearsal.calls if call.name == name and not call.is_repeatable)
+
+
+def _play(
+    agent: Agent,
+    options: dict,
+    *,
+    edited: Agent | None = None,
+    seat: tuple[int, str] | None = None,
+) -> Rehearsal:
+    for each in (agent, edited):
+        if each is not None and not isinstance(each, Agent):
+            raise TypeError("this is no agent: pass a function with @agent")
+    run = RehearsedRun(**options, is_edited=edited is not None)
+    messages: list[list[dict]] = []
+    while run.end is None:
+        if run.legs > _LEGS_MAX:
+            raise AssertionError(f"the run does not end: {_LEGS_MAX} legs")
+        now = agent if edited is None or run.legs == 0 else edited
+        before = sum(len(leg) for leg in messages)
+        played = _PlayedLeg(run, lambda number: seat[1] if seat is not None and seat[0] == before + number else None)
+        messages.append(played.messages)
+        is_lost = played.play(now)
+        # A process that is lost after its last message has ended its run.
+        if is_lost and run.end is None:
+            run.lose()
+        run.reply()
+    return Rehearsal(run, messages)
+
+
+class _PlayedLeg:
+    def __init__(self, run: RehearsedRun, happening: Callable[[int], str | None]) -> None:
+        self._run = run
+        self._happening = happening
+        self._is_dead = False
+        self._fault: BaseException | None = None
+        self.messages: list[dict] = []
+
+    def play(self, agent: Agent) -> bool:
+        """Returns whether the leg was lost."""
+        if agent.is_async:
+            from .tasks import Tasks
+
+            tasks = Tasks()
+            try:
+                self._play_on(tasks, agent, AsyncContext)
+            finally:
+                tasks.close()
+        else:
+            threads = Threads()
+            self._play_on(threads, agent, Context)
+            threads.join()
+        if self._fault is not None:
+            raise self._fault
+        return self._is_dead
+
+    def _play_on(self, host: Threads | Tasks, agent: Agent, context: type) -> None:
+        self._leg = leg = Leg(self._run.start(), self._send, host)
+        ctx = context(leg, host)
+        host.run(leg.perform(lambda: agent.body(ctx)))
+
+    def _send(self, message: dict) -> None:
+        if self._is_dead:
+            return
+        kind = self._happening(len(self.messages))
+        copy = json.loads(dump(message))
+        self.messages.append(copy)
+        if kind == "lost before":
+            return self._die()
+        try:
+            self._run.record(copy)
+        except AssertionError as fault:
+            self._fault = fault
+            return self._die()
+        if kind == "lost after":
+            return self._die()
+        host = self._leg.host
+        if kind == "yield after":
+            host.later(lambda: self._leg.receive({"type": "yield"}))
+        if message["type"] == "call_begin":
+            host.later(lambda: self._begun(message["call_id"]))
+
+    def _begun(self, ref: str) -> None:
+        if self._is_dead:
+            return
+        self._run.mark_begun(ref)
+        self._leg.receive({"type": "call_begun", "call_id": ref, "idempotency_key": f"run_1.{ref}"})
+
+    def _die(self) -> None:
+        self._is_dead = True
+        self._leg.lose()

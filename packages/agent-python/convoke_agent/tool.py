@@ -1,0 +1,40 @@
+"""Functions that a framework calls as tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .failures import Misuse
+from .steps import Approval
+
+
+def inputs_of(function: Callable[..., object], is_async: bool) -> Callable[[tuple, dict], dict]:
+    """A function that turns the arguments of a call into the input that a person sees: by name."""
+    # It takes some time to import, and only programs with tools need it.
+    import inspect
+
+    name = getattr(function, "__name__", None)
+    if name is None:
+        raise Misuse("a tool is a function with a name")
+    if not is_async and inspect.iscoroutinefunction(function):
+        raise Misuse(f'the tool "{name}" is async def: write the agent as async def, too')
+    signature = inspect.signature(function)
+    allowed = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    for parameter in signature.parameters.values():
+        if parameter.kind not in allowed:
+            raise Misuse(f'the tool "{name}" has the parameter {parameter}: its parameters must have names')
+    return lambda arguments, named: dict(signature.bind(*arguments, **named).arguments)
+
+
+def words_of(approval: Approval) -> object:
+    """What the model gets: the result, or why there is none."""
+    if approval.allowed:
+        return approval.value
+    return "not allowed" if approval.reason is None else f"not allowed: {approval.reason}"
+
+
+def named_like(call: Callable, function: Callable) -> Callable:
+    """Frameworks read a tool's name, text and parameters from the function."""
+    import functools
+
+    return functools.update_wrapper(call, function)

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Starts an agent's program with the python3 of its .venv, or with the system's: launch.sh ENTRY FOLDER/ [--check LABEL].
+# Descriptor 3 becomes the way to the server, and standard output leads to standard error.
+exec 3>&1 1>&2
+
+refuse() {
+  if [ "$is_check" = --check ]; then
+    printf '{"type":"checked","problem":"%s"}\n' "$1" >&3
+  else
+    printf '{"type":"end","outcome":"error","code":"agent_error","message":"%s"}\n' "$1" >&3
+  fi
+  exit 0
+}
+
+is_check=$3
+python=python3
+if [ -e "$2.venv/bin/python3" ] || [ -L "$2.venv/bin/python3" ]; then
+  python=$2.venv/bin/python3
+  command -v "$python" >/dev/null ||
+    refuse '.venv/bin/python3 leads to a program that the sandbox does not have: make .venv with /usr/bin/python3'
+fi
+command -v "$python" >/dev/null || refuse 'the sandbox has no python3'
+exec "$python" -I -B "${0%/*}/convoke_agent/__main__.py" "$@"

@@ -1,0 +1,66 @@
+// The Python kit does the same as this one: the programs of the zoo, undisturbed and at every seat, message by message.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { root } from '../../../test/repository.ts';
+import { type Transcript, transcriptsOf } from './transcript.ts';
+import { type Specimen, zoo } from './zoo.ts';
+
+const kit = join(root, 'packages/agent-python');
+
+/** Programs whose branches do something else at the same time: which one is first is left to threads and loops. */
+const unordered: Readonly<Record<string, readonly string[]>> = {
+  zoo: [
+    'branches that end in another order than they began',
+    'steps that speak at once',
+    'two questions at once beside a step',
+    'scopes that run at once',
+  ],
+  async_zoo: ['branches that end in another order than they began', 'steps that speak at once'],
+};
+
+/** What of an unordered program is the same in every kit. */
+function setOf({ legs: _, seat: __, ...transcript }: Transcript, { options }: Specimen) {
+  const { comparable = (text: string) => text } = options ?? {};
+  const calls = transcript.calls.toSorted((a, b) => a.localeCompare(b));
+  return { ...transcript, calls, text: comparable(transcript.text) };
+}
+
+describe.each(['zoo', 'async_zoo'])('%s.py', (file) => {
+  const printed = new Map<string, Transcript[]>();
+  beforeAll(() => {
+    const lines = execFileSync('/usr/bin/python3', ['-B', 'transcript.py', file], {
+      cwd: join(kit, 'test'),
+      env: { PYTHONPATH: kit, LANG: 'C.UTF-8' },
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    const all = lines.trim().split('\n');
+    for (const [name, transcripts] of Map.groupBy(
+      all.map((line) => JSON.parse(line) as Transcript),
+      ({ name }) => name,
+    )) {
+      printed.set(name, transcripts);
+    }
+    expect([...printed.keys()]).toEqual(Object.keys(zoo));
+  }, 120_000);
+
+  test.each(Object.entries(zoo))('%s', async (name, specimen) => {
+    const { make, options = {} } = specimen;
+    const here = await transcriptsOf({ name, make, options });
+    const there = printed.get(name) ?? [];
+    if (unordered[file]?.includes(name) === true) {
+      expect(setOf(there[0] as Transcript, specimen)).toEqual(
+        setOf(here[0] as Transcript, specimen),
+      );
+      const whole = there.filter(({ doubt }) => !doubt);
+      expect(whole.length).toBeGreaterThan(here.length / 2);
+      const { text, state, outcome } = setOf(here[0] as Transcript, specimen);
+      for (const each of whole)
+        expect(setOf(each, specimen)).toMatchObject({ text, state, outcome });
+      return;
+    }
+    expect(there.map(({ seat }) => seat)).toEqual(here.map(({ seat }) => seat));
+    for (const [index, transcript] of here.entries()) expect(there[index]).toEqual(transcript);
+  });
+});

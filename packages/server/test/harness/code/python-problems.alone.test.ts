@@ -1,0 +1,199 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { requireSandbox } from '../../../../../test/services.ts';
+import { type ReadAgent, readAgentFolder } from '../../../src/agents/agent-folder.ts';
+import { temporaryFolder } from '../../support/agent-folders.ts';
+import { type OpenStdio, playProgram } from '../stdio/leg.ts';
+import { openCode } from './open-code.ts';
+
+let code: OpenStdio;
+beforeAll(async () => {
+  requireSandbox();
+  code = await openCode();
+});
+afterAll(() => code.close());
+
+/** Reads an agent as the server does, with these files beside its agent.yaml. Programs are executable. */
+async function read(files: Readonly<Record<string, string>>): Promise<ReadAgent> {
+  const folder = join(await temporaryFolder(), 'refunds');
+  for (const [path, text] of Object.entries({ 'agent.yaml': 'framework: code\n', ...files })) {
+    await mkdir(dirname(join(folder, path)), { recursive: true, mode: 0o755 });
+    await writeFile(join(folder, path), text, { mode: text.startsWith('#!') ? 0o755 : 0o644 });
+  }
+  await chmod(folder, 0o755);
+  const harnesses = new Map([['code', code.harness]]);
+  return readAgentFolder({ folder, name: 'refunds', harnesses });
+}
+
+async function played(files: Readonly<Record<string, string>>) {
+  const result = await read(files);
+  if (!result.ok) throw new Error(result.reason);
+  return playProgram(code, result.agent);
+}
+
+const agentOf = (body: string, kind = 'def') =>
+  `from convoke_agent import agent\n\n@agent\n${kind} main(ctx):\n${body.replaceAll(/^/gm, '    ')}\n`;
+
+/** A python3 that takes itself for an older one. */
+const oldPython = `#!/bin/sh
+shift 2
+exec /usr/bin/python3 -c 'import runpy, sys; sys.version_info = (3, 8, 10); sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name="__main__")' "$@"
+`;
+
+describe('before a client invokes the agent, its author is told (D-184)', () => {
+  test.each<[string, Readonly<Record<string, string>>, RegExp]>([
+    [
+      'of a sandbox without Python',
+      { 'agent.yaml': 'framework: code\nenv: { PATH: /nowhere }\n', 'agent.py': agentOf('pass') },
+      /^the sandbox has no python3$/,
+    ],
+    [
+      'of a Python that is too old',
+      { 'agent.py': agentOf('pass'), '.venv/bin/python3': oldPython },
+      /^Python 3\.8\.10; the kit needs 3\.9$/,
+    ],
+    [
+      'of a module that is missing, by its name',
+      { 'agent.py': '\nimport httpx.auth\n' },
+      /^agent\.py:2: the module "httpx" is missing: install its package into agents\/refunds\/\.venv/,
+    ],
+    [
+      'of a module that a file beside it misses',
+      { 'agent.py': 'import clients\n', 'clients.py': '\n\nimport httpx\n' },
+      /^clients\.py:3: the module "httpx" is missing/,
+    ],
+    ['of wrong syntax', { 'agent.py': 'x = 1\nx = = 2\n' }, /^agent\.py:2: SyntaxError: /],
+    [
+      'of wrong syntax in a file beside it',
+      { 'agent.py': 'import clients\n', 'clients.py': 'def f(:\n' },
+      /^clients\.py:1: SyntaxError: /,
+    ],
+    ['of wrong indentation', { 'agent.py': 'if 1:\nx = 2\n' }, /^agent\.py:2: IndentationError: /],
+    [
+      'of a missing agent',
+      { 'agent.py': 'def main(ctx): pass\n' },
+      /^agent\.py has no function with @agent$/,
+    ],
+    [
+      'of two agents',
+      { 'agent.py': `${agentOf('pass')}\n${agentOf('pass').replace('main', 'other')}` },
+      /^agent\.py has several functions with @agent \(main, other\): leave one$/,
+    ],
+    [
+      'of a generator',
+      { 'agent.py': agentOf("yield 'text'") },
+      /^agent\.py:3: Misuse: a function with @agent must not yield/,
+    ],
+    [
+      'of an error where the file is loaded',
+      { 'agent.py': 'a = None\na.b\n' },
+      /^agent\.py:2: AttributeError: /,
+    ],
+    [
+      'of a program that ends while it is loaded',
+      { 'agent.py': 'import sys\nsys.exit(3)\n' },
+      /^agent\.py:2: SystemExit: 3$/,
+    ],
+  ])('%s', async (_what, files, expected) => {
+    const result = await read(files);
+    expect(result.ok ? 'none' : result.reason).toMatch(expected);
+  });
+
+  test('of nothing, if all is well: the digest is that of its modules', async () => {
+    const files = {
+      'agent.py': `from clients import name\nfrom src.more import other\n${agentOf('return name')}`,
+      'clients.py': `name = 'one'\n`,
+      'src/more.py': `other = 'one'\n`,
+    };
+    const all = await Promise.all([
+      read(files),
+      read(files),
+      read({ ...files, 'clients.py': `name = 'two'\n` }),
+      read({ ...files, 'src/more.py': `other = 'two'\n` }),
+    ]);
+    const digests = all.map((result) => (result.ok ? result.agent.digest : result.reason));
+    expect(digests[0]).toBe(digests[1]);
+    expect(new Set(digests).size).toBe(3);
+  });
+});
+
+describe('a run ends with what its author needs', () => {
+  test.each<[string, string, object]>([
+    [
+      'when the function raises',
+      "print('on the way')\norder = None\norder['id']",
+      {
+        code: 'agent_error',
+        message: expect.stringMatching(/^TypeError: .* \(agent\.py:7\)[^]*on the way/),
+      },
+    ],
+    [
+      'when a step raises and nothing catches it',
+      "def mail():\n    raise RuntimeError('SMTP 550')\nctx.step('mail', mail)",
+      { code: 'tool_error', message: 'step "mail": SMTP 550' },
+    ],
+    [
+      'when a result is not JSON',
+      "import datetime\nctx.step('find', lambda: {'at': [datetime.date.today()]})",
+      {
+        code: 'agent_error',
+        message: expect.stringMatching(
+          /^step "find" returned a date at result\.at\[0\]: return a string/,
+        ),
+      },
+    ],
+    [
+      'when a result is too large',
+      "ctx.step('find', lambda: 'x' * 300 * 1024)",
+      { code: 'agent_error', message: expect.stringContaining('KiB, at most 256: write a file') },
+    ],
+    [
+      'when two steps of one name run at the same time',
+      "ctx.parallel(lambda: ctx.step('fetch', lambda: 1), lambda: ctx.step('fetch', lambda: 2))",
+      { code: 'agent_error', message: expect.stringContaining('give them different names') },
+    ],
+    [
+      'when it asks inside of a step',
+      "ctx.step('a', lambda: ctx.ask('Why?'))",
+      { code: 'tool_error', message: expect.stringContaining('ask first, then begin the step') },
+    ],
+    [
+      'when it uses ctx in a thread of its own',
+      "from concurrent.futures import ThreadPoolExecutor\nThreadPoolExecutor().submit(ctx.step, 'a', lambda: 1).result()",
+      { code: 'agent_error', message: expect.stringContaining('run branches with ctx.parallel') },
+    ],
+    [
+      'when the process ends before the function',
+      'import sys\nsys.exit()',
+      {
+        code: 'agent_error',
+        message: expect.stringContaining('The program ended before its function did.'),
+      },
+    ],
+    [
+      'when the function returns something else',
+      'return 7',
+      { code: 'agent_error', message: expect.stringContaining('returned an int: return a text') },
+    ],
+  ])('%s', async (_what, body, expected) => {
+    const { end } = await played({ 'agent.py': agentOf(body) });
+    expect(end).toMatchObject({ type: 'end', outcome: 'error', ...expected });
+  });
+
+  test('and what it prints, itself or by a child, is no part of the answer; a child reads nothing', async () => {
+    const body = `import subprocess\nprint('{"type":"end"}')\nsubprocess.run(['sh', '-c', 'echo child; cat'])\nreturn 'said'`;
+    const { text, end } = await played({ 'agent.py': agentOf(body) });
+    expect([text, end]).toMatchObject(['said', { outcome: 'completed' }]);
+  });
+
+  test('and its own copy of the kit is not used, whatever .venv and folder have', async () => {
+    const { text } = await played({
+      'agent.py': agentOf('import sys\nreturn sys.executable'),
+      'convoke_agent/__init__.py': 'raise Exception("another kit")\n',
+      '.venv/pyvenv.cfg': 'home = /usr/bin\n',
+      '.venv/bin/python3': '#!/bin/sh\nexec /usr/bin/python3 "$@"\n',
+    });
+    expect(text).toMatch(/python3/);
+  });
+});
