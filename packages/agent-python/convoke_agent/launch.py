@@ -1,6 +1,7 @@
-"""Starts an agent's program: launch ENTRY FOLDER [--check LABEL].
+"""Starts an agent's program: launch ENTRY FOLDER [--serve | --check LABEL].
 
 Lines to the server go to descriptor 3, so that whatever the program and its children print is never part of the answer.
+With --serve it says `ready` before it loads the program, and runs one leg after the other until its input ends (D-185).
 """
 
 from __future__ import annotations
@@ -31,16 +32,15 @@ _OUTPUT = 3
 
 def launch(arguments: list[str]) -> None:
     entry, folder, *more = arguments
-    is_check = more[:1] == ["--check"]
     program = Program(entry, folder, more[1] if len(more) > 1 else "the agent's folder")
     lines = _take_standard_streams()
     # The server asks with a line, too, and the function may clean up (D-172).
     signal.signal(signal.SIGTERM, lambda number, frame: None)
-    loaded = _load(program)
-    if is_check:
+    if more[:1] == ["--check"]:
+        loaded = _load(program)
         _write({"type": "checked", "problem": loaded if isinstance(loaded, str) else None})
     else:
-        _run_legs(loaded, program, lines)
+        _run_legs(program, lines, is_serving=more[:1] == ["--serve"])
     _exit()
 
 
@@ -71,23 +71,28 @@ def _load(program: Program) -> Agent | str:
     return agent_in(module.__dict__, program)
 
 
-def _run_legs(loaded: Agent | str, program: Program, lines: int) -> None:
-    """A process may get a further start message after its end."""
+def _run_legs(program: Program, lines: int, is_serving: bool) -> None:
     server = _Server(lines)
-    host: Threads | Tasks | None = None
+    folder_at_start = os.getcwd()
+    if is_serving:
+        _write({"type": "ready"})
+    loaded = None if is_serving else _load(program)
+    tasks: Tasks | None = None
     while True:
         start = server.starts.get()
         if start is None:
             return
+        if loaded is None:
+            loaded = _load(program)
+        os.chdir(folder_at_start)
         if isinstance(loaded, str):
             Leg(start, _write, Threads()).fail(Misuse(loaded))
-        elif loaded.is_async:
+            continue
+        if loaded.is_async and tasks is None:
             from .tasks import Tasks
 
-            host = host or Tasks()
-            _run_leg(loaded, Leg(start, _write, host, lambda error: where_of(error, program)), server)
-        else:
-            _run_leg(loaded, Leg(start, _write, Threads(), lambda error: where_of(error, program)), server)
+            tasks = Tasks()
+        _run_leg(loaded, Leg(start, _write, tasks or Threads(), lambda error: where_of(error, program)), server)
 
 
 def _run_leg(loaded: Agent, leg: Leg, server: _Server) -> None:
@@ -132,7 +137,7 @@ class _Server:
                     self._take(message)
         self.starts.put(None)
         if self._leg is not None and self._leg.is_over:
-            # The function runs on although its leg has ended.
+            # The function still runs although its leg has ended.
             _exit()
 
     def _take(self, message: dict) -> None:

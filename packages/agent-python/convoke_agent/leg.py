@@ -88,7 +88,7 @@ class Leg:
             self._cancel()
 
     def hand_over_now(self) -> None:
-        """Ends the leg although the function runs on: outside of steps every moment is safe (D-169)."""
+        """Ends the leg while the function runs: outside of steps every moment is safe (D-169)."""
         self._is_yielding = True
         self._leave()
 

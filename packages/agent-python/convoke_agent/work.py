@@ -27,13 +27,17 @@ def bound_work(what: str, work: Callable[..., object]) -> Callable[[Mapping[str,
 
 def _parameters(work: Callable[..., object]) -> tuple[list[str], list[str]]:
     """The names that are wanted of the kit, and those that it cannot give."""
-    code = getattr(work, "__code__", None)
+    function = getattr(work, "__func__", work)
+    code = getattr(function, "__code__", None)
     if code is None or code.co_posonlyargcount:
         return _inspected(work)
     positional = list(code.co_varnames[: code.co_argcount])
-    required = positional[: len(positional) - len(work.__defaults__ or ())]  # type: ignore[attr-defined]
+    required = positional[: len(positional) - len(function.__defaults__ or ())]
+    if function is not work:
+        # A bound method has the first one already.
+        required = required[1:]
     keyword = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    required += [name for name in keyword if name not in (work.__kwdefaults__ or {})]  # type: ignore[attr-defined]
+    required += [name for name in keyword if name not in (function.__kwdefaults__ or {})]
     if code.co_flags & _VARIADIC_NAMES:
         required += [name for name in _known if name not in positional and name not in keyword]
     return _sorted(required)

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -26,6 +26,27 @@ test('a new agent is whole: its own test passes, and says that nothing is done t
   const env = { PATH: process.env['PATH'] };
   const said = execFileSync(process.execPath, ['--test'], { cwd: place, encoding: 'utf8', env });
   expect(said).toMatch(/pass 2\b/);
+}, 120_000);
+
+test('a new agent in Python is whole: the command that is printed tests it', async () => {
+  await using folder = await openProgramFolder(root);
+  const { stdout, code } = await convoke.run(['agents', 'new', 'notes', '--template', 'python'], {
+    cwd: folder.path,
+  });
+  expect(code).toBe(0);
+  expect((await readdir(join(folder.path, 'agents/notes'))).sort()).toEqual([
+    '.gitignore',
+    'agent.py',
+    'agent.yaml',
+    'test_agent.py',
+  ]);
+  const [, command = ''] = /^ {2}(cd .+ && .+)$/m.exec(stdout) ?? [];
+  const tested = spawnSync('/bin/sh', ['-c', command], {
+    cwd: folder.path,
+    encoding: 'utf8',
+    env: { PATH: '/usr/bin:/bin', PYTHONDONTWRITEBYTECODE: '1' },
+  });
+  expect([tested.status, tested.stderr]).toEqual([0, expect.stringMatching(/^Ran 2 tests/m)]);
 }, 120_000);
 
 test('an agent that exists is not replaced, and a bad name is refused', async () => {

@@ -11,7 +11,7 @@ import { printFacts, printTable } from '../../terminal/table.ts';
 import type { TemplateName } from './agents/templates.ts';
 
 /** Named here, so that the command line need not load the templates to know its options. */
-const templates: Readonly<Record<TemplateName, true>> = { ts: true };
+const templates: Readonly<Record<TemplateName, true>> = { ts: true, python: true };
 
 export function agentsCommand(): Command {
   return new Command('agents')

@@ -29,7 +29,7 @@ export async function createAgent(
   print('\nTry it, with a server that reads this folder (npm start, or npx convoke dev):');
   print(`  npx convoke invoke ${name} "Hello"`);
   print('Test it, also with its process lost at every moment:');
-  print(`  cd ${shown} && ${test}`);
+  print(`  cd ${shown} && ${typeof test === 'string' ? test : test(folder)}`);
 }
 
 /** Replaces nothing: a folder of that name is an agent already. */
