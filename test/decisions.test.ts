@@ -5,7 +5,7 @@ const pages = files(/^docs\/decisions\/[a-z]+\.md$/);
 const rows = pages.flatMap((page) =>
   Array.from(textOf(page).matchAll(/^\| (D-\d+) \|/gm), ([, number = '']) => number),
 );
-const citing = files(/\.(ts|tsx|mjs|sql|md|yaml|sh|patch)$/).filter(
+const citing = files(/\.(ts|tsx|mjs|py|sql|md|yaml|sh|patch)$/).filter(
   (path) => !pages.includes(path),
 );
 const cited = new Map(citing.map((path) => [path, citationsIn(textOf(path))]));

@@ -48,7 +48,7 @@ class RunCancelled(BaseException):
 
 
 class LegOver(BaseException):
-    """This process has nothing more to do: the run waits for a person, or continues elsewhere (D-167).
+    """This process has nothing more to do: the run waits for a person, or continues elsewhere (D-167, D-352).
 
     It unwinds the function. `except Exception` does not catch it, and every further call of `ctx` raises it again.
     """

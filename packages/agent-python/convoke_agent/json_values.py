@@ -92,7 +92,7 @@ def a_kind(value: object) -> str:
 
 
 def _as_stored(value: object, place: str) -> object:
-    """Numbers as JavaScript has them: 5.0 is 5, and an integer must be one that it can represent."""
+    """Numbers as JavaScript has them: 5.0 is 5, and an integer must be one that it can represent (D-353)."""
     kind = type(value)
     if kind is list:
         return [_as_stored(each, place) for each in value]  # type: ignore[attr-defined]

@@ -31,7 +31,7 @@ class _Branch:
 
 
 class Threads(Host):
-    """Lets one branch run at a time, as an event loop does; only the work of steps runs beside it.
+    """Lets one branch run at a time, as an event loop does; only the work of steps runs beside it (D-351).
 
     So branches continue in the order in which the kit delivers their results, in every leg. The lock protects the
     kit's own state for the moments in which it works, and is free while the program's code runs.

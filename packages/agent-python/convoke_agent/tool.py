@@ -1,4 +1,4 @@
-"""Functions that a framework calls as tools."""
+"""Functions that a framework calls as tools (D-183)."""
 
 from __future__ import annotations
 

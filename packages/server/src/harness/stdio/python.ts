@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StartedProgram } from './leg.ts';
 
-/** The Python kit, as the server brings it along: in its package, or in the checkout. */
+/** The Python kit, as the server brings it along: in its package, or in the checkout (D-350). */
 function kitFolder(): string {
   const published = fileURLToPath(new URL('../../python', import.meta.url));
   if (existsSync(published)) return published;
