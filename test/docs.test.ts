@@ -30,8 +30,8 @@ test('SECURITY.md says what each key is for that is derived from the master key 
   const [, section = ''] = textOf('SECURITY.md').split('## How keys are kept');
   const rows = Array.from(section.matchAll(/^\| `([a-z-]+)` \|/gm), ([, purpose]) => purpose);
   expect(rows).toEqual(keyPurposes);
-  expect(section).toContain('Nine keys');
-  expect(keyPurposes).toHaveLength(9);
+  expect(section).toContain('Ten keys');
+  expect(keyPurposes).toHaveLength(10);
 });
 
 test('D-25 lists every code that a failed run may have (V-23)', () => {

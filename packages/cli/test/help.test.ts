@@ -44,6 +44,7 @@ test('every command is listed', async () => {
     'login',
     'logins',
     'logout',
+    'members',
     'migrate',
     'runs',
     'schedules',

@@ -176,6 +176,24 @@ describe('an owner', () => {
     expect(await tenantOnce(id, 'offboarded')).toMatchObject({ attachment_state: 'detached' });
   });
 
+  test('invites a person by a link, lists open invitations and revokes one (D-331)', async () => {
+    const invite = ['members', 'invite', '--role', 'viewer', '--email', 'Bob@Acme.example'];
+    const { stdout: link, stderr } = await convoke.run(invite);
+    expect(link).toMatch(/^http:\/\/\S+\/console\/join#cvi_\w+\n$/);
+    expect(stderr).toContain('It works once, until');
+    const open = await convoke.run(['members', 'invitations']);
+    expect(open.stdout).toMatch(/^INVITATION +ROLE +EXPIRES +INVITED BY +FOR\n/);
+    const [id = ''] = /inv_\w+/.exec(open.stdout) ?? [];
+    expect(await convoke.run(['members', 'revoke', id])).toMatchObject({
+      stdout: `${id} revoked\n`,
+    });
+    const left = await convoke.json<{ invitations: object[] }>('members', 'invitations');
+    expect(left.invitations).toEqual([]);
+    expect((await convoke.run(['members'])).stdout).toMatch(/^MEMBER +ROLE +AGE +EMAIL\n/);
+    const wrong = await convoke.run(['members', 'invite', '--role', 'king']);
+    expect(wrong.stderr).toContain('owner, admin, operator, viewer, member');
+  });
+
   test('sets, changes, lists and deletes budgets, with amounts as people write them (D-134)', async () => {
     const set = ['budgets', 'set', 'agent', 'echo', '--period', 'day'];
     const made = await convoke.json(...set, '--max-cost', '2.50');

@@ -186,6 +186,26 @@ export const errors = {
     message: 'The organization has the maximum number of budgets.',
   },
 
+  // Invitations (D-331, D-332)
+  invitation_limit_reached: {
+    status: 409,
+    message: 'The organization has the maximum number of open invitations. Revoke one first.',
+  },
+  invitation_not_found: {
+    status: 404,
+    message: 'This invitation does not exist, was used or revoked, or has expired.',
+  },
+  invitation_for_another: {
+    status: 409,
+    message: 'This invitation is for another email address.',
+  },
+  email_taken: {
+    status: 409,
+    message:
+      'This email address already has an account. Sign in with it, then open the invitation again.',
+  },
+  already_member: { status: 409, message: 'The person already belongs to the organization.' },
+
   // Tenants (D-67)
   tenant_not_retryable: {
     status: 409,

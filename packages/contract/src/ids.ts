@@ -15,6 +15,7 @@ export const idPrefixes = {
   file: 'file',
   client: 'cli',
   credential: 'cred',
+  invitation: 'inv',
   budget: 'bud',
   user: 'usr',
   schedule: 'sch',
@@ -55,6 +56,7 @@ export const clientIdSchema = idText(
   'Record id (`cli_…`) of the client, not its OAuth `client_id`.',
 ).brand<'ClientId'>();
 export const credentialIdSchema = idText('credential').brand<'CredentialId'>();
+export const invitationIdSchema = idText('invitation').brand<'InvitationId'>();
 export const userIdSchema = idText('user').brand<'UserId'>();
 export const budgetIdSchema = idText('budget');
 export const webhookIdSchema = idText('webhook').brand<'WebhookId'>();
@@ -70,6 +72,7 @@ export type FileId = z.infer<typeof fileIdSchema>;
 /** The record id (`cli_…`) of an automation client, not its OAuth `client_id`. */
 export type ClientId = z.infer<typeof clientIdSchema>;
 export type CredentialId = z.infer<typeof credentialIdSchema>;
+export type InvitationId = z.infer<typeof invitationIdSchema>;
 export type UserId = z.infer<typeof userIdSchema>;
 export type WebhookId = z.infer<typeof webhookIdSchema>;
 export type DeliveryId = z.infer<typeof deliveryIdSchema>;
@@ -84,6 +87,7 @@ export const interactionKey = (value: string) => value as InteractionKey;
 export const fileId = (value: string) => value as FileId;
 export const clientId = (value: string) => value as ClientId;
 export const credentialId = (value: string) => value as CredentialId;
+export const invitationId = (value: string) => value as InvitationId;
 export const userId = (value: string) => value as UserId;
 export const webhookId = (value: string) => value as WebhookId;
 export const deliveryId = (value: string) => value as DeliveryId;

@@ -38,6 +38,8 @@ export {
   idPrefixes,
   kindOfId,
   interactionKey,
+  type InvitationId,
+  invitationId,
   type OrganizationId,
   organizationId,
   parseEventId,
@@ -183,6 +185,12 @@ export {
 } from './resources/session.ts';
 export type { AuditRecord, AuditStatusRecord } from './resources/audit.ts';
 export type { SystemRecord } from './resources/health.ts';
+export type {
+  AcceptedInvitation,
+  InvitationRecord,
+  IssuedInvitation,
+  OfferedInvitation,
+} from './resources/invitation.ts';
 export type {
   MemberRecord,
   MeRecord,

@@ -104,6 +104,13 @@ export const limits = {
   credentialDaysMax: 365,
   credentialDaysDefault: 90,
 
+  // Invitations (D-331)
+  invitationsPerOrganization: 50,
+  invitationDays: 7,
+  emailMaxCharacters: 254,
+  passwordMinCharacters: 12,
+  passwordMaxCharacters: 256,
+
   // Usage and budgets (D-130 to D-134)
   budgetsPerOrganization: 100,
   ceilingTokensMax: 1e12,

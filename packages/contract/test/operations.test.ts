@@ -155,12 +155,16 @@ test('no published operation is missing or has moved', () => {
   );
 });
 
+const anyCaller = ['list_workspaces', 'get_me', 'get_system', 'accept_invitation'];
+
 // Spec 4.1: selectors everywhere but workspace discovery; 4.3: people only.
 test('application operations are for automation clients, management for people', () => {
   for (const { id, path, caller } of operationList) {
-    if (['list_workspaces', 'get_me', 'get_system'].includes(id)) expect(caller).toBe('any');
-    else if (path.startsWith('/v1/organizations/')) expect(caller).toBe('human');
-    else if (path.startsWith('/v1/') && id !== 'issue_token') expect(caller).toBe('automation');
+    if (anyCaller.includes(id)) expect(caller).toBe('any');
+    else if (['issue_token', 'read_invitation', 'sign_up'].includes(id)) {
+      expect(caller).toBe('anonymous');
+    } else if (path.startsWith('/v1/organizations/')) expect(caller).toBe('human');
+    else if (path.startsWith('/v1/')) expect(caller).toBe('automation');
     else expect(caller).toBe('anonymous');
   }
 });

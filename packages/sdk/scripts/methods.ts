@@ -43,7 +43,13 @@ const nouns: Readonly<Record<string, Noun>> = {
   },
   members: {
     name: 'Members',
-    about: 'The people of the organization. The operator of the deployment adds and removes them.',
+    about:
+      'The people of the organization. Invitations add them; the operator of the deployment removes them.',
+  },
+  invitations: {
+    name: 'Invitations',
+    about:
+      'The open invitations of the organization. The secret of one is in the response that creates it.',
   },
   tenants: {
     name: 'Tenants',

@@ -190,6 +190,8 @@ const recordNames: Readonly<Record<string, string>> = {
   Tenant: 'TenantRecord',
   Organization: 'OrganizationRecord',
   Member: 'MemberRecord',
+  Invitation: 'InvitationRecord',
+  AcceptedInvitation: 'AcceptedInvitation',
   AuditRow: 'AuditRecord',
   AuditStatus: 'AuditStatusRecord',
   Me: 'MeRecord',
@@ -234,6 +236,7 @@ const resultNames: Readonly<Record<string, string>> = {
   create_client: 'IssuedClient',
   get_client: 'ClientWithCredentials',
   add_credential: 'IssuedCredential',
+  create_invitation: 'IssuedInvitation',
 };
 const queryNames: Readonly<Record<string, string>> = {
   list_audit: 'AuditQuery',

@@ -4,6 +4,7 @@ import { Audit } from './generated/audit.ts';
 import { Budgets } from './generated/budgets.ts';
 import { Clients } from './clients.ts';
 import { Credentials } from './generated/credentials.ts';
+import { Invitations } from './generated/invitations.ts';
 import { Members } from './generated/members.ts';
 import { Tenants } from './generated/tenants.ts';
 import { type ConnectionOptions, type TokenOptions, transportOptions } from './options.ts';
@@ -28,6 +29,7 @@ export class ConvokeAdmin {
   readonly audit: Audit;
   readonly clients: Clients;
   readonly credentials: Credentials;
+  readonly invitations: Invitations;
   readonly members: Members;
   readonly tenants: Tenants;
   readonly #path: string;
@@ -42,6 +44,7 @@ export class ConvokeAdmin {
     this.audit = new Audit(this.#transport, this.#path);
     this.clients = new Clients(this.#transport, this.#path);
     this.credentials = new Credentials(this.#transport, this.#path);
+    this.invitations = new Invitations(this.#transport, this.#path);
     this.members = new Members(this.#transport, this.#path);
     this.tenants = new Tenants(this.#transport, this.#path);
     this.budgets = new Budgets(this.#transport, this.#path);

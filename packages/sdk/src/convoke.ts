@@ -1,6 +1,7 @@
 import { Agents } from './agents.ts';
 import { Feed } from './feed.ts';
 import type {
+  AcceptedInvitation,
   CallerRecord,
   MeRecord,
   OverviewRecord,
@@ -87,6 +88,12 @@ export class Convoke {
   /** Returns the person who is signed in, with their organizations and roles. Automation clients are rejected. */
   me({ signal }: CallOptions = {}): Promise<MeRecord> {
     return this.#account.json({ method: 'GET', path: '/v1/me', signal });
+  }
+
+  /** Joins an organization with the secret of an invitation, as the person who is signed in. */
+  acceptInvitation(secret: string, { signal }: CallOptions = {}): Promise<AcceptedInvitation> {
+    const path = '/v1/invitations/accept';
+    return this.#account.json({ method: 'POST', path, json: { secret }, signal });
   }
 
   /** Returns version, frameworks and limits of the server. */

@@ -28,6 +28,7 @@ export type { FileContent, FileSource, Progress } from './sessions/file-content.
 export type { DownloadOptions, Files, PutOptions, UploadOptions } from './sessions/files.ts';
 export type { EventDataByType } from './generated/events.ts';
 export type {
+  AcceptedInvitation,
   AgentDetails,
   AgentRecord,
   AuditRecord,
@@ -42,7 +43,9 @@ export type {
   InteractionRecord,
   InteractionSummary,
   IssuedClient,
+  InvitationRecord,
   IssuedCredential,
+  IssuedInvitation,
   NoticeRecord,
   MemberRecord,
   MeRecord,

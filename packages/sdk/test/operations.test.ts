@@ -94,6 +94,9 @@ const methods: Readonly<
   read_usage: ({ convoke }) => convoke.usage.list({ group_by: 'agent' }).page(),
   read_organization_usage: ({ admin }) => admin.usage.list({ bucket: 'day' }).page(),
 
+  read_invitation: { because: 'the page of an invitation reads it' },
+  accept_invitation: ({ convoke }) => convoke.acceptInvitation('cvi_1'),
+  sign_up: { because: 'a person signs up on the page of the invitation' },
   get_me: ({ convoke }) => convoke.me(),
   get_organization: ({ admin }) => admin.organization(),
   get_system: ({ convoke }) => convoke.system(),

@@ -35,6 +35,7 @@ export const catalogue: Readonly<Record<string, Readonly<Record<string, Load>>>>
     logout: async () => (await import('./organization/login.ts')).logoutCommand(),
     clients: async () => (await import('./organization/clients.ts')).clientsCommand(),
     credentials: async () => (await import('./organization/credentials.ts')).credentialsCommand(),
+    members: async () => (await import('./organization/members.ts')).membersCommand(),
     tenants: async () => (await import('./organization/tenants.ts')).tenantsCommand(),
     budgets: async () => (await import('./organization/budgets.ts')).budgetsCommand(),
   },

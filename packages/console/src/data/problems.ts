@@ -43,6 +43,20 @@ const known: Readonly<Record<string, readonly [title: string, action: string]>> 
     'The client already has two active credentials.',
     'Revoke one before you add another.',
   ],
+  invitation_limit_reached: ['Too many open invitations.', 'Revoke one first.'],
+  invitation_not_found: [
+    'This invitation doesn’t work.',
+    'It was used or revoked, has expired, or the link is incomplete. Ask for a new one.',
+  ],
+  invitation_for_another: [
+    'This invitation is for another email address.',
+    'Use the account it was sent to, or ask for a new invitation.',
+  ],
+  email_taken: [
+    'This email address already has an account.',
+    'Sign in with it; the invitation then opens again.',
+  ],
+  already_member: ['You already belong to this organization.', 'Open the console to continue.'],
   tenant_limit_reached: ['Tenant limit reached.', 'Offboard a tenant first.'],
   confirmation_mismatch: ['The confirmation doesn’t match.', 'Type the exact ID.'],
   file_too_large: ['The file is too large.', 'Attach a smaller one.'],

@@ -23,6 +23,7 @@ const patterns = {
   audit: '/o/:org/audit',
   budgets: '/o/:org/budgets',
   settings: '/settings',
+  join: '/join',
   callback: '/callback',
 } as const;
 

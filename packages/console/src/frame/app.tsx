@@ -3,11 +3,13 @@ import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
+import { Skeleton } from '../parts/states.tsx';
 import { Toasts } from '../parts/toast.tsx';
 import { addressOf } from '../data/routes.ts';
 import { hasEnded, session } from '../session/session.ts';
 import { enter, leaveForSignIn, leaveSignedOut, signInAgain } from '../session/session-flow.ts';
 import { Frame } from './frame.tsx';
+import { screenOf } from './screens.ts';
 import { navigate, place } from '../page/router.ts';
 
 /** The page by the state of the session: nothing of an organization is drawn before the person is known. */
@@ -23,6 +25,8 @@ export function App(): JSX.Element {
 
 function SessionPage(): JSX.Element {
   const state = session.value;
+  const isKnown = state.kind === 'in' || state.kind === 'signed-out';
+  if (place.value.screen === 'join' && isKnown) return <Joining />;
   switch (state.kind) {
     case 'starting':
     case 'leaving':
@@ -70,6 +74,14 @@ function SessionPage(): JSX.Element {
     case 'in':
       return <SignedIn />;
   }
+}
+
+/** The page of an invitation is for people without an account, too: nothing stands around it. */
+function Joining(): JSX.Element {
+  const Screen = screenOf('join');
+  return (
+    <CenteredMessage>{typeof Screen === 'function' ? <Screen /> : <Skeleton />}</CenteredMessage>
+  );
 }
 
 /** Covers the page, so that nothing of the organization is seen, and keeps it below with what was typed. */
@@ -125,8 +137,8 @@ function SignedIn(): JSX.Element {
       <CenteredMessage>
         <h1>No organization</h1>
         <p>
-          You’re signed in, but you don’t belong to an organization yet. Ask an owner to add you:{' '}
-          <code>convoke admin member add</code> on the server.
+          You’re signed in, but you don’t belong to an organization yet. Ask an owner for an
+          invitation.
         </p>
         <Button onClick={() => enter()}>Check again</Button>
       </CenteredMessage>

@@ -26,6 +26,7 @@ const loaders: Partial<Record<ScreenName, () => Promise<Screen>>> = {
   budgets: async () => (await import('../screens/organization/budgets.tsx')).BudgetsScreen,
   webhooks: async () => (await import('../screens/webhooks.tsx')).WebhooksScreen,
   webhook: async () => (await import('../screens/webhook.tsx')).WebhookScreen,
+  join: async () => (await import('../screens/join.tsx')).JoinScreen,
   settings: async () => (await import('../screens/settings.tsx')).SettingsScreen,
 };
 

@@ -12,32 +12,47 @@ export interface TextFieldProps extends Labelled {
   readonly onInput: (value: string) => void;
   /** Digits: a telephone shows its keys for them. */
   readonly isNumber?: boolean | undefined;
+  /** For a person's own account: browsers and password managers fill it in. */
+  readonly account?: 'email' | 'new-password' | undefined;
   readonly required?: boolean | undefined;
   readonly placeholder?: string | undefined;
   readonly autofocus?: boolean | undefined;
   readonly max?: number | undefined;
+  /** Shown, but not to be changed. */
+  readonly isFixed?: boolean | undefined;
 }
 
 export function TextField(props: TextFieldProps): JSX.Element {
   const id = useId();
+  const common = {
+    id,
+    class: 'input',
+    value: props.value,
+    onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
+      props.onInput(currentTarget.value),
+    required: props.required,
+    readOnly: props.isFixed,
+    placeholder: props.placeholder,
+    autofocus: props.autofocus,
+    maxLength: props.max,
+    spellcheck: false,
+    'aria-invalid': props.wrong !== undefined,
+    'aria-describedby': `${id}-more`,
+  };
   return (
     <Frame {...props} id={id}>
-      <input
-        id={id}
-        class="input"
-        type="text"
-        inputMode={props.isNumber === true ? 'numeric' : 'text'}
-        value={props.value}
-        onInput={(event) => props.onInput(event.currentTarget.value)}
-        required={props.required}
-        placeholder={props.placeholder}
-        autofocus={props.autofocus}
-        maxLength={props.max}
-        autocomplete="off"
-        spellcheck={false}
-        aria-invalid={props.wrong !== undefined}
-        aria-describedby={`${id}-more`}
-      />
+      {props.account === 'email' && <input {...common} type="email" autocomplete="username" />}
+      {props.account === 'new-password' && (
+        <input {...common} type="password" autocomplete="new-password" />
+      )}
+      {props.account === undefined && (
+        <input
+          {...common}
+          type="text"
+          inputMode={props.isNumber === true ? 'numeric' : 'text'}
+          autocomplete="off"
+        />
+      )}
     </Frame>
   );
 }

@@ -1,8 +1,9 @@
 import { inBackground } from '../data/in-background.ts';
 import { consoleRoot, safeReturn } from '../data/routes.ts';
-import { navigate } from '../page/router.ts';
+import { navigate, place } from '../page/router.ts';
 import { SignInRequired } from './code-flow.ts';
 import { answerFromTab, handOver } from './handover.ts';
+import { invitationFragment } from './invitation-link.ts';
 import {
   changeSession,
   forgetPerson,
@@ -51,7 +52,11 @@ export async function enter(answer?: URLSearchParams): Promise<void> {
       if (message === 'signed-in' && hasEnded.value) regain().catch(() => {});
     });
   } catch (error) {
-    if (error instanceof SignInRequired) return leaveForSignIn();
+    if (error instanceof SignInRequired) {
+      // A person who opens an invitation may not have an account yet.
+      if (place.value.screen === 'join') return changeSession({ kind: 'signed-out' });
+      return leaveForSignIn();
+    }
     changeSession({ kind: 'failed', error });
   }
 }
@@ -59,7 +64,7 @@ export async function enter(answer?: URLSearchParams): Promise<void> {
 export async function leaveForSignIn(): Promise<void> {
   changeSession({ kind: 'leaving' });
   try {
-    keepReturn(safeReturn(location.pathname + location.search));
+    keepReturn(safeReturn(location.pathname + location.search + invitationFragment()));
     await (await signIn()).leave();
   } catch (error) {
     changeSession({ kind: 'failed', error });

@@ -31,7 +31,7 @@ export const listMembers = defineOperation({
   tag: 'Organizations',
   summary: 'List the people of the organization',
   description:
-    'Lists members of every role. Only the operator of the deployment adds, changes and removes them.',
+    'Lists members of every role. Invitations add members; only the operator of the deployment changes and removes them.',
   caller: 'human',
   scope: byRole,
   params: ofOrganization,

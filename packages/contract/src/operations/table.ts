@@ -15,6 +15,14 @@ import { followTenantEvents } from './feed.ts';
 import { deleteFile, downloadFile, listFiles, prepareFile, uploadFile } from './files.ts';
 import { answerInteraction, listInteractions } from './interactions.ts';
 import { getJwks, getMetadata, issueToken } from './oauth.ts';
+import {
+  acceptInvitation,
+  createInvitation,
+  listInvitations,
+  readInvitation,
+  revokeInvitation,
+  signUp,
+} from './invitations.ts';
 import { getMe, getOrganization, listMembers } from './organizations.ts';
 import {
   createSchedule,
@@ -164,6 +172,12 @@ export const operations = {
   get_me: getMe,
   get_organization: getOrganization,
   list_members: listMembers,
+  create_invitation: createInvitation,
+  list_invitations: listInvitations,
+  revoke_invitation: revokeInvitation,
+  read_invitation: readInvitation,
+  accept_invitation: acceptInvitation,
+  sign_up: signUp,
   list_audit: listAudit,
   get_audit_status: getAuditStatus,
 

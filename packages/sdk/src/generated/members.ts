@@ -5,7 +5,7 @@ import type { PageQuery } from './requests.ts';
 import { Listing } from '../transport/listing.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
 
-/** The people of the organization. The operator of the deployment adds and removes them. */
+/** The people of the organization. Invitations add them; the operator of the deployment removes them. */
 export class Members {
   readonly #transport: Transport;
   readonly #organization: string;
@@ -17,8 +17,8 @@ export class Members {
   }
 
   /**
-   * List the people of the organization. Lists members of every role. Only the operator of the deployment adds,
-   * changes and removes them.
+   * List the people of the organization. Lists members of every role. Invitations add members; only the operator of
+   * the deployment changes and removes them.
    */
   list(query: PageQuery & CallOptions = {}): Listing<MemberRecord> {
     return new Listing(

@@ -536,6 +536,29 @@ export interface MemberRecord {
   created_at: string;
 }
 
+/** An open invitation to the organization. */
+export interface InvitationRecord {
+  id: string;
+  /** The role that the person gets. */
+  role: MemberRole;
+  /** Only the person with this address can accept. Absent: anyone who has the link. */
+  email?: string | undefined;
+  created_by: string;
+  /** Name of the client, or email address of the person, as it is now. */
+  created_by_name?: string | undefined;
+  created_at: string;
+  expires_at: string;
+}
+
+/** The membership that an invitation gave. */
+export interface AcceptedInvitation {
+  organization_id: string;
+  organization_name: string;
+  user_id: string;
+  /** The role that the person gets. */
+  role: MemberRole;
+}
+
 /** Who did what, from where, by which request. */
 export interface AuditRecord {
   /** Number in the chain of the organization. */
@@ -698,4 +721,12 @@ export interface IssuedCredential {
   client_id: string;
   /** Shown only in this response. */
   client_secret: string;
+}
+
+export interface IssuedInvitation {
+  invitation: InvitationRecord;
+  /** Shown only in this response. */
+  secret: string;
+  /** The link for the person. The secret follows the `#`, so no server log contains it. Absent when the console is turned off. */
+  url?: string | undefined;
 }

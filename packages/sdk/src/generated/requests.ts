@@ -19,6 +19,7 @@ import type {
   DeliveryStatus,
   Scope,
   Profile,
+  MemberRole,
   ClientStatus,
   Order,
 } from './values.ts';
@@ -192,6 +193,12 @@ export interface CreateTenant {
 export interface OffboardTenant {
   /** The exact id of the tenant. */
   confirm: string;
+}
+
+export interface CreateInvitation {
+  role: MemberRole;
+  /** If given, only the person with this address can accept. */
+  email?: string | undefined;
 }
 
 export interface AuditQuery {

@@ -93,7 +93,7 @@ export async function joinOrganization(
     createdAt: known?.createdAt ?? now,
   };
   if (known === undefined) await tx.organizations.insertMembership(membership);
-  else await tx.organizations.saveRole(membership);
+  else await changeRole(tx, membership);
   await recordAudit(tx, {
     chain: organization.id,
     at: now,
@@ -105,7 +105,13 @@ export async function joinOrganization(
   return { user, membership };
 }
 
-/** Membership is read on every request, so the person's tokens stop working here with the next one. */
+/** Also revokes the invitations that the person made: the new role might not have allowed them. */
+async function changeRole(tx: StoreTransaction, membership: Membership): Promise<void> {
+  await tx.organizations.saveRole(membership);
+  await tx.invitations.removeBy(membership.organizationId, membership.userId);
+}
+
+/** Also revokes the invitations that the person made. Membership is read on every request, so the person's tokens stop working here with the next one. */
 export async function removeMember(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
   request: Omit<AddMember, 'role'>,
@@ -120,6 +126,7 @@ export async function removeMember(
     }
     await requireAnotherOwner(tx, membership);
     await tx.organizations.deleteMembership(membership);
+    await tx.invitations.removeBy(organization.id, user.id);
     await recordAudit(tx, {
       chain: organization.id,
       at: clock.now(),

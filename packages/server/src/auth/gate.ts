@@ -88,20 +88,37 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
 
   const authenticate = async (request: GateRequest) => requireCurrent(await verify(request));
 
-  /** A person's role, read on every request: from the database, or from the token of another issuer. */
+  /**
+   * A person's role, read on every request: from the database, or from the token of another issuer. Where that names no
+   * role in the organization, the one that an invitation gave counts (D-332).
+   */
   async function roleOf(token: HumanToken, of: OrganizationId): Promise<Role | undefined> {
-    if (token.memberships === undefined) {
-      return (await store.read.organizations.membership(of, token.userId))?.role;
+    const claimed = token.memberships?.find(({ organizationId }) => organizationId === of);
+    if (claimed === undefined) {
+      const stored = await store.read.organizations.membership(of, token.userId);
+      return token.memberships === undefined || stored?.isInvited === true
+        ? stored?.role
+        : undefined;
     }
-    const claimed = token.memberships.find(({ organizationId }) => organizationId === of);
     // The other issuer may name organizations that do not exist here.
-    const exists = claimed && (await store.read.organizations.find(of)) !== undefined;
-    return exists === true ? claimed?.role : undefined;
+    const exists = (await store.read.organizations.find(of)) !== undefined;
+    return exists ? claimed.role : undefined;
+  }
+
+  async function membershipsOf(token: HumanToken): Promise<readonly ClaimedMembership[]> {
+    const stored = await store.read.organizations.membershipsOf(token.userId);
+    const { memberships: claimed } = token;
+    if (claimed === undefined) return stored;
+    const named = new Set(claimed.map(({ organizationId }) => organizationId));
+    const invited = stored.filter(
+      ({ organizationId, isInvited }) => isInvited === true && !named.has(organizationId),
+    );
+    return [...claimed, ...invited];
   }
 
   async function personOf(token: HumanToken) {
     const { userId } = token;
-    const memberships = token.memberships ?? (await store.read.organizations.membershipsOf(userId));
+    const memberships = await membershipsOf(token);
     const organizationIds = memberships.map(({ organizationId }) => organizationId);
     const reach = { organizationIds, tenantIds: null };
     return { kind: 'human', userId, memberships, reach, subject: userId } as const;

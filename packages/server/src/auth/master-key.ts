@@ -17,6 +17,7 @@ export const keyPurposes = [
   'identity-digests',
   'identity-cookies',
   'wake-ups',
+  'invitations',
 ] as const;
 
 export type KeyPurpose = (typeof keyPurposes)[number];

@@ -4,20 +4,22 @@ import { limits } from '@convoke/contract';
 import type { Secrets } from '../ports/secrets.ts';
 
 /**
- * Issues client secrets. 256 random bits need no slow hash, so only a keyed digest is stored (D-65). With the prefix and
+ * Issues secrets of one kind. 256 random bits need no slow hash, so only a keyed digest is stored (D-65). With the prefix and
  * the checksum, scanners for leaked secrets recognise a real one without asking us.
  */
-export function createSecrets(key: Uint8Array): Secrets {
-  const digest = (secret: string) => createHmac('sha256', key).update(secret).digest();
+export function createSecrets(key: Uint8Array, prefix: SecretPrefix = 'cvk_'): Secrets {
+  const digestBytes = (secret: string) => createHmac('sha256', key).update(secret).digest();
+  const digest = (secret: string) => digestBytes(secret).toString('base64url');
   return {
     issue() {
       const secret = withChecksum(prefix + base62(randomBytes(secretBytes), bodyCharacters));
       const hint = secret.slice(-limits.secretHintCharacters);
-      return { secret, hmac: digest(secret).toString('base64url'), hint };
+      return { secret, hmac: digest(secret), hint };
     },
+    digest,
     matches(secret, hmac) {
       const expected = Buffer.from(hmac, 'base64url');
-      const actual = digest(secret);
+      const actual = digestBytes(secret);
       return expected.length === actual.length && timingSafeEqual(expected, actual);
     },
   };
@@ -26,7 +28,8 @@ export function createSecrets(key: Uint8Array): Secrets {
 /** A digest that no secret matches. It is compared when there is no credential, so that both answers take as long. */
 export const unmatchableHmac = Buffer.alloc(32).toString('base64url');
 
-const prefix = 'cvk_';
+/** Of a client, and of an invitation. */
+type SecretPrefix = 'cvk_' | 'cvi_';
 const secretBytes = 32;
 const bodyCharacters = limits.clientSecretCharacters;
 const checksumCharacters = limits.clientSecretChecksumCharacters;

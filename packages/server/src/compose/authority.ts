@@ -11,7 +11,9 @@ import type { Secrets } from '../ports/secrets.ts';
 
 /** Everything that authenticates callers and decides what they may do. */
 export interface Authority {
+  /** Of automation clients. */
   readonly secrets: Secrets;
+  readonly invitationSecrets: Secrets;
   readonly keys: SigningKeys;
   readonly tokens: Tokens;
   readonly gate: Gate;
@@ -34,7 +36,14 @@ export async function openAuthority(
   const foreign = await openForeignTokens(services, peopleIssuer);
   const tokens = createTokens({ keys, clock, ids, baseUrl, foreign, clientTokenSeconds });
   const secrets = createSecrets(deriveKey(masterKey, 'client-secrets'));
-  return { secrets, keys, tokens, gate: createGate({ store, tokens, tenantHeader }) };
+  const invitationSecrets = createSecrets(deriveKey(masterKey, 'invitations'), 'cvi_');
+  return {
+    secrets,
+    invitationSecrets,
+    keys,
+    tokens,
+    gate: createGate({ store, tokens, tenantHeader }),
+  };
 }
 
 async function openForeignTokens(

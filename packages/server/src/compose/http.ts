@@ -5,6 +5,7 @@ import { FeedFollower } from '../app/feed/feed.ts';
 import type { WithdrawingServices } from '../app/withdrawals.ts';
 import { deriveKey } from '../auth/master-key.ts';
 import { consoleClientId } from '../auth/sign-in/provider-settings.ts';
+import { createSignUp } from '../auth/sign-in/sign-up.ts';
 import { createTokenEndpoint } from '../auth/tokens/token-endpoint.ts';
 import { type TokenExchange, createTokenExchange } from '../auth/tokens/token-exchange.ts';
 import type { Config } from '../config/config.ts';
@@ -26,6 +27,7 @@ import { credentialRoutes } from '../http/routes/credentials.ts';
 import { feedRoutes } from '../http/routes/feed.ts';
 import { fileRoutes } from '../http/routes/files.ts';
 import { interactionRoutes } from '../http/routes/interactions.ts';
+import { invitationRoutes } from '../http/routes/invitations.ts';
 import { oauthRoutes } from '../http/routes/oauth.ts';
 import { organizationRoutes } from '../http/routes/organizations.ts';
 import { runRoutes } from '../http/routes/runs.ts';
@@ -42,6 +44,7 @@ import { scopeToTenant } from '../http/tenant-scope.ts';
 import {
   apiRate,
   createRateLimit,
+  invitationReadRate,
   managementRate,
   tokenExchangeNetworkRate,
   tokenExchangeRate,
@@ -53,7 +56,7 @@ import { openConsole } from './console.ts';
 import { describeFrameworks } from './frameworks.ts';
 import { showMetrics } from './metrics.ts';
 import type { OpenServices } from './services.ts';
-import { mountSignIn } from './sign-in.ts';
+import { type PasswordWork, mountSignIn, openPasswordWork } from './sign-in.ts';
 
 type HttpServices = OpenServices & WithdrawingServices;
 
@@ -92,9 +95,13 @@ export function openHttp(
   const cursors = createCursors(deriveKey(masterKey, 'cursors'));
   const isApi = config.cluster.roles.has('api');
   const callerAddress = callerAddressBehind(config.trustedProxies);
+  const passwordWork = openPasswordWork(clock);
   const app = createApp({
-    handlers: handlersOf(services, parts, { cursors, streams }),
-    serves: isApi ? () => true : ({ id }) => healthOperations.has(id),
+    handlers: handlersOf(services, parts, { cursors, streams, passwordWork }),
+    serves: isApi
+      ? // Another issuer has the accounts.
+        ({ id }) => id !== 'sign_up' || config.peopleIssuer === undefined
+      : ({ id }) => healthOperations.has(id),
     gate,
     callerAddress,
     answers: new AnswersUnderWay({ clock, caps: parts.answerCaps }),
@@ -111,17 +118,26 @@ export function openHttp(
   });
   if (isApi) mountDocsRedirect(app);
   if (isApi) openConsole(app, services, { config, folder: parts.consoleFolder });
-  if (isApi) mountSignIn(app, services, { config, authority, masterKey, callerAddress });
+  if (isApi) {
+    mountSignIn(app, services, { config, authority, masterKey, callerAddress, passwordWork });
+  }
   showMetrics(app, services, { config, streams });
   return { app, streams };
+}
+
+interface RouteParts {
+  readonly cursors: Cursors;
+  readonly streams: EventStreams;
+  readonly passwordWork: PasswordWork;
 }
 
 /** One handler per declared operation: a missing one does not compile. */
 function handlersOf(
   services: HttpServices,
-  { config, authority: { secrets, keys, tokens }, isReady, draining }: HttpParts,
-  { cursors, streams }: { readonly cursors: Cursors; readonly streams: EventStreams },
+  { config, authority, isReady, draining }: HttpParts,
+  { cursors, streams, passwordWork }: RouteParts,
 ): Handlers {
+  const { secrets, keys, tokens } = authority;
   const { store, clock, log } = services;
   const { baseUrl, hasConsole } = config;
   const failures = createRateLimit(clock, tokenFailureRate);
@@ -130,6 +146,7 @@ function handlersOf(
   const endpoint = createTokenEndpoint(issuing);
   const actorNames = new ActorNames(services);
   const named = { cursors, actorNames };
+  const inviting = { store, clock, ids: services.ids, secrets: authority.invitationSecrets };
   const runParts = { ...named, streams, followers: createRunFollowers(services) };
   const handlers: Handlers = {
     ...systemRoutes({
@@ -157,6 +174,12 @@ function handlersOf(
     ...credentialRoutes(services, secrets),
     ...tenantRoutes(services, cursors),
     ...organizationRoutes(services, cursors),
+    ...invitationRoutes(inviting, {
+      ...named,
+      signUp: createSignUp({ ...inviting, ...passwordWork }),
+      joinUrl: hasConsole ? `${baseUrl}/console/join` : undefined,
+      reads: createRateLimit(clock, invitationReadRate),
+    }),
     ...auditRoutes(services, named),
     ...usageRoutes(services, { cursors }),
     ...budgetRoutes(services, { cursors }),

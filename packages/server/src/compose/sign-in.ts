@@ -9,8 +9,10 @@ import { createIdentityProvider } from '../auth/sign-in/identity-provider.ts';
 import { createSignInLinks } from '../auth/sign-in/link.ts';
 import { createSignInForms } from '../auth/sign-in/sign-in-forms.ts';
 import { createSignIn } from '../auth/sign-in/sign-in.ts';
+import type { SignUpParts } from '../auth/sign-in/sign-up.ts';
 import { audiencesOf } from '../auth/tokens/tokens.ts';
 import type { Config } from '../config/config.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { CallerAddress } from '../http/caller-address.ts';
 import { signInNetworkRate, signInPersonRate, signInRate } from '../http/sign-in/sign-in-limits.ts';
 import { mountSignInRoutes, pointToIssuer } from '../http/sign-in/sign-in.ts';
@@ -22,11 +24,24 @@ interface Parts {
   readonly authority: Authority;
   readonly masterKey: Uint8Array;
   readonly callerAddress: CallerAddress;
+  readonly passwordWork: PasswordWork;
+}
+
+/** What signing in and signing up share: their hashes wait for the same turns and count for the same networks. */
+export type PasswordWork = Pick<SignUpParts, 'passwords' | 'turns' | 'perNetwork'>;
+
+export function openPasswordWork(clock: Clock): PasswordWork {
+  return {
+    passwords: createPasswords(),
+    turns: createPasswordTurns(),
+    perNetwork: createRateLimit(clock, signInNetworkRate),
+  };
 }
 
 /** Mounts the sign-in of people: here, or with the issuer that the settings name. */
 export function mountSignIn(app: FastifyInstance, services: Services, parts: Parts): void {
-  const { config, authority, masterKey, callerAddress } = parts;
+  const { config, authority, masterKey, callerAddress, passwordWork } = parts;
+  const { passwords, turns, perNetwork } = passwordWork;
   const { store, clock, log, metrics, fanout } = services;
   const { baseUrl, hasConsole } = config;
   if (config.peopleIssuer !== undefined) return pointToIssuer(app, config.peopleIssuer.issuer);
@@ -35,10 +50,10 @@ export function mountSignIn(app: FastifyInstance, services: Services, parts: Par
   const signIn = createSignIn({
     store,
     clock,
-    passwords: createPasswords(),
-    turns: createPasswordTurns(),
+    passwords,
+    turns,
     limits: {
-      perNetwork: createRateLimit(clock, signInNetworkRate),
+      perNetwork,
       perPersonAndNetwork: createRateLimit(clock, signInRate),
       perPerson: createRateLimit(clock, signInPersonRate),
     },

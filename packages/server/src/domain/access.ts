@@ -35,6 +35,8 @@ export interface Reach {
 export interface ReachedPerson {
   /** The role in the organization; undefined when the person does not belong to it. */
   readonly role: Role | undefined;
+  /** An invitation gave the role, so it counts for a person of another issuer, too (D-332). */
+  readonly isInvited: boolean;
   /** Tokens from before the person was signed out everywhere are refused. */
   readonly notBefore: number;
   /** The tenant, if it belongs to the organization. */

@@ -1,4 +1,4 @@
-import { type MemberRole, memberRoles } from '@convoke/contract';
+import { type MemberRole, limits, memberRoles } from '@convoke/contract';
 import { type Ruling, accepted, refused } from './refusal.ts';
 
 /**
@@ -18,13 +18,12 @@ export function giveUpRole(role: Role, owners: number): Ruling<Role> {
     : accepted(role);
 }
 
-const emailMaxCharacters = 254;
 const emailPattern = /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u;
 
 /** Normalizes the address, so that one person has one record. */
 export function readEmail(text: string): Ruling<string> {
   const email = text.trim().toLowerCase();
-  return email.length <= emailMaxCharacters && emailPattern.test(email)
+  return email.length <= limits.emailMaxCharacters && emailPattern.test(email)
     ? accepted(email)
     : refused('invalid_body', `${JSON.stringify(text)} is not an e-mail address.`);
 }

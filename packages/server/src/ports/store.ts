@@ -10,6 +10,7 @@ import type { FileRepository } from './repositories/files.ts';
 import type { IdempotencyRepository } from './repositories/idempotency.ts';
 import type { IdentityRecordRepository } from './repositories/identity-records.ts';
 import type { InteractionRepository } from './repositories/interactions.ts';
+import type { InvitationRepository } from './repositories/invitations.ts';
 import type { LabelRepository } from './repositories/labels.ts';
 import type { OrganizationRepository } from './repositories/organizations.ts';
 import type { OutboxRepository } from './repositories/outbox.ts';
@@ -36,6 +37,7 @@ export interface Repositories {
   readonly audit: AuditRepository;
   readonly toolCalls: ToolCallRepository;
   readonly organizations: OrganizationRepository;
+  readonly invitations: InvitationRepository;
   readonly passwords: PasswordRepository;
   readonly identityRecords: IdentityRecordRepository;
   readonly tenants: TenantRepository;

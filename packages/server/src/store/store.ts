@@ -12,6 +12,7 @@ import { fileRepository } from './repositories/files.ts';
 import { idempotencyRepository } from './repositories/idempotency.ts';
 import { identityRecordRepository } from './repositories/identity-records.ts';
 import { interactionRepository } from './repositories/interactions.ts';
+import { invitationRepository } from './repositories/invitations.ts';
 import { labelRepository } from './repositories/labels.ts';
 import { organizationRepository } from './repositories/organizations.ts';
 import { outboxRepository } from './repositories/outbox.ts';
@@ -91,6 +92,10 @@ class SqlRepositories implements StoreTransaction {
 
   get organizations() {
     return (this.#made.organizations ??= organizationRepository(this.#db));
+  }
+
+  get invitations() {
+    return (this.#made.invitations ??= invitationRepository(this.#db));
   }
 
   get passwords() {

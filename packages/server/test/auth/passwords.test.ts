@@ -2,7 +2,7 @@ import { argon2Sync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createPasswordTurns } from '../../src/auth/password-turns.ts';
 import { createPasswords, makeOneTimePassword } from '../../src/auth/passwords.ts';
-import { readPassword } from '../../src/domain/password.ts';
+import { readPassword } from '../../src/domain/people/password.ts';
 
 describe('passwords', () => {
   const passwords = createPasswords();

@@ -120,9 +120,9 @@ describe.each(databaseKinds)('on %s', (database) => {
       // In a session of the caller, deleting a file that is not there succeeds, and deletes nothing (D-275).
       const isAbsent = id === 'delete_file' && name === 'file_id';
       expect(never).toMatch(isAbsent ? /^204 $/ : /^404 \{"error":"not_found"/);
-      const isShared = ['client_id', 'tenant_id', 'credential_id', 'budget_id'].includes(name);
-      // The owner of an organization sees all its clients and tenants, so only ids of other organizations are foreign.
-      for (const world of isShared ? [foreign] : [sibling, foreign]) {
+      const isManaged = operations[id].caller === 'human';
+      // The owner of an organization sees all that it has, so only ids of other organizations are foreign.
+      for (const world of isManaged ? [foreign] : [sibling, foreign]) {
         expect(await askWith(id, { [name]: world.ids[name] })).toBe(never);
       }
     });

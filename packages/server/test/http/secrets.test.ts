@@ -60,6 +60,16 @@ describe.each(databaseKinds)('an issued secret, on %s (D-65, invariant 19)', (da
     await requestToken(server.baseUrl, { client_id, client_secret: `${client_secret}x` }).catch(
       () => undefined,
     );
+    // Invitations: the secret of a link, and a password chosen with one.
+    const invited = {
+      params,
+      headers: { 'idempotency-key': randomUUID() },
+      body: { role: 'viewer' },
+    };
+    const { secret } = (await server.send('create_invitation', invited)).body;
+    const joining = { secret, email: 'joining@convoke.test', password: 'a password of twelve' };
+    await server.send('sign_up', { body: joining });
+    secrets.push(secret, joining.password);
     // People: passwords, a terminal's tokens, a token from the machine.
     const oneTime = makeOneTimePassword();
     await givePassword(server, { text: oneTime, isOneTime: true });

@@ -41,6 +41,7 @@ export interface TenantDataIds {
   readonly delivery_id: string;
   readonly agent_name: string;
   readonly budget_id: string;
+  readonly invitation_id: string;
 }
 
 /** A webhook without deliveries: no such notice is made here. Its address is of a documentation network. */
@@ -71,6 +72,7 @@ export async function fillTenant(
       credential_id: client.credentialId,
       agent_name: 'keeper',
       budget_id: await setBudget(server, organization, tenant),
+      invitation_id: await invite(server, organization, tenant),
       ...held,
     },
   };
@@ -89,6 +91,20 @@ async function setBudget(
     body: { scope: { kind: 'tenant', id: tenant }, period: 'day', max_tokens: 1e9 },
   });
   return body.id;
+}
+
+async function invite(
+  server: TestServer,
+  { organization_id, owner }: Organization,
+  tenant: string,
+): Promise<string> {
+  const { body } = await server.send('create_invitation', {
+    as: owner,
+    params: { organization_id },
+    headers: { 'idempotency-key': `invitation of ${tenant}` },
+    body: { role: 'viewer' },
+  });
+  return body.invitation.id;
 }
 
 /** Fills a tenant of the first organization. */

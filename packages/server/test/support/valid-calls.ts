@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type OperationId, idPrefixes, organizationId, tenantId } from '@convoke/contract';
 import type { OperationCall } from './checked-calls.ts';
 import { eventually } from './eventually.ts';
-import { addClient, addTenant } from './identities.ts';
+import { addClient, addOrganization, addTenant } from './identities.ts';
 import type { TestServer } from './server.ts';
 import { type TenantData, fileTextOf, quietWebhook } from './tenant-data.ts';
 
@@ -180,6 +180,32 @@ export const validCalls: {
   get_me: managed,
   get_organization: managed,
   list_members: managed,
+  create_invitation: async (server, data) => ({
+    ...(await managed(server, data)),
+    ...key(),
+    body: { role: 'viewer' },
+  }),
+  list_invitations: managed,
+  async revoke_invitation(server, data) {
+    const { invitation } = await invite(server, data);
+    return {
+      ...(await managed(server, data)),
+      params: { ...data.ids, invitation_id: invitation.id },
+    };
+  },
+  read_invitation: async (server, data) => ({
+    body: { secret: (await invite(server, data)).secret },
+  }),
+  async accept_invitation(server, data) {
+    const { secret } = await invite(server, data);
+    const other = await addOrganization(server, 'Elsewhere');
+    return { as: other.owner, body: { secret } };
+  },
+  async sign_up(server, data) {
+    const { secret } = await invite(server, data);
+    const email = `${randomUUID()}@convoke.test`;
+    return { body: { secret, email, password: 'correct horse battery' } };
+  },
   list_audit: managed,
   get_audit_status: managed,
 
@@ -244,6 +270,19 @@ async function removeWebhooks(server: TestServer, { as }: TenantData): Promise<v
 
 async function managed(_: TestServer, { organization, ids }: TenantData) {
   return { as: organization.owner, params: { ...ids } };
+}
+
+async function invite(server: TestServer, { organization, ids }: TenantData) {
+  const { organization_id } = ids;
+  const as = organization.owner;
+  const params = { organization_id };
+  // Those that calls before have left: an organization may have few.
+  const { body: known } = await server.send('list_invitations', { as, params });
+  for (const { id } of known.invitations.slice(20)) {
+    await server.send('revoke_invitation', { as, params: { ...params, invitation_id: id } });
+  }
+  const body = { role: 'viewer' };
+  return (await server.send('create_invitation', { as, params, ...key(), body })).body;
 }
 
 async function ofNewBudget(server: TestServer, { organization, ids }: TenantData) {

@@ -25,7 +25,15 @@ const day = 24 * 3_600_000;
 /** Tables of no tenant: of an organization, of people, or of the service. A new one is added here, or it has `tenant_id`. */
 const ofNoTenant = [
   ['audit_checks', 'audit_heads', 'audit_rows', 'clients', 'credentials', 'identity_records'],
-  ['memberships', 'organizations', 'rate_limits', 'signing_keys', 'tenants', 'user_identities'],
+  [
+    'invitations',
+    'memberships',
+    'organizations',
+    'rate_limits',
+    'signing_keys',
+    'tenants',
+    'user_identities',
+  ],
   ['user_passwords', 'users', 'withdrawals'],
 ].flat();
 

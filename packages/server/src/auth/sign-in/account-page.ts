@@ -1,5 +1,5 @@
 import { type Html, html, joinHtml } from '@convoke/contract';
-import { passwordMinCharacters } from '../../domain/password.ts';
+import { passwordMinCharacters } from '../../domain/people/password.ts';
 import { renderPage } from './page.ts';
 import { type FormPage, hidden, problemOf } from './pages.ts';
 import type { ActiveSignIn } from './sign-ins.ts';

@@ -1,5 +1,5 @@
 import { type Html, html } from '@convoke/contract';
-import { passwordMinCharacters } from '../../domain/password.ts';
+import { passwordMinCharacters } from '../../domain/people/password.ts';
 import { renderPage } from './page.ts';
 
 /** The sign-in pages. Each is one form, works without scripts, and shows what was wrong. */

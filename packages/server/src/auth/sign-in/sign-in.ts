@@ -8,7 +8,7 @@ import { orRefuse, refuse } from '../../app/refusal.ts';
 import type { Services } from '../../app/services.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { readEmail } from '../../domain/member.ts';
-import { readPassword } from '../../domain/password.ts';
+import { readPassword } from '../../domain/people/password.ts';
 import type { RateLimit } from '../../ports/rate-limit.ts';
 import type { User } from '../../ports/repositories/organizations.ts';
 import { networkOf } from '../../runtime/network-of.ts';

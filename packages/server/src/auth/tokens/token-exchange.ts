@@ -64,11 +64,10 @@ export function createTokenExchange(parts: TokenExchangeParts): TokenExchange {
       if (!ruling.ok) {
         return ruling.code === 'unauthorized' ? refuseSubject() : refuseToken('invalid_target');
       }
-      // Another issuer decides by its claims: without one there is no access, whatever is in the database.
+      // Another issuer decides by its claims: without one, only an accepted invitation gives access (D-332).
       const isForeign = subject.memberships !== undefined;
-      if (target === undefined || (isForeign && claimedRole === undefined)) {
-        return refuseToken('invalid_target');
-      }
+      const hasRole = !isForeign || claimedRole !== undefined || reached?.isInvited === true;
+      if (target === undefined || !hasRole) return refuseToken('invalid_target');
       const scopes = narrowed([...ruling.value.scopes], form.scope);
       const issued = await tokens.issueForTenant({
         userId,

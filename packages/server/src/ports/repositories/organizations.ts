@@ -29,6 +29,8 @@ export interface Membership {
   readonly userId: UserId;
   readonly role: Role;
   readonly createdAt: number;
+  /** An invitation gave it, so it also counts where another issuer decides roles (D-332). */
+  readonly isInvited?: boolean;
 }
 
 export interface OrganizationMember {

@@ -47,10 +47,13 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
         update memberships set role = ${storedRole(role)}, member_role = ${memberRole(role)}
         where organization_id = ${organization} and user_id = ${user}`);
     },
-    async insertMembership({ organizationId: organization, userId: user, role, createdAt }) {
+    async insertMembership(membership) {
+      const { organizationId: organization, userId: user, role, createdAt } = membership;
+      const isInvited = membership.isInvited === true ? 1 : 0;
       await db.run(
-        sql`insert into memberships (organization_id, user_id, role, member_role, created_at)
-            values (${organization}, ${user}, ${storedRole(role)}, ${memberRole(role)}, ${createdAt})`,
+        sql`insert into memberships (organization_id, user_id, role, member_role, created_at, is_invited)
+            values (${organization}, ${user}, ${storedRole(role)}, ${memberRole(role)}, ${createdAt},
+              ${isInvited})`,
       );
     },
     async deleteMembership({ organizationId: organization, userId: user }) {
@@ -64,7 +67,7 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
       return row?.members ?? 0;
     },
     async members(id, page) {
-      const rows = await db.all<MembershipRow & { email: string }>(sql`
+      const rows = await db.all<Omit<MembershipRow, 'is_invited'> & { email: string }>(sql`
         select m.organization_id, m.user_id, m.role, m.member_role, m.created_at, u.email
         from memberships m join users u on u.id = m.user_id
         where m.organization_id = ${id} ${pageOf(page, 'user_id')}`);
@@ -143,21 +146,21 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
     },
     async membership(id, user) {
       const row = await db.get<MembershipRow>(
-        sql`select organization_id, user_id, role, member_role, created_at from memberships
+        sql`select ${membershipColumns} from memberships
             where organization_id = ${id} and user_id = ${user}`,
       );
       return row && toMembership(row);
     },
     async membershipsOf(user) {
       const rows = await db.all<MembershipRow>(
-        sql`select organization_id, user_id, role, member_role, created_at from memberships
+        sql`select ${membershipColumns} from memberships
             where user_id = ${user} order by organization_id limit ${membershipsMax}`,
       );
       return rows.map(toMembership);
     },
     async reach(user, { organizationId: organization, tenantId: tenant }) {
       const row = await db.get<PersonReachRow>(sql`
-        select u.not_before, m.role, m.member_role,
+        select u.not_before, m.role, m.member_role, m.is_invited,
           t.id as tenant_id, t.status as tenant_status, t.attachment_state
         from users u
         left join memberships m on m.user_id = u.id and m.organization_id = ${organization}
@@ -180,6 +183,8 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
   };
 }
 
+const membershipColumns = sql`organization_id, user_id, role, member_role, created_at, is_invited`;
+
 /** Organizations of one person: a bound that no person reaches. */
 const membershipsMax = 1_000;
 
@@ -199,6 +204,7 @@ interface MembershipRow extends RoleColumns {
   organization_id: string;
   user_id: string;
   created_at: number;
+  is_invited: number;
 }
 
 /** A server of the previous release knows three roles only: to it an operator or a viewer is a member. */
@@ -222,7 +228,10 @@ function toRole({ role, member_role: finer }: RoleColumns): Role {
   return role === 'member' ? (finer ?? role) : role;
 }
 
-type PersonReachRow = { not_before: number } & (RoleColumns | { role: null }) &
+type PersonReachRow = { not_before: number; is_invited: number | null } & (
+  | RoleColumns
+  | { role: null }
+) &
   (
     | { tenant_id: null }
     | { tenant_id: string; tenant_status: TenantStatus; attachment_state: AttachmentState }
@@ -230,7 +239,7 @@ type PersonReachRow = { not_before: number } & (RoleColumns | { role: null }) &
 
 function toReachedPerson(row: PersonReachRow): ReachedPerson {
   const role = row.role === null ? undefined : toRole(row);
-  const person = { role, notBefore: row.not_before };
+  const person = { role, isInvited: row.is_invited === 1, notBefore: row.not_before };
   if (row.tenant_id === null) return person;
   const { tenant_id: id, tenant_status: status, attachment_state: attachmentState } = row;
   return { ...person, tenant: { id: tenantId(id), status, attachmentState } };
@@ -250,5 +259,6 @@ function toMembership(row: MembershipRow): Membership {
     userId: userId(row.user_id),
     role: toRole(row),
     createdAt: row.created_at,
+    isInvited: row.is_invited === 1,
   };
 }

@@ -95,6 +95,7 @@ describe.each(databaseKinds)('the audit of a server on %s (D-69)', (database) =>
       client_id: 'cli_x',
       credential_id: 'c',
       budget_id: 'b',
+      invitation_id: 'i',
       tenant_id: 'ten_x',
     };
     const call = (as: object) => server.refused(id, { as: { ...as }, params: at, headers: key() });

@@ -1,8 +1,9 @@
-import { type Ruling, accepted, refused } from './refusal.ts';
+import { limits } from '@convoke/contract';
+import { type Ruling, accepted, refused } from '../refusal.ts';
 
 /** Only the length is checked: rules about characters make passwords weaker in practice. */
-export const passwordMinCharacters = 12;
-const passwordMaxCharacters = 256;
+export const { passwordMinCharacters } = limits;
+const { passwordMaxCharacters } = limits;
 
 export function readPassword(text: string): Ruling<string> {
   const characters = Array.from(text).length;
