@@ -10,6 +10,7 @@ import { Leg } from './leg.ts';
 import { Inbox } from './inbox.ts';
 import type { StartMessage } from './lines.ts';
 import { type Program, loadProblem, manifestProblem, whereOf } from './problems.ts';
+import { versionWarnings } from './versions.ts';
 
 const outputDescriptor = 3;
 const waitCell = new Int32Array(new SharedArrayBuffer(4));
@@ -21,10 +22,10 @@ let running: Leg | undefined;
 
 resolveKit();
 if (flag === '--check') {
-  const problem = (await check()) ?? null;
+  const checked = await check();
   // The server ends the process when it reads the line.
   flushCompileCache();
-  write({ type: 'checked', problem });
+  write(checked);
   process.exit();
 }
 await runLegs();
@@ -43,12 +44,13 @@ function resolveKit(): void {
   });
 }
 
-async function check(): Promise<string | undefined> {
-  const { version } = JSON.parse(
-    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-  ) as { version: string };
-  const loaded = manifestProblem(program, version) ?? (await load());
-  return typeof loaded === 'string' ? loaded : undefined;
+async function check(): Promise<object> {
+  const kit = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  const loaded = manifestProblem(program, kit.version) ?? (await load());
+  const problem = typeof loaded === 'string' ? loaded : null;
+  return { type: 'checked', problem, warnings: versionWarnings(folder, kit) };
 }
 
 /** The agent's function, or what is wrong. */

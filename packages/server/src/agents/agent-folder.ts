@@ -18,8 +18,8 @@ export type ReadAgent =
   | {
       readonly ok: true;
       readonly agent: Agent;
-      /** Names in `env` whose values look like secrets. */
-      readonly literalSecrets: readonly string[];
+      /** What its author should know, although it can run. */
+      readonly warnings: readonly string[];
     }
   | ({
       readonly ok: false;
@@ -104,7 +104,13 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
       digest: digestOf({ ...agent, folder: '', declared, code: prepared?.digest }),
       reportsCost: harness.reportsCost ?? false,
     },
-    literalSecrets: literalSecrets(declared.env),
+    warnings: [
+      ...literalSecrets(declared.env).map(
+        (of) =>
+          `env.${of} looks like a secret: move it out of agent.yaml and refer to it, as in "\${env:${of}}"`,
+      ),
+      ...(prepared?.warnings ?? []),
+    ],
   };
 }
 

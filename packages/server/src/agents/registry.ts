@@ -168,7 +168,7 @@ class AgentRegistry implements Agents {
     for (const [folder, { result, fingerprint }] of readings) {
       if (result.ok) {
         agents.push(result.agent);
-        if (before.get(folder)?.fingerprint !== fingerprint) this.#warnOfSecrets(result);
+        if (before.get(folder)?.fingerprint !== fingerprint) this.#warn(result);
       } else {
         const { ok: _ok, isTransient: _isTransient, ...problem } = result;
         problems.push({ folder, ...problem });
@@ -181,10 +181,9 @@ class AgentRegistry implements Agents {
     if (this.#arriving !== undefined) logChanges(log, before, readings);
   }
 
-  #warnOfSecrets({ agent, literalSecrets }: Extract<ReadAgent, { ok: true }>): void {
-    for (const name of literalSecrets) {
-      const reason = `env.${name} looks like a secret: move it out of agent.yaml and refer to it, as in "\${env:${name}}"`;
-      this.#options.log.warn('agent folder contains a secret', { folder: agent.name, reason });
+  #warn({ agent, warnings }: Extract<ReadAgent, { ok: true }>): void {
+    for (const reason of warnings) {
+      this.#options.log.warn('agent folder has a flaw', { folder: agent.name, reason });
     }
   }
 }
@@ -225,7 +224,7 @@ function isSame(a: ReadonlyMap<string, Reading>, b: ReadonlyMap<string, Reading>
 const neverAgents: ReadonlySet<string> = new Set(['node_modules', '__pycache__']);
 
 /** Names of the folders that are agents, sorted; `undefined` when there is no agents folder. */
-async function listFolders(folder: string): Promise<readonly string[] | undefined> {
+export async function listFolders(folder: string): Promise<readonly string[] | undefined> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
     throw error;

@@ -72,8 +72,13 @@ export interface PreparingAgent<Settings> extends Pick<Agent, 'name' | 'folder'>
 }
 
 export type PreparedAgent =
-  /** `digest`: equal for equal files beside `agent.yaml`. */
-  | { readonly ok: true; readonly digest: string }
+  | {
+      readonly ok: true;
+      /** Equal for equal files beside `agent.yaml`. */
+      readonly digest: string;
+      /** What its author should know, although it can run. */
+      readonly warnings?: readonly string[];
+    }
   /** `isTransient`: a later attempt may succeed although no file has changed. */
   | { readonly ok: false; readonly problem: string; readonly isTransient?: true };
 

@@ -96,7 +96,7 @@ describe('an agent folder', () => {
           script: undefined,
         },
       },
-      literalSecrets: [],
+      warnings: [],
     });
   });
 

@@ -17,7 +17,11 @@ import { digestSources } from './source-digest.ts';
 /** Far more than an import takes, also on a machine that is busy. */
 const loadSeconds = 60;
 const lineBytesMax = 64 * 1024;
-const checked = z.object({ type: z.literal('checked'), problem: z.string().nullable() });
+const checked = z.object({
+  type: z.literal('checked'),
+  problem: z.string().nullable(),
+  warnings: z.array(z.string()).default([]),
+});
 
 /** Where the program's compiled code is written while it is loaded, in its home. */
 const cacheName = '.compile-cache';
@@ -37,23 +41,25 @@ export async function prepareCode(
 ): Promise<PreparedAgent> {
   try {
     const digest = await digestOf(agent);
-    const failure = await load(parts, agent);
-    return failure === undefined ? { ok: true, digest } : { ok: false, ...failure };
+    const loaded = await load(parts, agent);
+    return 'problem' in loaded ? { ok: false, ...loaded } : { ok: true, digest, ...loaded };
   } catch (error) {
     if (error instanceof AgentFileError) return { ok: false, problem: error.message };
     throw error;
   }
 }
 
-type Failure = Pick<Extract<PreparedAgent, { ok: false }>, 'problem' | 'isTransient'>;
+type Loaded =
+  | Pick<Extract<PreparedAgent, { ok: false }>, 'problem' | 'isTransient'>
+  | { readonly warnings: readonly string[] };
 
 async function load(
   { sandbox, caches }: PrepareParts,
   agent: PreparingAgent<CodeSettings>,
-): Promise<Failure | undefined> {
+): Promise<Loaded> {
   const { folder, settings } = agent;
   const resolved = await resolveReferences(settings.env);
-  if (!resolved.ok) return undefined;
+  if (!resolved.ok) return { warnings: [] };
   // Without walls nothing would be read-only for sessions.
   const { level } = await sandbox.describe();
   const hasWalls = level === 'bwrap' && settings.sandbox.mode !== 'none';
@@ -63,12 +69,12 @@ async function load(
     const cached = hasWalls ? { NODE_COMPILE_CACHE: join(insidePlaces.home, cacheName) } : {};
     const env = { ...cached, ...resolved.values };
     const child = await start(sandbox, { agent, place, env });
-    const failure = await failureOf(child, settings);
-    if (failure !== undefined) return { ...failure, problem: resolved.redact(failure.problem) };
+    const loaded = await loadedBy(child, settings);
+    if ('problem' in loaded) return { ...loaded, problem: resolved.redact(loaded.problem) };
     if (hasWalls) await caches.takeOver(folder, join(place, 'home', cacheName));
-    return undefined;
+    return { warnings: loaded.warnings.map((text) => resolved.redact(text)) };
   } catch (error) {
-    if (error instanceof SandboxUnavailable) return undefined;
+    if (error instanceof SandboxUnavailable) return { warnings: [] };
     throw error;
   } finally {
     await removeTree(place);
@@ -98,20 +104,17 @@ async function start(
   return sandbox.spawn(command, { ...folders, ...settings.sandbox, limits, env });
 }
 
-async function failureOf(
-  child: SandboxedProcess,
-  settings: CodeSettings,
-): Promise<Failure | undefined> {
+async function loadedBy(child: SandboxedProcess, settings: CodeSettings): Promise<Loaded> {
   try {
     for await (const { text } of linesOf(child.stdout, lineBytesMax)) {
-      const { problem } = checked.parse(JSON.parse(text));
-      return problem === null ? undefined : { problem };
+      const { problem, warnings } = checked.parse(JSON.parse(text));
+      return problem === null ? { warnings } : { problem };
     }
   } finally {
     await child.kill();
   }
   const exit = await child.exited;
-  if (!exit.started) return undefined;
+  if (!exit.started) return { warnings: [] };
   if (exit.timedOut) {
     const problem = `${settings.entry} took more than ${loadSeconds} s to load: the server tries again later, and when the folder changes`;
     return { problem, isTransient: true };

@@ -1,18 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import manifest from '../../../package.json' with { type: 'json' };
 import { readPrices } from '../../agents/prices-file.ts';
 import { openAgents } from '../../agents/registry.ts';
 import { describeFrameworks } from '../../compose/frameworks.ts';
-import { builtHarnesses } from '../../compose/services.ts';
 import type { Config } from '../../config/config.ts';
 import { noPrices } from '../../domain/usage/prices.ts';
 import type { Sandbox } from '../../ports/sandbox.ts';
-import { systemClock } from '../../runtime/clock.ts';
-import { openSandbox } from '../../sandbox/sandbox.ts';
 import { oldestSafeVersion } from '../../store/dialects/sqlite-connection.ts';
-import { createLog } from '../../telemetry/log.ts';
+import { type OpenHarnesses, withHarnesses } from '../with-harnesses.ts';
 import { examineBackground } from './background.ts';
 import { examineBlobs } from './blobs.ts';
 import { examineDataFolder, examineMasterKey } from './data-folder.ts';
@@ -53,7 +48,7 @@ function examineSqlite(): Finding {
 
 async function examineHarness(config: Config): Promise<readonly Finding[]> {
   try {
-    return await withHarness(config, async (parts) => [
+    return await withHarnesses(config, async (parts) => [
       await examineAgents(config, parts),
       await examineFrameworks(parts),
       await examineSandbox(parts.sandbox),
@@ -65,42 +60,11 @@ async function examineHarness(config: Config): Promise<readonly Finding[]> {
   }
 }
 
-/** Uses a temporary folder: the sandbox of a running server keeps its files in the data folder. */
-async function withHarness<T>(
-  config: Config,
-  work: (parts: HarnessParts) => Promise<T>,
-): Promise<T> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'convoke-doctor-'));
-  const log = createLog({ level: 'silent' });
-  const parts = { clock: systemClock, log, a2aAllow: config.a2aAllow };
-  try {
-    const sandbox = await openSandbox({ ...parts, mode: config.sandbox, dataDir });
-    try {
-      return await work({ ...parts, sandbox });
-    } finally {
-      await sandbox.close();
-    }
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
-  }
-}
-
-type HarnessParts = Parameters<typeof builtHarnesses>[0];
-
-/** An agent folder that is not loaded, and why. */
-export type AgentProblem = ReturnType<Awaited<ReturnType<typeof openAgents>>['problems']>[number];
-
-/** Returns the problems of the agent folders, as a server with these settings would find them. */
-export function agentProblems(config: Config): Promise<readonly AgentProblem[]> {
-  return withHarness(config, async (parts) => (await readAgents(config, parts)).problems);
-}
-
-async function readAgents({ agentsDir, pricesFile }: Config, parts: HarnessParts) {
-  const harnesses = new Map(builtHarnesses(parts).map((built) => [built.framework, built]));
+async function readAgents({ agentsDir, pricesFile }: Config, { harnesses, log }: OpenHarnesses) {
   const agents = await openAgents({
     folder: agentsDir,
     harnesses,
-    log: parts.log,
+    log,
     // A wrong file is a finding of its own.
     prices: await readPrices(pricesFile).catch(() => noPrices),
     watch: false,
@@ -111,7 +75,7 @@ async function readAgents({ agentsDir, pricesFile }: Config, parts: HarnessParts
   return { problems, names };
 }
 
-async function examineAgents(config: Config, parts: HarnessParts): Promise<Finding> {
+async function examineAgents(config: Config, parts: OpenHarnesses): Promise<Finding> {
   const { agentsDir } = config;
   const { problems, names } = await readAgents(config, parts);
   if (problems.length > 0) {
@@ -141,9 +105,8 @@ async function examinePrices({ pricesFile }: Config): Promise<readonly Finding[]
 }
 
 /** A framework that is not ready is no fault: many deployments use one or two of them. */
-async function examineFrameworks(parts: HarnessParts): Promise<Finding> {
-  const harnesses = new Map(builtHarnesses(parts).map((built) => [built.framework, built]));
-  const all = await describeFrameworks({ harnesses, sandbox: parts.sandbox });
+async function examineFrameworks(parts: OpenHarnesses): Promise<Finding> {
+  const all = await describeFrameworks(parts);
   const ready = all.filter((framework) => framework.ready).map(({ name }) => name);
   const others = all.filter((framework) => !framework.ready);
   const reasons = others.map(({ name, reason = '' }) => `${name} is not ready: ${reason}`);
