@@ -53,6 +53,8 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
   'test/readme.alone.test.ts runs it, at a terminal': [/^npx convoke invoke (demo|payer) /],
   'packages/server/test/harness/code/guide.alone.test.ts runs the agent that the reader has written':
     [/^npx convoke invoke refunds /],
+  'packages/server/test/harness/stdio/guide.alone.test.ts runs the program that the reader has written':
+    [/^npx convoke agents rehearse cashier /],
   'test/cluster-guide.alone.test.ts runs it': [/^npx convoke export \| /],
   'it needs an empty PostgreSQL': [/ pg_(dump|restore) /, /^npx convoke serve --role api$/],
   'packages/sdk/test/generated-client.alone.test.ts runs it': [/^npx openapi-typescript /],
@@ -75,6 +77,7 @@ const failing = /^npx convoke invoke fail /;
 const untilItSays: readonly (readonly [RegExp, RegExp])[] = [
   [/^npx convoke (watch|console)$/, /\S/],
   [/^npx convoke webhooks listen /, /whsec_/],
+  [/ --watch$/, /It is in note\.txt/],
   [/^curl -N /, /\S/],
   [/^npx convoke dev$/, /Convoke listens on/],
   [/npx convoke serve$/, /listening/],

@@ -1,5 +1,11 @@
-export { agentProblems, examine } from './operate/doctor/doctor.ts';
+export { examine } from './operate/doctor/doctor.ts';
 export type { Finding } from './operate/doctor/finding.ts';
+export { NotRehearsed, type Rehearsal, withRehearsal } from './operate/rehearse/rehearsal.ts';
+export type { KillReport } from './operate/rehearse/every-kill.ts';
+export type { PlayedRun, RehearsedEvent } from './operate/rehearse/play-run.ts';
+export type { Asked } from './operate/rehearse/rehearsed-run.ts';
+export type { Answer } from './ports/harness.ts';
+export { type CheckedAgent, checkAgents } from './operate/check-agents.ts';
 export { type Backup, backupDeployment } from './operate/backup.ts';
 export { openOperator } from './operate/open-operator.ts';
 export { examineSchema, migrateSchema } from './operate/migrate.ts';

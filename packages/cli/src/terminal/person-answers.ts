@@ -6,24 +6,26 @@ import { printable, remark, styled } from './output.ts';
 
 /** What a person at the terminal says; undefined leaves the interaction for later. */
 export function askPermission(
-  record: InteractionRecord,
+  record: Pick<InteractionRecord, 'tool_name' | 'tool_input'>,
   asking: Asking,
 ): Promise<PermissionAnswer | undefined> {
   return inTurn(() => permissionDialog(record, asking));
 }
 
 export function askQuestion(
-  record: InteractionRecord,
+  record: AskedQuestion,
   asking: Asking,
 ): Promise<string | string[] | QuestionDeclined | undefined> {
   return inTurn(() => questionDialog(record, asking));
 }
 
+type AskedQuestion = Pick<InteractionRecord, 'question' | 'options' | 'multiple' | 'about'>;
+
 const choices = '[y]es, [n]o, [e]dit the input, no with a [r]eason or [l]ater';
 
 /** Only a yes allows and only a no denies. Anything else, Enter included, is asked again. */
 async function permissionDialog(
-  { tool_name, tool_input }: InteractionRecord,
+  { tool_name, tool_input }: Pick<InteractionRecord, 'tool_name' | 'tool_input'>,
   asking: Asking,
 ): Promise<PermissionAnswer | undefined> {
   let input: Json | undefined = tool_input;
@@ -67,7 +69,7 @@ async function permissionDialog(
 
 /** Numbers are checked against the options; other words are an answer of one's own (D-242). */
 async function questionDialog(
-  { question, options = [], multiple = false, about }: InteractionRecord,
+  { question, options = [], multiple = false, about }: AskedQuestion,
   asking: Asking,
 ): Promise<string | string[] | QuestionDeclined | undefined> {
   const listed = options.map(({ label, description }, index) => {

@@ -16,7 +16,6 @@ import {
 } from '@convoke/contract';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { removeFolder } from '../../../../test/remove-folder.ts';
-import { root } from '../../../../test/repository.ts';
 import { type EventBatch, RunFollower } from '../../src/app/runs/follow.ts';
 import { logOf as logOfRun } from '../../src/app/runs/run-log.ts';
 import { startRun } from '../../src/app/runs/start-run.ts';
@@ -309,16 +308,10 @@ async function writeAgents(
     const text = JSON.stringify({ schema: 1, name, description: name, ...agent });
     await writeFile(join(folder, name, 'agent.yaml'), text);
   }
-  // The program of the guide.
-  const guide = await readFile(join(root, 'docs/guides/stdio-agents.md'), 'utf8');
+  const courier = join(import.meta.dirname, '../harness/stdio/courier');
   await mkdir(join(folder, 'courier'), { recursive: true });
-  for (const [path, fence] of [
-    ['courier/agent.yaml', 'yaml'],
-    ['courier/agent.py', 'python'],
-  ] as const) {
-    const block = new RegExp(`^\`\`\`${fence} agents/${path}\\n([\\s\\S]*?)^\`\`\``, 'm').exec(
-      guide,
-    );
-    await writeFile(join(folder, path), (block?.[1] ?? '').replace('0.05', '0.2'));
+  for (const name of ['agent.yaml', 'agent.py']) {
+    const text = await readFile(join(courier, name), 'utf8');
+    await writeFile(join(folder, 'courier', name), text.replace('0.05', '0.2'));
   }
 }

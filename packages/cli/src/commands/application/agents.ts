@@ -3,11 +3,11 @@ import { Command, Option } from 'commander';
 import { collect } from '../../collect.ts';
 import { Failure } from '../../failure.ts';
 import { globalOptions } from '../../options/global-options.ts';
-import { example } from '../../options/options.ts';
-import { loadServer } from '../../server.ts';
+import { example, repeated } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { printJson } from '../../terminal/output.ts';
 import { printFacts, printTable } from '../../terminal/table.ts';
+import type { RehearsalOptions } from './agents/rehearse.ts';
 import type { TemplateName } from './agents/templates.ts';
 
 /** Named here, so that the command line need not load the templates to know its options. */
@@ -15,10 +15,12 @@ const templates: Readonly<Record<TemplateName, true>> = { ts: true, python: true
 
 export function agentsCommand(): Command {
   return new Command('agents')
-    .description('List the agents you can invoke, show one, and write a new one')
+    .description('List the agents you can invoke, and write, check and rehearse your own')
     .addCommand(listAgents(), { isDefault: true })
     .addCommand(showAgent())
     .addCommand(newAgent())
+    .addCommand(checkAgents())
+    .addCommand(rehearseAgent())
     .addHelpText('after', example('agents --json'));
 }
 
@@ -63,6 +65,49 @@ function newAgent(): Command {
     );
 }
 
+function checkAgents(): Command {
+  return new Command('check')
+    .description('Say what a server finds wrong with the folders of agents, without one')
+    .argument('[name]', 'name of the agent; all of them without it')
+    .addHelpText('after', example('agents check refunds'))
+    .addHelpText(
+      'after',
+      '\nReads agent.yaml and loads the program in the sandbox, as the server does. With --json prints {"ok", "agents": […]}.\nExits with 1 if a server would not load an agent.\n',
+    )
+    .action(async (name: string | undefined, _options: unknown, command: Command) => {
+      const { reportAgents } = await import('./agents/check.ts');
+      await reportAgents(name, command);
+    });
+}
+
+function rehearseAgent(): Command {
+  return new Command('rehearse')
+    .description('Run one of your agents in this terminal, without a server')
+    .argument('<name>', 'name of the agent, which is its folder')
+    .argument('<prompt>', 'prompt for the agent')
+    .option('--kill', 'then kill its process before and after every line, and hand it over at each')
+    .addOption(
+      new Option('--approve <decision>', 'decision for every permission request').choices([
+        'allow',
+        'deny',
+      ]),
+    )
+    .option(
+      '--answer <text>',
+      'answer to the next question: text or an option number; may be repeated',
+      repeated,
+    )
+    .addHelpText('after', example('agents rehearse refunds "order 7" --kill'))
+    .addHelpText(
+      'after',
+      '\nFor agents of the frameworks code and stdio, in the sandbox that the server uses. Nothing is stored, and what the\nprogram does outside of its session folder is done. With --kill it is done dozens of times: give it a stand-in for\nservices that cost money.\n\nExit codes: 0 completed; 3 failed, 4 cancelled; with --kill 1 if an effect ran twice, or text or state differ.\n',
+    )
+    .action(async (name: string, prompt: string, options: RehearsalOptions, command: Command) => {
+      const { rehearseInTerminal } = await import('./agents/rehearse.ts');
+      await rehearseInTerminal({ ...options, name, prompt }, command);
+    });
+}
+
 function showAgent(): Command {
   return new Command('show')
     .description('Show an agent, or why its folder failed to load')
@@ -88,20 +133,11 @@ function showAgent(): Command {
     });
 }
 
-/**
- * Explains why there is no such agent. The API does not tell clients about broken folders, so the folder of agents on
- * this machine is read, if there is one.
- */
+/** Explains why there is no such agent. */
 async function missing(name: string, agents: readonly AgentRecord[]): Promise<Failure> {
   const known = agents.map((agent) => agent.name).join(', ') || 'none';
-  const problem = await problemOf(name).catch(() => undefined);
+  const { problemOf } = await import('./agents/problem.ts');
+  const problem = await problemOf(name);
   if (problem !== undefined) return new Failure(`the agent "${name}" is not loaded: ${problem}`);
   return new Failure(`there is no agent "${name}" (agents: ${known})`);
-}
-
-async function problemOf(name: string): Promise<string | undefined> {
-  const { agentProblems, readConfig } = await loadServer();
-  const problems = await agentProblems(readConfig(process.env));
-  const found = problems.find(({ folder }) => folder === name || folder.endsWith(`/${name}`));
-  return found && `${found.folder}: ${found.reason}`;
 }

@@ -22,7 +22,7 @@ export interface RecoveryPoint {
 }
 
 export interface LostLeg {
-  readonly run: LeasedRun;
+  readonly run: LostRunFacts;
   /** `drained`: its server cut it. `worker_lost`: its server is gone. */
   readonly reason: InterruptionReason;
   /** Undefined when this server does not have the agent. */
@@ -40,6 +40,12 @@ export interface LostLeg {
   /** Whether the next leg continues after the text that the recovery point does not cover. */
   readonly keepsCutText: boolean;
 }
+
+/** What decides about a run whose leg was lost. */
+export type LostRunFacts = Pick<
+  LeasedRun,
+  'status' | 'losses' | 'lossesTotal' | 'lastSeq' | 'lastMachine' | 'savedEpoch'
+>;
 
 export type Recovery =
   /** This server does not have the agent: another one decides. */
@@ -119,12 +125,14 @@ export function keptSeqOf({
   afterLoss,
   point,
   keepsCutText,
-}: Pick<LostLeg, 'afterLoss' | 'point' | 'keepsCutText'> & { readonly run: Run }): number {
+}: Pick<LostLeg, 'afterLoss' | 'point' | 'keepsCutText'> & {
+  readonly run: Pick<Run, 'lastSeq'>;
+}): number {
   return afterLoss === 'continue' || keepsCutText ? run.lastSeq : (point?.seq ?? 0);
 }
 
 /** Calls whose changes of the folder no archive has, because the legs that made them did not end. */
-export function unsavedCalls(calls: readonly ToolCall[], run: Run): ToolCall[] {
+export function unsavedCalls(calls: readonly ToolCall[], run: Pick<Run, 'savedEpoch'>): ToolCall[] {
   return calls.filter(
     ({ epoch, touches, isSaved }) =>
       epoch > run.savedEpoch && touches !== 'outside' && isSaved !== true,
@@ -154,7 +162,10 @@ function inDoubtMessage(names: string): string {
 }
 
 /** D-26: the outcome of a run whose worker is gone. A recorded cancel is honoured, anything else is an error. */
-export function outcomeOfLostWorker(run: OpenRun, reason: InterruptionReason): RunOutcome {
+export function outcomeOfLostWorker(
+  run: Pick<OpenRun, 'status'>,
+  reason: InterruptionReason,
+): RunOutcome {
   if (run.status === 'cancelling') return { status: 'cancelled' };
   const message =
     reason === 'drained'

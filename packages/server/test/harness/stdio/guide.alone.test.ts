@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sessionId } from '@convoke/contract';
@@ -8,6 +8,7 @@ import { readAgentFolder } from '../../../src/agents/agent-folder.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import type { Json } from '../../../src/domain/json.ts';
 import type { Effects, NewCall } from '../../../src/ports/harness.ts';
+import { withRehearsal } from '../../../src/operate/rehearse/rehearsal.ts';
 import { temporaryFolder } from '../../support/agent-folders.ts';
 import { begin, ended, readRun } from '../../support/api-steps.ts';
 import { openEffects } from '../../support/effects.ts';
@@ -16,6 +17,8 @@ import { startServer } from '../../support/server.ts';
 import { type OpenStdio, type Played, openStdio, playProgram } from './leg.ts';
 
 const repository = fileURLToPath(new URL('../../../../..', import.meta.url));
+/** Delivers one by one, with a ledger and a recovery point for each, in Python. */
+const courier = join(import.meta.dirname, 'courier');
 let stdio: OpenStdio;
 
 beforeAll(async () => {
@@ -75,12 +78,12 @@ test('the Python agent of the guide asks a question, asks for permission, writes
   expect(again.text).toBe('This is visit 2.\n');
 });
 
-test('the courier of the guide is handed over between two deliveries, and repeats none (D-85)', async () => {
+test('a program is handed over between two deliveries, and repeats none (D-85)', async () => {
   const names = Array.from({ length: 30 }, (_, index) => `name-${index}`);
-  const files = await filesOfGuide();
-  const agentFiles = Object.fromEntries(
-    [...files].map(([path, text]) => [path.replace('agents/', ''), text]),
-  );
+  const agentFiles = {
+    'courier/agent.yaml': await readFile(join(courier, 'agent.yaml'), 'utf8'),
+    'courier/agent.py': await readFile(join(courier, 'agent.py'), 'utf8'),
+  };
   let server = await startServer({ agents: {}, agentFiles });
   const { session, run } = await begin(server, 'courier', names.join(' '));
   for (let drain = 0; drain < 2; drain += 1) {
@@ -99,8 +102,11 @@ test('the courier of the guide is handed over between two deliveries, and repeat
   expect(await readFile(join(folder, delivered), 'utf8')).toBe(`${names.join('\n')}\n`);
 }, 120_000);
 
-test('the courier of the guide goes on after a loss, and delivers only what is not known', async () => {
-  const agent = await agentOfGuide('courier');
+test('a program continues after a loss, and delivers only what is not known', async () => {
+  const folder = join(await temporaryFolder(), 'courier');
+  await cp(courier, folder, { recursive: true });
+  await chmod(dirname(folder), 0o755);
+  const agent = await read(folder, 'courier');
   expect(agent.recovery.onLoss).toBe('resume');
   const begun: NewCall[] = [];
   const effects: Effects = {
@@ -122,6 +128,22 @@ test('the courier of the guide goes on after a loss, and delivers only what is n
   expect(text).toBe('b: was delivered before\nc: not known\nDelivered to d.\n');
   expect(begun).toEqual([{ ref: 'delivery-3', ...delivery('d'), touches: 'workspace' }]);
 });
+
+test('the cashier of the guide pays once, wherever it is killed or handed over', async () => {
+  const agentsDir = dirname((await agentOfGuide('cashier')).folder);
+  const config = { agentsDir, pricesFile: undefined, a2aAllow: [], sandbox: 'auto' } as const;
+  const options = {
+    prompt: 'invoice 7',
+    signal: new AbortController().signal,
+    answer: () => Promise.reject(new Error('it asks nothing')),
+  };
+  const { undisturbed, report } = await withRehearsal(config, 'cashier', (rehearsal) =>
+    rehearsal.everyKill(options, () => {}),
+  );
+  expect(undisturbed.run.text).toBe('It is paid.\n');
+  expect(report).toMatchObject({ lines: 5, problems: [], changing: [] });
+  expect(report.doubts).toBeGreaterThan(0);
+}, 300_000);
 
 test('the shipped shell-hello greets and writes a file', async () => {
   const folder = join(repository, 'agents/shell-hello');

@@ -1,0 +1,167 @@
+import type { KillReport, PlayedRun, Rehearsal, RehearsedEvent } from '@convoke/server';
+import type { Command } from 'commander';
+import { exitCodes, Failure } from '../../../failure.ts';
+import { globalOptions } from '../../../options/global-options.ts';
+import { loadServer } from '../../../server.ts';
+import {
+  endLine,
+  forOutput,
+  jsonText,
+  oneLine,
+  print,
+  printJson,
+  printable,
+  remark,
+  styled,
+  write,
+} from '../../../terminal/output.ts';
+import { armSpinner, clearSpinner } from '../../../terminal/spinner.ts';
+import { type Answers, answersIn } from './rehearsed-answers.ts';
+
+export interface RehearsalOptions extends Answers {
+  readonly kill?: true;
+}
+
+interface Asked extends RehearsalOptions {
+  readonly name: string;
+  readonly prompt: string;
+}
+
+/** `convoke agents rehearse`: one run in this terminal, and with --kill as many as it has moments to be lost at. */
+export async function rehearseInTerminal(asked: Asked, command: Command): Promise<void> {
+  const { json = false } = globalOptions(command);
+  const { withRehearsal, NotRehearsed, readConfig } = await loadServer();
+  const stopping = new AbortController();
+  const stop = () => stopping.abort(new Failure('stopped', exitCodes.interrupted));
+  process.on('SIGINT', stop);
+  try {
+    await withRehearsal(readConfig(process.env), asked.name, (rehearsal) =>
+      play(rehearsal, { asked, json, stopping, stop }),
+    );
+  } catch (error) {
+    endLine();
+    if (stopping.signal.aborted) throw stopping.signal.reason;
+    if (!(error instanceof NotRehearsed)) throw error;
+    throw new Failure(`the agent "${asked.name}" cannot be rehearsed: ${error.message}`);
+  } finally {
+    process.off('SIGINT', stop);
+  }
+}
+
+interface Playing {
+  readonly asked: Asked;
+  readonly json: boolean;
+  readonly stopping: AbortController;
+  readonly stop: () => void;
+}
+
+async function play(rehearsal: Rehearsal, playing: Playing): Promise<void> {
+  const { asked, json, stopping, stop } = playing;
+  const { signal } = stopping;
+  if (rehearsal.isBare) {
+    remark('without a sandbox (CONVOKE_SANDBOX=none): the program may reach your files', 'yellow');
+  }
+  const options = {
+    prompt: asked.prompt,
+    signal,
+    answer: answersIn({ ...asked, json, signal, stop }),
+    ...(!json && { show }),
+  };
+  if (asked.kill !== true) {
+    const played = await rehearsal.play(options);
+    if (json) printJson(factsOf(played));
+    return endOf(played, json);
+  }
+  const { undisturbed, report } = await rehearsal.everyKill(options, ({ seat, seats }) => {
+    if (seat === 1 && !json) endOf(undefined, json);
+    progress(`seat ${seat} of ${seats}`);
+  });
+  progress('');
+  if (json) printJson({ ...factsOf(undisturbed), kill: report });
+  else tell(undisturbed, report);
+  if (report.problems.length > 0) process.exitCode = exitCodes.failed;
+}
+
+/** Overwrites its line on a terminal; silent in a script. */
+function progress(text: string): void {
+  clearSpinner();
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+}
+
+/** The answer goes to standard output, everything else to standard error. */
+function show(event: RehearsedEvent): void {
+  switch (event.type) {
+    case 'text':
+      write(forOutput(event.text));
+      return;
+    case 'call':
+      note(`→ ${event.name} ${short(event.input)}`);
+      return armSpinner(printable(`running ${event.name}`));
+    case 'result':
+      return note(`${event.ok ? '✓' : '✕'} ${event.name} ${short(event.output)}`);
+    case 'custom':
+      return note(`· ${event.name} ${short(event.data)}`);
+  }
+}
+
+function note(text: string): void {
+  endLine();
+  remark(oneLine(text), 'dim');
+}
+
+const shortMax = 200;
+
+function short(value: unknown): string {
+  const text = value === null || value === '' ? '' : jsonText(value);
+  return text.length <= shortMax ? text : `${text.slice(0, shortMax)}…`;
+}
+
+function endOf(played: PlayedRun | undefined, json: boolean): void {
+  endLine();
+  const end = played?.run.end;
+  if (end === undefined) return;
+  if (end.outcome === 'error') {
+    process.exitCode = exitCodes.runFailed;
+    if (!json) remark(printable(`failed: ${end.message ?? ''}`), 'red');
+  }
+  if (end.outcome === 'cancelled') process.exitCode = exitCodes.runCancelled;
+}
+
+function factsOf({ run }: PlayedRun): object {
+  const { end, text, carriedOut, asked, events, legs } = run;
+  const calls = carriedOut.map(({ name, input }) => ({ name, input }));
+  const message = end?.message === undefined ? {} : { message: end.message };
+  return { outcome: end?.outcome, ...message, text, legs, calls, asked, events };
+}
+
+function tell(undisturbed: PlayedRun, report: KillReport): void {
+  endOf(undisturbed, false);
+  const { lines, triedLines, runs, doubts, lost, changing, problems } = report;
+  print('');
+  print(
+    `killed before and after each of ${triedLines} lines, and handed over at each: ${runs} runs`,
+  );
+  if (triedLines < lines) print(`  of its ${lines} lines, the others were not tried`);
+  if (doubts > 0) {
+    print(`  in ${doubts} a call may have been carried out: tried with a yes and with a no`);
+  }
+  if (lost > 0) print(`  ${lost} ended with the loss, as recovery in agent.yaml says`);
+  if (changing.length > 0) {
+    print(printable(`  not compared, since it differs without a kill, too: ${list(changing)}`));
+  }
+  if (problems.length === 0) {
+    return print(styled('green', 'nothing was done twice, and the answer was the same each time'));
+  }
+  for (const { problem, where, times } of problems) {
+    print(styled('red', printable(problem)));
+    for (const place of where) print(printable(`  ${place}`));
+    if (times > where.length) print(`  and ${times - where.length} more times`);
+  }
+}
+
+const listed = 8;
+
+function list(names: readonly string[]): string {
+  const more = names.length > listed ? ` and ${names.length - listed} more` : '';
+  return `${names.slice(0, listed).join(', ')}${more}`;
+}

@@ -1,0 +1,93 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** Agents as code for tests of the command line, by their names: some are flawless, some are not. */
+export const agentPrograms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  // Everything that has an effect is in a step.
+  careful: {
+    'agent.yaml': 'framework: code\n',
+    'agent.ts': `import { appendFileSync } from 'node:fs';
+import { agent } from '@convoke/agent';
+
+export default agent(async (ctx) => {
+  const why = await ctx.ask('Why is it refunded?', { options: ['broken', 'late'] });
+  const refund = await ctx.approve('refund', { order: 7 }, () => appendFileSync('ledger.txt', 'paid\\n'));
+  return refund.allowed ? 'Refunded, since it was ' + why + '.\\n' : 'Not refunded.\\n';
+});
+`,
+  },
+  // The same with fewer lines, for rehearsals that kill it at each.
+  once: {
+    'agent.yaml': 'framework: code\n',
+    'agent.ts': `import { appendFileSync } from 'node:fs';
+import { agent } from '@convoke/agent';
+
+export default agent(async (ctx) => {
+  const { allowed } = await ctx.approve('pay', {}, () => appendFileSync('ledger.txt', 'paid\\n'));
+  return allowed ? 'Paid.' : 'Not paid.';
+});
+`,
+  },
+  // Appends to a file where no step is, so a replay does it again.
+  clumsy: {
+    'agent.yaml': 'framework: code\n',
+    'agent.ts': `import { appendFileSync } from 'node:fs';
+import { agent } from '@convoke/agent';
+
+export default agent(async (ctx) => {
+  appendFileSync('ledger.txt', 'paid\\n');
+  await ctx.step('thank', () => 1);
+});
+`,
+  },
+  // Keeps the ledger by hand: a call that is known is not carried out again.
+  shell: {
+    'agent.yaml': 'framework: stdio\ncommand: [./agent.sh]\nrecovery: { on_loss: resume }\n',
+    'agent.sh': shellProgram('pay'),
+  },
+  // The same, but each process gives its payment another name.
+  'shell-twice': {
+    'agent.yaml': 'framework: stdio\ncommand: [./agent.sh]\nrecovery: { on_loss: resume }\n',
+    'agent.sh': shellProgram('pay-$(cat /proc/sys/kernel/random/uuid)'),
+  },
+  broken: {
+    'agent.yaml': 'framework: code\n',
+    'agent.ts': '\n\nenum Colour { Red }\n',
+  },
+  misspelt: { 'agent.yaml': 'schema: 1\nframework: code\nentri: x.ts\n', 'agent.ts': '' },
+  // Loaded, although Node is newer than it asks for.
+  dated: {
+    'agent.yaml': 'framework: code\n',
+    'agent.ts': `import { agent } from '@convoke/agent';\nexport default agent(async () => 'Hello.\\n');\n`,
+    'package.json': '{ "type": "module", "engines": { "node": "^18" } }\n',
+  },
+};
+
+/** `ref` names the call: the program looks for exactly this one among those it is told of. */
+function shellProgram(ref: string): string {
+  return `#!/bin/sh
+read -r start
+ref="${ref}"
+case $start in
+  *"\\"$ref\\":{\\"state\\":\\"ended\\""* | *"\\"$ref\\":{\\"state\\":\\"left\\""*) ;;
+  *)
+    echo '{"type":"checkpoint","state":{},"recovery":true}'
+    echo "{\\"type\\":\\"call_begin\\",\\"call_id\\":\\"$ref\\",\\"tool_name\\":\\"pay\\"}"
+    read -r begun
+    echo "{\\"type\\":\\"call_end\\",\\"call_id\\":\\"$ref\\"}"
+    ;;
+esac
+echo "It is paid."
+`;
+}
+
+/** Writes agents into `agents/` of a folder. */
+export async function writeAgents(folder: string, ...names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    for (const [path, text] of Object.entries(agentPrograms[name] ?? {})) {
+      const file = join(folder, 'agents', name, path);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, text, { mode: path.endsWith('.sh') ? 0o755 : 0o644 });
+    }
+  }
+}

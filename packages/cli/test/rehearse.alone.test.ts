@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { openProgramFolder } from '../../../test/program-folder.ts';
+import { root } from '../../../test/repository.ts';
+import { requireSandbox, requireTerminal } from '../../../test/services.ts';
+import { writeAgents } from './agent-programs.ts';
+import {
+  type CommandLine,
+  type Ended,
+  createCommandLine,
+  mainPath,
+  ownEnvironment,
+} from './command-line.ts';
+import { openTerminal } from './terminal-session.ts';
+
+/** A rehearsal with kills starts dozens of processes. */
+vi.setConfig({ testTimeout: 600_000 });
+
+let convoke: CommandLine;
+let folder: Awaited<ReturnType<typeof openProgramFolder>>;
+beforeAll(async () => {
+  requireSandbox();
+  requireTerminal();
+  folder = await openProgramFolder(root);
+  convoke = await createCommandLine(folder.path);
+  await writeAgents(folder.path, 'careful', 'once', 'clumsy', 'shell', 'shell-twice', 'broken');
+});
+afterAll(async () => {
+  await convoke.remove();
+  await folder[Symbol.asyncDispose]();
+});
+
+function rehearse(...args: readonly string[]): Promise<Ended> {
+  return convoke.run(['agents', 'rehearse', ...args]);
+}
+
+test('an agent runs without a server: its text is the output, its calls are remarks', async () => {
+  const { stdout, stderr, code } = await rehearse(
+    ...['careful', 'order 7', '--answer', '2', '--approve', 'allow'],
+  );
+  expect([code, stdout]).toEqual([0, 'Refunded, since it was late.\n']);
+  expect(stderr).toMatch(/→ refund \{"order":7\}\n✓ refund/);
+});
+
+test('a denial is a way to end, and what happened can be read by a program', async () => {
+  const { stdout, code } = await rehearse(
+    ...['careful', 'order 7', '--answer', 'broken', '--approve', 'deny', '--json'],
+  );
+  expect([code, JSON.parse(stdout)]).toMatchObject([
+    0,
+    {
+      outcome: 'completed',
+      text: 'Not refunded.\n',
+      calls: [],
+      asked: [{}, { toolName: 'refund' }],
+    },
+  ]);
+});
+
+test('a question without an answer, and an agent that cannot be loaded, are said', async () => {
+  const asked = await rehearse('careful', 'order 7');
+  expect([asked.code, asked.stderr]).toEqual([
+    1,
+    expect.stringContaining('waits for an answer to: Why is it refunded?. Pass --answer'),
+  ]);
+  const broken = await rehearse('broken', 'x');
+  expect([broken.code, broken.stderr]).toEqual([
+    1,
+    expect.stringContaining('cannot be rehearsed: agent.ts:3: "enum"'),
+  ]);
+});
+
+test('killed at every line, a careful agent does nothing twice', async () => {
+  const { stdout, code } = await rehearse(...['once', 'order 7', '--approve', 'allow', '--kill']);
+  expect(stdout).toContain('nothing was done twice, and the answer was the same each time');
+  expect(stdout).toMatch(/in \d+ a call may have been carried out: tried with a yes and with a no/);
+  expect(code).toBe(0);
+});
+
+test('an effect outside of a step runs twice, and is found by the file that it leaves', async () => {
+  const { stdout, code } = await rehearse('clumsy', 'x', '--kill');
+  expect(stdout).toContain('it left other content in ledger.txt');
+  expect(stdout).toMatch(/killed before line 1 \(call_begin thank\)/);
+  expect(code).toBe(1);
+});
+
+test('a shell program that speaks the protocol is rehearsed, too', async () => {
+  const { stdout, code } = await rehearse('shell', 'x', '--kill', '--json');
+  const { kill, text } = JSON.parse(stdout) as { kill: Record<string, unknown>; text: string };
+  // Before its first recovery point a lost run of a program cannot go on.
+  expect([code, text, kill]).toMatchObject([
+    0,
+    'It is paid.\n',
+    { lines: 5, lost: 1, problems: [], changing: [] },
+  ]);
+});
+
+test('a program that pays under another name after a loss is found out', async () => {
+  const { stdout, code } = await rehearse('shell-twice', 'x', '--kill');
+  expect(stdout).toContain('"pay" was carried out 2 times instead of 1');
+  expect(code).toBe(1);
+});
+
+test('at a terminal a person answers, sees the seats counted, and Ctrl-C ends it', async () => {
+  const env = ownEnvironment(convoke.settings);
+  const terminal = await openTerminal({ cwd: folder.path, env });
+  try {
+    await terminal.type(`convoke() { "${process.execPath}" "${mainPath}" "$@"; }; clear`);
+    await terminal.type('convoke agents rehearse careful "order 7" --kill');
+    await terminal.shows(/\? Why is it refunded\?\n.*1\. broken\n.*2\. late/);
+    await terminal.type('1');
+    await terminal.shows(/approve refund[\s\S]*\[y\]es, \[n\]o/);
+    await terminal.type('y');
+    expect(await terminal.shows(/seat \d+ of \d+/)).toContain('Refunded, since it was broken.');
+    await terminal.press('C-c');
+    await terminal.shows(/convoke: stopped/);
+    await terminal.type('echo "it ended with $?"');
+    await terminal.shows(/it ended with 130/);
+  } finally {
+    await terminal.close();
+  }
+});

@@ -1,0 +1,143 @@
+import type { PlayedRun } from './play-run.ts';
+import type { CarriedOut, Reading } from './rehearsed-run.ts';
+
+/** What undisturbed runs of a program have in common: a disturbed one is compared with that and nothing else. */
+export interface Expected {
+  /** How often each effect is carried out at most. */
+  readonly effects: ReadonlyMap<string, number>;
+  /** What counts as the same effect: the name, or with another number of calls in each run the input, too. */
+  readonly effectOf: (call: CarriedOut) => string;
+  readonly outcome: string | undefined;
+  readonly text: string | undefined;
+  readonly state: string | undefined;
+  readonly files: ReadonlyMap<string, string> | undefined;
+  /** What differs from run to run, whatever happens: it is not compared. */
+  readonly changing: readonly string[];
+}
+
+/** Two undisturbed runs show what is the same each time: the words of a model, and the time in a file, are not (D-355). */
+export function expectedOf(one: PlayedRun, other: PlayedRun): Expected {
+  const changing: string[] = [];
+  const same = <T>(what: string, [a, b]: readonly [T, T]): T | undefined => {
+    if (JSON.stringify(a) === JSON.stringify(b)) return a;
+    changing.push(what);
+    return undefined;
+  };
+  const runs = [one.run.carriedOut, other.run.carriedOut];
+  const [a, b] = runs.map((calls) => JSON.stringify([...countsOf(calls, byName)]));
+  const effectOf = a === b ? byName : byNameAndInput;
+  return {
+    effects: mostOf(runs.map((calls) => countsOf(calls, effectOf))),
+    effectOf,
+    outcome: same('the outcome', [one.run.end?.outcome, other.run.end?.outcome]),
+    text: same('the text', [one.run.text, other.run.text]),
+    state: same('the state', [stateOf(one), stateOf(other)]),
+    files: sameFiles(one, other, changing),
+    changing,
+  };
+}
+
+function sameFiles(one: PlayedRun, other: PlayedRun, changing: string[]): Expected['files'] {
+  if (one.files === undefined || other.files === undefined) return undefined;
+  const paths = new Set([...one.files.keys(), ...other.files.keys()]);
+  const same = new Map<string, string>();
+  for (const path of paths) {
+    const digest = one.files.get(path);
+    if (digest !== undefined && digest === other.files.get(path)) same.set(path, digest);
+    else changing.push(path);
+  }
+  return same;
+}
+
+/** What a disturbed run did that an undisturbed one does not, one sentence each. */
+export function differencesIn(
+  { run, files }: PlayedRun,
+  { expected, reading }: { readonly expected: Expected; readonly reading: Reading },
+): string[] {
+  const problems: string[] = [];
+  for (const [effect, times] of countsOf(run.carriedOut, expected.effectOf)) {
+    const once = expected.effects.get(effect) ?? 1;
+    if (times > once) problems.push(`${effect} was carried out ${times} times instead of ${once}`);
+  }
+  const other = run.events.find(({ name }) => name === 'replay_differs');
+  if (other !== undefined) {
+    const left = JSON.stringify(other.data['left_over'] ?? []);
+    problems.push(
+      `the replay took another way (replay_differs), without the results ${left}: what is read outside of steps must be the same in every leg`,
+    );
+  }
+  // A person who says that a call was carried out leads the program elsewhere; a run may also be lost with its process.
+  if ((run.doubts > 0 && reading === 'done') || run.end?.isLoss === true) return problems;
+  const { outcome, message } = run.end ?? {};
+  if (expected.outcome !== undefined && outcome !== expected.outcome) {
+    const why = message === undefined ? '' : ` (${message})`;
+    return [...problems, `it ended ${outcome}${why} instead of ${expected.outcome}`];
+  }
+  if (expected.text !== undefined && run.text !== expected.text) {
+    problems.push(`it said ${shown(run.text)} instead of ${shown(expected.text)}`);
+  }
+  const state = stateOf({ run });
+  if (expected.state !== undefined && state !== expected.state) {
+    problems.push(`it left the state ${cut(state)} instead of ${cut(expected.state)}`);
+  }
+  // A call that was carried out, and of which the person says the contrary, has changed files twice.
+  if (run.doubts === 0) problems.push(...changedFiles(files, expected.files));
+  return problems;
+}
+
+function changedFiles(files: PlayedRun['files'], expected: Expected['files']): string[] {
+  if (files === undefined || expected === undefined) return [];
+  return [...expected]
+    .filter(([path, digest]) => files.get(path) !== digest)
+    .map(([path]) =>
+      files.has(path)
+        ? `it left other content in ${path}: an effect outside of steps, perhaps, that ran twice`
+        : `it left no ${path}`,
+    );
+}
+
+function byName({ name }: CarriedOut): string {
+  return `"${name}"`;
+}
+
+function byNameAndInput({ name, input }: CarriedOut): string {
+  return `"${name}" with ${cut(JSON.stringify(input))}`;
+}
+
+/** How often calls were carried out that must not be repeated. */
+function countsOf(
+  calls: readonly CarriedOut[],
+  effectOf: Expected['effectOf'],
+): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const call of calls) {
+    if (call.isRepeatable) continue;
+    const effect = effectOf(call);
+    counts.set(effect, (counts.get(effect) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function mostOf(runs: readonly ReadonlyMap<string, number>[]): Map<string, number> {
+  const most = new Map<string, number>();
+  for (const counts of runs) {
+    for (const [effect, times] of counts) {
+      most.set(effect, Math.max(times, most.get(effect) ?? 0));
+    }
+  }
+  return most;
+}
+
+function stateOf({ run }: Pick<PlayedRun, 'run'>): string {
+  return JSON.stringify(run.state ?? null);
+}
+
+const shownMax = 160;
+
+function shown(text: string): string {
+  return cut(JSON.stringify(text));
+}
+
+function cut(text: string): string {
+  return text.length <= shownMax ? text : `${text.slice(0, shownMax)}…`;
+}

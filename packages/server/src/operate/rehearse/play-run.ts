@@ -1,0 +1,251 @@
+import type { RunId, SessionId, TenantId } from '@convoke/contract';
+import type { Agent } from '../../domain/agent.ts';
+import type { Json, JsonObject } from '../../domain/json.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type {
+  Answer,
+  Effects,
+  Harness,
+  HarnessEvent,
+  Leg,
+  LegContext,
+  LegEnd,
+} from '../../ports/harness.ts';
+import type { SessionFolders } from '../../ports/session-folders.ts';
+import { filesIn } from './folder-files.ts';
+import { type Asked, type Reading, RehearsedRun } from './rehearsed-run.ts';
+
+/** Where runs are rehearsed. */
+export interface Stage {
+  readonly agent: Agent;
+  readonly harness: Harness;
+  readonly folders: SessionFolders;
+  readonly clock: Clock;
+  readonly tenantId: TenantId;
+  readonly sessionId: SessionId;
+  readonly runId: RunId;
+}
+
+/** What happens while a run is rehearsed. */
+export type RehearsedEvent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'call'; readonly name: string; readonly input: Json }
+  | { readonly type: 'result'; readonly name: string; readonly ok: boolean; readonly output: Json }
+  | { readonly type: 'custom'; readonly name: string; readonly data: JsonObject };
+
+export interface PlayOptions {
+  readonly prompt: string;
+  /** Rejects if there is no answer: the rehearsal is over then. */
+  readonly answer: (asked: Asked) => Promise<Answer>;
+  readonly show?: (event: RehearsedEvent) => void;
+  /** Ends the rehearsal and every process of it. */
+  readonly signal: AbortSignal;
+}
+
+/** A moment at which something happens to the program: before or after one of its lines is durable. */
+export interface Seat {
+  /** The line, counted from 0 over all legs. */
+  readonly line: number;
+  readonly fate: 'killed before' | 'killed after' | 'handed over after';
+}
+
+export interface PlayedRun {
+  readonly run: RehearsedRun;
+  /** What each line of the program was. */
+  readonly lines: readonly string[];
+  /** Digests of the files in the session folder, by path; undefined where there are too many. */
+  readonly files: ReadonlyMap<string, string> | undefined;
+}
+
+const legsMax = 1000;
+const linesMax = 100_000;
+
+/** Rehearses one run in a new session folder, and with a seat what happens there. */
+export async function playRun(
+  stage: Stage,
+  options: PlayOptions,
+  disturbed?: { readonly seat: Seat; readonly reading: Reading },
+): Promise<PlayedRun> {
+  const { agent, folders, harness, tenantId, sessionId } = stage;
+  const run = new RehearsedRun(agent, harness);
+  const lines: string[] = [];
+  try {
+    const owner = { tenantId, sessionId, agent, files: [] };
+    const folder = await folders.prepare({ ...owner, expected: false });
+    if (!folder.found) throw new Error('the session folder could not be made');
+    const fateOf = (line: string): Seat['fate'] | undefined => {
+      lines.push(line);
+      const { seat } = disturbed ?? {};
+      return seat?.line === lines.length - 1 ? seat.fate : undefined;
+    };
+    while (run.end === undefined) {
+      if (run.legs >= legsMax) throw new Error(`the run does not end: ${legsMax} legs`);
+      const leg = new PlayedLeg({ stage, run, options, fateOf });
+      const end = await leg.play(folder);
+      options.signal.throwIfAborted();
+      // What a person is told after a rehearsal without kills is never about a loss.
+      if (end === 'lost') run.lose(disturbed?.reading ?? 'done');
+      else if (run.end === undefined) run.endLeg(end);
+      if (run.end === undefined) await answerAll(run, options);
+    }
+    return { run, lines, files: await filesIn(folder.sessionFolder) };
+  } finally {
+    await harness.release?.(sessionId);
+    await folders.remove(tenantId, sessionId);
+  }
+}
+
+async function answerAll(run: RehearsedRun, { answer }: PlayOptions): Promise<void> {
+  for (const [ref, asked] of [...run.open]) run.answer(ref, await answer(asked));
+}
+
+interface LegParts {
+  readonly stage: Stage;
+  readonly run: RehearsedRun;
+  readonly options: PlayOptions;
+  readonly fateOf: (line: string) => Seat['fate'] | undefined;
+}
+
+/** One leg, in a real process. */
+class PlayedLeg {
+  readonly #parts: LegParts;
+  #leg: Leg | undefined;
+  #isLost = false;
+  #lines = 0;
+
+  constructor(parts: LegParts) {
+    this.#parts = parts;
+  }
+
+  async play(folder: {
+    readonly sessionFolder: string;
+    readonly stateDir: string;
+  }): Promise<LegEnd | 'lost'> {
+    const { stage, run, options } = this.#parts;
+    const { agent, harness, runId, sessionId, clock } = stage;
+    const input = run.beginLeg();
+    const context: LegContext = {
+      runId,
+      sessionId,
+      agent,
+      settings: agent.settings,
+      runNumber: 1,
+      prompt: options.prompt,
+      input: { prompt: options.prompt },
+      sessionFolder: folder.sessionFolder,
+      stateDir: folder.stateDir,
+      texts: { files: [], skills: [] },
+      state: run.state,
+      signal: options.signal,
+      holdsLease: () => !this.#isLost,
+      effects: this.#effects(),
+    };
+    const leg = harness.start(input, context);
+    this.#leg = leg;
+    const { runSeconds } = agent.limits;
+    let isLate = false;
+    const clearTimer = clock.after(runSeconds * 1000, () => {
+      isLate = true;
+      leg.kill().catch(() => undefined);
+    });
+    try {
+      const end = await this.#follow(leg);
+      if (isLate) return failed(`A leg took more than ${runSeconds} s (limits.run_seconds).`);
+      return end;
+    } finally {
+      clearTimer();
+      // The next leg starts in a process of its own, as after a restart.
+      await harness.release?.(sessionId);
+    }
+  }
+
+  async #follow(leg: Leg): Promise<LegEnd | 'lost'> {
+    const { run } = this.#parts;
+    for await (const event of leg) {
+      if (this.#isLost) break;
+      if (event.type === 'end') {
+        return (await this.#at(`end ${event.outcome}`, () => {})) ? event : 'lost';
+      }
+      if (this.#isShownCall(event)) continue;
+      if (!(await this.#at(nameOf(event), () => this.#record(event)))) break;
+      if (run.end !== undefined) return failed(run.end.message ?? '');
+    }
+    return this.#isLost ? 'lost' : failed('The program ended without an end.');
+  }
+
+  /** Writes one line of the program, unless it is lost before; returns whether it lives on. */
+  async #at(line: string, write: () => void): Promise<boolean> {
+    if (this.#isLost) return false;
+    this.#lines += 1;
+    if (this.#lines > linesMax) throw new Error(`a leg has more than ${linesMax} lines`);
+    const fate = this.#parts.fateOf(line);
+    if (fate !== 'killed before') write();
+    if (fate === 'killed before' || fate === 'killed after') {
+      this.#isLost = true;
+      await this.#leg?.kill();
+      return false;
+    }
+    if (fate === 'handed over after') await this.#leg?.yield?.();
+    return true;
+  }
+
+  #effects(): Effects {
+    const { run, stage } = this.#parts;
+    return {
+      begin: async (call) => {
+        if (this.#isLost || !run.mayBegin(call.ref)) return false;
+        const { toolName: name, input } = call;
+        if (!(await this.#at(`call_begin ${name}`, () => run.beginCall(call)))) return false;
+        run.tell(call);
+        if (!this.#makesCallEvents) this.#show({ type: 'call', name, input });
+        return true;
+      },
+      end: async (ref, result, point) => {
+        await this.#at(`call_end ${ref}`, () => run.endCall(ref, result, point));
+        if (this.#makesCallEvents) return;
+        this.#show({ type: 'result', name: ref, ok: result.ok, output: result.output });
+      },
+      key: (ref) => `${stage.runId}.${ref}`,
+    };
+  }
+
+  /** Agents as code: the server itself makes events of their calls, so these are no lines of the program (D-160). */
+  get #makesCallEvents(): boolean {
+    return this.#parts.stage.agent.framework === 'code';
+  }
+
+  #isShownCall(event: HarnessEvent): boolean {
+    if (!this.#makesCallEvents || event.type !== 'custom') return false;
+    const { name, data } = event;
+    const of = typeof data['name'] === 'string' ? data['name'] : '';
+    if (name === 'tool_call') {
+      this.#show({ type: 'call', name: of, input: data['input'] ?? null });
+      return true;
+    }
+    if (name !== 'tool_result') return false;
+    const { ok, output = null } = data;
+    this.#show({ type: 'result', name: of, ok: ok !== false, output });
+    return true;
+  }
+
+  #record(event: Exclude<HarnessEvent, LegEnd>): void {
+    this.#parts.run.record(event);
+    if (event.type === 'message_delta') this.#show({ type: 'text', text: event.text });
+    if (event.type !== 'custom') return;
+    this.#show({ type: 'custom', name: event.name, data: event.data });
+  }
+
+  #show(event: RehearsedEvent): void {
+    if (!this.#isLost) this.#parts.options.show?.(event);
+  }
+}
+
+function nameOf(event: Exclude<HarnessEvent, LegEnd>): string {
+  if (event.type === 'custom') return `custom ${event.name}`;
+  if (event.type === 'permission_request') return `permission_request ${event.toolName}`;
+  return event.type;
+}
+
+function failed(message: string): LegEnd {
+  return { type: 'end', outcome: 'error', code: 'agent_error', message };
+}

@@ -1,0 +1,75 @@
+import { runId, sessionId, tenantId } from '@convoke/contract';
+import type { Config } from '../../config/config.ts';
+import { createIds } from '../../runtime/ids.ts';
+import { openSessionFolders } from '../../session-folders/session-folders.ts';
+import { readAgent } from '../check-agents.ts';
+import { type OpenHarnesses, withHarnesses } from '../with-harnesses.ts';
+import { type KillProgress, type KillReport, everyKill } from './every-kill.ts';
+import { type PlayOptions, type PlayedRun, type Stage, playRun } from './play-run.ts';
+
+/** Frameworks whose programs exchange lines with the server. */
+const rehearsed = new Set(['code', 'stdio']);
+
+/** An agent that can be rehearsed: run in its sandbox, without a server, an account or a database. */
+export interface Rehearsal {
+  /** Set where its program runs without a sandbox, which the server would allow as well. */
+  readonly isBare: boolean;
+  readonly play: (options: PlayOptions) => Promise<PlayedRun>;
+  readonly everyKill: (
+    options: PlayOptions,
+    onProgress: (progress: KillProgress) => void,
+  ) => Promise<{ readonly undisturbed: PlayedRun; readonly report: KillReport }>;
+}
+
+type RehearsalConfig = Pick<Config, 'agentsDir' | 'pricesFile' | 'a2aAllow' | 'sandbox'>;
+
+/** Thrown when an agent cannot be rehearsed; the message says why and what to do. */
+export class NotRehearsed extends Error {
+  override readonly name = 'NotRehearsed';
+}
+
+/** Reads an agent's folder as a server does, and opens what its program runs in. */
+export function withRehearsal<T>(
+  config: RehearsalConfig,
+  name: string,
+  work: (rehearsal: Rehearsal) => Promise<T>,
+): Promise<T> {
+  return withHarnesses(config, async (open) => {
+    const stage = await openStage(config, open, name);
+    const { level, problems } = await open.sandbox.describe();
+    if (level === 'nothing') throw new NotRehearsed(problems.join('; '));
+    return work({
+      isBare: level === 'none',
+      play: (options) => playRun(stage, options),
+      everyKill: (options, onProgress) => everyKill(stage, options, onProgress),
+    });
+  });
+}
+
+async function openStage(
+  config: RehearsalConfig,
+  open: OpenHarnesses,
+  name: string,
+): Promise<Stage> {
+  const { harnesses, clock, log, dataDir, sandbox } = open;
+  const read = await readAgent(config, open, name);
+  if (read === undefined) throw new NotRehearsed('it has no folder');
+  if (!read.ok) throw new NotRehearsed(read.reason);
+  const { agent } = read;
+  const harness = harnesses.get(agent.framework);
+  if (harness === undefined || !rehearsed.has(agent.framework)) {
+    throw new NotRehearsed(
+      `its framework is ${agent.framework}, and only agents of ${[...rehearsed].join(' and ')} can be rehearsed`,
+    );
+  }
+  const ids = createIds(clock);
+  return {
+    agent,
+    harness,
+    clock,
+    folders: openSessionFolders({ dataDir, log, account: sandbox.account }),
+    tenantId: tenantId(ids.next('ten')),
+    sessionId: sessionId(ids.next('sess')),
+    runId: runId(ids.next('run')),
+  };
+}

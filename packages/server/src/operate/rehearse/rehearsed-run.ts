@@ -1,0 +1,261 @@
+import type { Agent } from '../../domain/agent.ts';
+import type { Json, JsonObject } from '../../domain/json.ts';
+import { leaveCall } from '../../domain/run/call-in-doubt.ts';
+import { type LostRunFacts, decideRecovery } from '../../domain/run/recovery.ts';
+import { type CallResult, type ToolCall, knownCalls } from '../../domain/run/tool-call.ts';
+import type {
+  Answer,
+  Harness,
+  HarnessEvent,
+  LegEnd,
+  LegInput,
+  NewCall,
+} from '../../ports/harness.ts';
+
+/** A question or a request for approval, as a person sees it. */
+export type Asked =
+  | { readonly kind: 'permission'; readonly toolName: string; readonly toolInput: Json }
+  | {
+      readonly kind: 'question';
+      readonly question: string;
+      readonly options: readonly { readonly label: string; readonly description?: string }[];
+      readonly multiple: boolean;
+    };
+
+/** What a person says about a call in doubt: it was carried out, or it was not and is to be carried out now. */
+export type Reading = 'done' | 'not done';
+
+/** A call that the program was told to carry out. */
+export interface CarriedOut {
+  readonly name: string;
+  readonly input: Json;
+  readonly isRepeatable: boolean;
+}
+
+export interface RunEnd {
+  readonly outcome: 'completed' | 'cancelled' | 'error';
+  readonly message?: string;
+  /** It ended because its process was lost, as its `recovery` says. */
+  readonly isLoss?: true;
+}
+
+/** Far more than a run has: a program that says or does more is stopped. */
+const textMax = 16 * 1024 * 1024;
+const callsMax = 20_000;
+
+/**
+ * What the service keeps of one run, in memory: ledger, answers, checkpoint, text. What happens after a loss is decided by
+ * the same rules.
+ */
+export class RehearsedRun {
+  readonly #agent: Agent;
+  readonly #harness: Harness;
+  readonly #calls = new Map<string, ToolCall>();
+  readonly #answers = new Map<string, Answer>();
+  /** Answers that the leg before was waiting for. */
+  #fresh = new Map<string, Answer>();
+  readonly #open = new Map<string, Asked>();
+  readonly #told = new Map<string, CarriedOut>();
+  #carriedOut: CarriedOut[] = [];
+  #texts: string[] = [];
+  #size = 0;
+  #checkpoint: Json | undefined;
+  /** How many texts the recovery point covers; undefined without one. */
+  #covered: number | undefined;
+  #next: LegInput['kind'] = 'prompt';
+  #reason: 'answered' | 'drained' | 'worker_lost' = 'answered';
+  legs = 0;
+  /** Calls that a person had to be asked about. */
+  doubts = 0;
+  readonly asked: Asked[] = [];
+  readonly events: { readonly name: string; readonly data: JsonObject }[] = [];
+  end: RunEnd | undefined;
+
+  constructor(agent: Agent, harness: Harness) {
+    this.#agent = agent;
+    this.#harness = harness;
+  }
+
+  get text(): string {
+    return this.#texts.join('');
+  }
+
+  /** What later legs and runs of the session find as their state. */
+  get state(): Json | undefined {
+    return this.#checkpoint;
+  }
+
+  get carriedOut(): readonly CarriedOut[] {
+    return this.#carriedOut;
+  }
+
+  /** What its next leg begins with. */
+  beginLeg(): LegInput {
+    this.legs += 1;
+    if (this.#next === 'prompt') return { kind: 'prompt' };
+    if (this.#next === 'resume') return { kind: 'resume', answers: this.#fresh };
+    const calls = knownCalls([...this.#calls.values()]);
+    return { kind: 'continue', reason: this.#reason, answers: new Map(this.#answers), calls };
+  }
+
+  /** Makes what a program says durable. */
+  record(event: Exclude<HarnessEvent, LegEnd>): void {
+    switch (event.type) {
+      case 'message_delta':
+        this.#size += event.text.length;
+        if (this.#size > textMax) return this.#fail('The program says more than 16 Mi characters.');
+        this.#texts.push(event.text);
+        break;
+      case 'permission_request': {
+        const { toolName, toolInput } = event;
+        this.#ask(event.ref, { kind: 'permission', toolName, toolInput });
+        break;
+      }
+      case 'user_question': {
+        const { ref, question, options = [], multiple = false } = event;
+        this.#ask(ref, { kind: 'question', question, options, multiple });
+        break;
+      }
+      case 'checkpoint':
+        this.#checkpoint = event.state;
+        this.#covered = event.recovery === true ? this.#texts.length : undefined;
+        break;
+      case 'custom':
+        this.events.push({ name: event.name, data: event.data });
+        break;
+      case 'usage':
+        break;
+      default:
+        event satisfies never;
+    }
+    if ('point' in event && event.point !== undefined) this.#keep(event.point);
+  }
+
+  /** Whether the program may begin this call: never one that it began before. */
+  mayBegin(ref: string): boolean {
+    const known = this.#calls.get(ref);
+    return known === undefined ? this.#calls.size < callsMax : known.status === 'again';
+  }
+
+  beginCall(call: NewCall): void {
+    this.#calls.set(call.ref, { ...call, epoch: this.legs, begunAt: 0, status: 'begun' });
+  }
+
+  /** The program has been told to carry it out: from now on it counts as done. */
+  tell({ ref, toolName: name, input, isRepeatable = false }: NewCall): void {
+    const call = { name, input, isRepeatable };
+    this.#told.set(ref, call);
+    this.#carriedOut.push(call);
+  }
+
+  endCall(ref: string, result: CallResult, point: Json | undefined): void {
+    const call = this.#calls.get(ref);
+    if (call?.status === 'begun') this.#calls.set(ref, { ...call, status: 'ended', result });
+    if (point !== undefined) this.#keep(point);
+  }
+
+  /** Its process is gone (D-88). The reading is what the person says where one has to be asked. */
+  lose(reading: Reading): void {
+    const recovery = decideRecovery({
+      run: this.#facts(),
+      reason: 'worker_lost',
+      agent: this.#agent,
+      afterLoss: this.#harness.afterLoss ?? 'none',
+      point: this.#covered === undefined ? undefined : { seq: 1 },
+      calls: [...this.#calls.values()],
+      allowed: this.#allowed(),
+      isLeftToOthers: false,
+      hasSameFolder: true,
+      keepsCutText: false,
+    });
+    if (recovery.kind !== 'continue') {
+      const failed = recovery.kind === 'end' && recovery.outcome.status === 'failed';
+      const message = failed ? recovery.outcome.message : 'The process was lost.';
+      this.end = { outcome: 'error', message, isLoss: true };
+      return;
+    }
+    this.#texts.splice(this.#covered ?? 0);
+    for (const call of recovery.settled) this.#calls.set(call.ref, call);
+    for (const call of recovery.inDoubt) this.#settle(call, reading);
+    this.doubts += recovery.inDoubt.length;
+    this.#goOn('continue', 'worker_lost');
+  }
+
+  endLeg(end: LegEnd): void {
+    if (end.state !== undefined) {
+      this.#checkpoint = end.state;
+      this.#covered = undefined;
+    }
+    switch (end.outcome) {
+      case 'waiting':
+        this.#fresh = new Map();
+        return this.#goOn(this.#harness.replays === true ? 'continue' : 'resume', 'answered');
+      case 'yielded':
+      case 'cut':
+        return this.#goOn('continue', 'drained');
+      case 'completed':
+      case 'cancelled':
+        this.end = { outcome: end.outcome };
+        return;
+      case 'error':
+        this.end = { outcome: 'error', message: end.message };
+        return;
+      default:
+        end satisfies never;
+    }
+  }
+
+  /** What is to be answered before the next leg. */
+  get open(): ReadonlyMap<string, Asked> {
+    return this.#open;
+  }
+
+  answer(ref: string, answer: Answer): void {
+    this.#open.delete(ref);
+    this.#answers.set(ref, answer);
+    this.#fresh.set(ref, answer);
+  }
+
+  #goOn(next: LegInput['kind'], reason: 'answered' | 'drained' | 'worker_lost'): void {
+    this.#next = next;
+    this.#reason = reason;
+  }
+
+  #ask(ref: string, asked: Asked): void {
+    if (this.#answers.has(ref) || this.#open.has(ref)) return;
+    this.asked.push(asked);
+    this.#open.set(ref, asked);
+  }
+
+  #keep(point: Json): void {
+    this.#checkpoint = point;
+    this.#covered = this.#texts.length;
+  }
+
+  #settle(call: ToolCall, reading: Reading): void {
+    if (reading === 'done') {
+      this.#calls.set(call.ref, leaveCall(call, 'A person says that it was carried out.'));
+      return;
+    }
+    // The person says that it was not carried out, so it does not count.
+    const told = this.#told.get(call.ref);
+    this.#carriedOut = this.#carriedOut.filter((each) => each !== told);
+    this.#calls.set(call.ref, { ...call, status: 'again' });
+  }
+
+  #facts(): LostRunFacts {
+    const status = this.#open.size > 0 ? 'waiting' : 'running';
+    return { status, losses: 0, lossesTotal: 0, lastSeq: 1, lastMachine: null, savedEpoch: 0 };
+  }
+
+  #allowed(): Set<string> {
+    const allowed = [...this.#answers].filter(
+      ([, answer]) => answer.kind === 'permission' && answer.allow,
+    );
+    return new Set(allowed.map(([ref]) => ref));
+  }
+
+  #fail(message: string): void {
+    this.end = { outcome: 'error', message };
+  }
+}
