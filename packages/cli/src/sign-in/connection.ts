@@ -15,7 +15,7 @@ export async function connect(command: Command): Promise<Convoke> {
 
 export async function connectAs({ credentials: found, login }: ClientLogin): Promise<Convoke> {
   const { organizationId, tenantId, ...credentials } = found;
-  noteLogin({ login, baseUrl: credentials.baseUrl });
+  noteLogin({ login, baseUrl: credentials.baseUrl, tenantId });
   const sdk = await import('@convoke/sdk');
   const workspace = { organizationId, tenantId };
   return new sdk.Convoke({ ...credentials, workspace, fetch: fetchWatched });

@@ -1,6 +1,7 @@
 import type { RunHandle, RunRecord } from '@convoke/sdk';
 import { exitCodes } from '../failure.ts';
 import type { Answering } from '../options/following.ts';
+import type { GivenAnswers } from './given-answers.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { isInteractive, remark } from './output.ts';
 import { createHandlers } from './responding.ts';
@@ -12,6 +13,8 @@ export interface FollowRun {
   readonly stream: boolean;
   readonly answering: Answering;
   readonly after?: string | undefined;
+  /** What the person answered to runs before, and now. */
+  readonly given?: GivenAnswers | undefined;
 }
 
 /**
@@ -22,14 +25,15 @@ export async function followRun(
   run: RunHandle,
   options: FollowRun,
 ): Promise<RunRecord | undefined> {
-  const { json, stream, answering, after } = options;
+  const { json, stream, answering, after, given } = options;
   const leaving = new AbortController();
   const leave = () => leaving.abort();
   const { unattended: isAlone = false, timeout } = answering;
   const isAttended = !json && isInteractive() && !isAlone;
   const isPatient = !isAlone && (process.stdin.isTTY || timeout !== undefined);
   const interrupts = watchInterrupts({ run, isAttended, leave });
-  const handlers = createHandlers({ run, answering, isAttended, isPatient, interrupts, leave });
+  const shared = { run, isAttended, interrupts, leave };
+  const handlers = createHandlers({ ...shared, answering, isPatient, given });
   const limit = leaveAfter(timeout, leave);
   const shown = json ? showJson() : showRun({ stream });
   try {

@@ -1,6 +1,7 @@
 import type { InteractionHandlers, InteractionRecord, RunHandle } from '@convoke/sdk';
 import type { Answering } from '../options/following.ts';
 import { chooseOptions } from './choose-options.ts';
+import type { GivenAnswers } from './given-answers.ts';
 import type { Interrupts } from './interrupts.ts';
 import { printable, remark } from './output.ts';
 import { askPermission, askQuestion } from './person-answers.ts';
@@ -14,11 +15,13 @@ interface RespondingParts {
   readonly interrupts: Interrupts;
   /** Stops following; the run continues. */
   readonly leave: () => void;
+  /** What the person answered to runs before. */
+  readonly given?: GivenAnswers | undefined;
 }
 
 /** Answers interactions: as the options say, else as the person at the terminal says, else not at all. */
 export function createHandlers(parts: RespondingParts): InteractionHandlers {
-  const { answering, run, isAttended, interrupts, leave } = parts;
+  const { answering, run, isAttended, interrupts, leave, given } = parts;
   const answers = [...(answering.answer ?? [])];
   const leaveFor = (record: InteractionRecord) => {
     remark(printable(`waiting for ${whatOf(record)}; answer with: ${commandFor(record)}`), 'dim');
@@ -34,7 +37,10 @@ export function createHandlers(parts: RespondingParts): InteractionHandlers {
         await run.cancel();
         return undefined;
       }
+      const before = given?.permission(record);
+      if (before !== undefined) return before;
       const said = isAttended ? await askPermission(record, { signal, interrupts }) : undefined;
+      if (said !== undefined) given?.keepPermission(record, said);
       return said ?? leaveFor(record);
     },
 
@@ -48,7 +54,10 @@ export function createHandlers(parts: RespondingParts): InteractionHandlers {
         remark(`--answer ${next}: ${chosen.problem}`);
         return leaveFor(record);
       }
+      const before = given?.answer(record);
+      if (before !== undefined) return before;
       const said = isAttended ? await askQuestion(record, { signal, interrupts }) : undefined;
+      if (said !== undefined) given?.keepAnswer(record, said);
       return said ?? leaveFor(record);
     },
   };

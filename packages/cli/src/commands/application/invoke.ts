@@ -12,7 +12,7 @@ import { printFacts } from '../../terminal/table.ts';
 import { remarkWrittenFiles } from '../../terminal/written-files.ts';
 import { openUpload, uploadFile } from '../../upload-file.ts';
 
-const followed = ['stream', 'approve', 'answer', 'timeout', 'unattended'];
+const followed = ['stream', 'approve', 'answer', 'timeout', 'unattended', 'watch'];
 
 export function invokeCommand(): Command {
   const command = new Command('invoke')
@@ -28,6 +28,7 @@ export function invokeCommand(): Command {
     .option('--label <key:value>', 'label of the run; may be repeated', readLabels)
     .addOption(new Option('--detach', 'start the run, print its ids and exit').conflicts(followed))
     .addOption(new Option('--no-wait', 'the same as --detach').conflicts(followed))
+    .option('--watch', 'invoke again whenever the agent changes, with the answers given before')
     .addHelpText('after', example('invoke demo "Hello"'))
     .addHelpText(
       'after',
@@ -36,6 +37,11 @@ export function invokeCommand(): Command {
     .action(async (agent: string, prompt: string, options: InvokeOptions, invoked: Command) => {
       const { json = false } = globalOptions(invoked);
       const convoke = await connect(invoked);
+      if (options.watch === true) {
+        const { invokeAgain } = await import('./invoke-again.ts');
+        const again = () => start(convoke, { ...options, agent, prompt });
+        return invokeAgain({ convoke, agent, start: again, options, json });
+      }
       const run = await start(convoke, { ...options, agent, prompt });
       if (options.detach === true || !options.wait) return detach(run, json);
       const { stream = false } = options;
@@ -53,6 +59,7 @@ interface InvokeOptions extends Following {
   readonly file?: readonly string[];
   readonly label?: Readonly<Record<string, string>>;
   readonly detach?: true;
+  readonly watch?: true;
   /** False with `--no-wait`. */
   readonly wait: boolean;
 }

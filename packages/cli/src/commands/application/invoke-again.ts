@@ -1,0 +1,125 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ConnectionError, type Convoke, ConvokeError, NotFoundError, type Run } from '@convoke/sdk';
+import { collect } from '../../collect.ts';
+import type { Following } from '../../options/following.ts';
+import { usedLogin } from '../../sign-in/used-login.ts';
+import { followRun } from '../../terminal/follow-run.ts';
+import { GivenAnswers } from '../../terminal/given-answers.ts';
+import { printable, remark } from '../../terminal/output.ts';
+
+const lookAgainMs = 300;
+
+interface InvokedAgain {
+  readonly convoke: Convoke;
+  readonly agent: string;
+  readonly start: () => Promise<Run>;
+  readonly options: Following;
+  readonly json: boolean;
+}
+
+/**
+ * `convoke invoke --watch`: invokes an agent, and again each time the server has read a change of its folder. A run that has
+ * not ended by then is cancelled, because its code is no longer the author's (D-356). Ctrl-C ends it.
+ */
+export async function invokeAgain(invoked: InvokedAgain): Promise<void> {
+  const { convoke, agent, start, options, json } = invoked;
+  const given = new GivenAnswers();
+  const stopping = new AbortController();
+  let loadedAt = await loadOf(convoke, agent);
+  for (;;) {
+    if (loadedAt !== undefined) {
+      const run = await start();
+      remark(await linkTo(convoke, run), 'dim');
+      const changing = new AbortController();
+      const cancelled = cancelOnChange({ convoke, agent, loadedAt, run }, changing.signal);
+      const { stream = false } = options;
+      const ended = await followRun(run, { json, stream, answering: options, given });
+      changing.abort();
+      await cancelled;
+      if (ended === undefined) return;
+    } else await tellProblem(agent);
+    const next = await untilChanged({ convoke, agent, loadedAt }, stopping);
+    if (next === 'over') break;
+    loadedAt = next.loadedAt;
+  }
+  // How a run ended says nothing about this command, which the person has ended.
+  process.exitCode = 0;
+}
+
+interface Watched {
+  readonly convoke: Convoke;
+  readonly agent: string;
+  /** When the server read the agent's folder; undefined while it cannot. */
+  readonly loadedAt: string | undefined;
+}
+
+async function cancelOnChange(
+  { run, ...watched }: Watched & { readonly run: Run },
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await changeOf(watched, signal);
+    remark('the agent has changed: cancelling this run', 'dim');
+    await run.cancel();
+  } catch (error) {
+    // The run has ended before it could be cancelled.
+    if (!signal.aborted && !(error instanceof ConvokeError)) throw error;
+  }
+}
+
+async function untilChanged(
+  watched: Watched,
+  stopping: AbortController,
+): Promise<Pick<Watched, 'loadedAt'> | 'over'> {
+  const stop = () => stopping.abort();
+  process.once('SIGINT', stop);
+  remark('waiting for a change (Ctrl-C ends)', 'dim');
+  try {
+    return { loadedAt: await changeOf(watched, stopping.signal) };
+  } catch (error) {
+    if (stopping.signal.aborted) return 'over';
+    throw error;
+  } finally {
+    process.off('SIGINT', stop);
+  }
+}
+
+/** Resolves when the server has read the folder again: only then does a run execute what the author wrote. */
+async function changeOf(
+  { convoke, agent, loadedAt }: Watched,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (;;) {
+    await delay(lookAgainMs, undefined, { signal });
+    try {
+      const now = await loadOf(convoke, agent);
+      if (now !== loadedAt) return now;
+    } catch (error) {
+      // The server is being restarted.
+      if (!(error instanceof ConnectionError)) throw error;
+    }
+  }
+}
+
+async function loadOf(convoke: Convoke, agent: string): Promise<string | undefined> {
+  try {
+    return (await convoke.agents.get(agent)).loaded_at;
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
+}
+
+async function tellProblem(agent: string): Promise<void> {
+  const { problemOf } = await import('./agents/problem.ts');
+  const problem = (await problemOf(agent)) ?? 'there is no such agent';
+  remark(printable(`the agent "${agent}" is not loaded: ${problem}`), 'red');
+}
+
+/** Where a person sees the run in the console. */
+async function linkTo(convoke: Convoke, run: Run): Promise<string> {
+  const { baseUrl = '', tenantId } = usedLogin() ?? {};
+  const [workspace] = tenantId === undefined ? await collect(convoke.workspaces()) : [];
+  const tenant = tenantId ?? workspace?.tenant.tenant_id;
+  return `${baseUrl.replace(/\/$/, '')}/console/t/${tenant}/runs/${run.id}`;
+}

@@ -1,0 +1,66 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
+import { requireSandbox, requireTerminal } from '../../../test/services.ts';
+import { writeAgents } from './agent-programs.ts';
+import { type CommandLine, createCommandLine, mainPath, ownEnvironment } from './command-line.ts';
+import { openTerminal } from './terminal-session.ts';
+
+let server: DevServer;
+let convoke: CommandLine;
+beforeAll(async () => {
+  requireSandbox();
+  requireTerminal();
+  server = await startDevServer((place) => writeAgents(place, 'careful'));
+  convoke = await createCommandLine(server.place);
+});
+afterAll(async () => {
+  await convoke.remove();
+  await server.stop();
+});
+
+test('an agent is invoked after each change, with the answers given before, until Ctrl-C', {
+  timeout: 300_000,
+}, async () => {
+  const file = join(server.place, 'agents/careful/agent.ts');
+  const first = await readFile(file, 'utf8');
+  // In one step, as editors do: the server must not read half of it.
+  const save = async (text: string) => {
+    const draft = join(server.place, 'draft.ts');
+    await writeFile(draft, text);
+    await rename(draft, file);
+  };
+  const env = ownEnvironment(convoke.settings);
+  const terminal = await openTerminal({ cwd: server.place, env });
+  try {
+    await terminal.type(`convoke() { "${process.execPath}" "${mainPath}" "$@"; }; clear`);
+    await terminal.type('convoke invoke careful "order 7" --watch');
+    await terminal.shows(/\/console\/t\/ten_\w+\/runs\/run_\w+\n[\s\S]*\? Why is it refunded\?/);
+    await terminal.type('1');
+    await terminal.shows(/approve refund[\s\S]*\[y\]es, \[n\]o/);
+    await terminal.type('y');
+    await terminal.shows(/Refunded, since it was broken\.\n+waiting for a change/);
+
+    await save(first.replace('Refunded', 'Repaid'));
+    const again = await terminal.shows(/Repaid, since it was broken\.\n+waiting for a change/);
+    expect(again).toContain('as before: Why is it refunded? broken');
+    expect(again).toContain('as before: refund: allow');
+
+    await save('enum Colour { Red }\n');
+    await terminal.shows(/"careful" is not loaded: agent\.ts:1: "enum" needs a build step/);
+
+    // A question that the person has not seen is asked, and a further change ends the run that waits for it.
+    await save(first.replace('Why is it refunded?', 'Really?'));
+    await terminal.shows(/\? Really\?/);
+    await save(first.replace('Refunded', 'Settled'));
+    await terminal.shows(/the agent has changed: cancelling this run/);
+    await terminal.shows(/Settled, since it was broken\.\n+waiting for a change/);
+
+    await terminal.press('C-c');
+    await terminal.type('echo "it ended with $?"');
+    await terminal.shows(/it ended with 0/);
+  } finally {
+    await terminal.close();
+  }
+});
