@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** Agents as code for tests of the command line, by their names: some are flawless, some are not. */
-export const agentPrograms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const agentPrograms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // Everything that has an effect is in a step.
   careful: {
     'agent.yaml': 'framework: code\n',

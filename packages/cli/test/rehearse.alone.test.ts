@@ -35,7 +35,12 @@ function rehearse(...args: readonly string[]): Promise<Ended> {
 
 test('an agent runs without a server: its text is the output, its calls are remarks', async () => {
   const { stdout, stderr, code } = await rehearse(
-    ...['careful', 'order 7', '--answer', '2', '--approve', 'allow'],
+    'careful',
+    'order 7',
+    '--answer',
+    '2',
+    '--approve',
+    'allow',
   );
   expect([code, stdout]).toEqual([0, 'Refunded, since it was late.\n']);
   expect(stderr).toMatch(/→ refund \{"order":7\}\n✓ refund/);
@@ -43,7 +48,13 @@ test('an agent runs without a server: its text is the output, its calls are rema
 
 test('a denial is a way to end, and what happened can be read by a program', async () => {
   const { stdout, code } = await rehearse(
-    ...['careful', 'order 7', '--answer', 'broken', '--approve', 'deny', '--json'],
+    'careful',
+    'order 7',
+    '--answer',
+    'broken',
+    '--approve',
+    'deny',
+    '--json',
   );
   expect([code, JSON.parse(stdout)]).toMatchObject([
     0,
@@ -70,7 +81,7 @@ test('a question without an answer, and an agent that cannot be loaded, are said
 });
 
 test('killed at every line, a careful agent does nothing twice', async () => {
-  const { stdout, code } = await rehearse(...['once', 'order 7', '--approve', 'allow', '--kill']);
+  const { stdout, code } = await rehearse('once', 'order 7', '--approve', 'allow', '--kill');
   expect(stdout).toContain('nothing was done twice, and the answer was the same each time');
   expect(stdout).toMatch(/in \d+ a call may have been carried out: tried with a yes and with a no/);
   expect(code).toBe(0);

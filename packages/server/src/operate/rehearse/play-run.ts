@@ -96,7 +96,7 @@ export async function playRun(
 }
 
 async function answerAll(run: RehearsedRun, { answer }: PlayOptions): Promise<void> {
-  for (const [ref, asked] of [...run.open]) run.answer(ref, await answer(asked));
+  for (const [ref, asked] of run.open) run.answer(ref, await answer(asked));
 }
 
 interface LegParts {

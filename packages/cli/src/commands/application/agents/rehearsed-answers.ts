@@ -1,4 +1,3 @@
-import type { Json } from '@convoke/sdk';
 import type { Answer, Asked } from '@convoke/server';
 import { Failure } from '../../../failure.ts';
 import type { Asking } from '../../../terminal/ask.ts';
@@ -45,7 +44,7 @@ async function permissionFor(
   const denied = { kind: 'permission', allow: false } as const;
   if (approve === 'deny') return denied;
   if (approve === 'allow') return { kind: 'permission', allow: true, input: toolInput };
-  const request = { tool_name: toolName, tool_input: toolInput as Json };
+  const request = { tool_name: toolName, tool_input: toolInput };
   const said = person && (await askPermission(request, person));
   if (said === undefined) throw unanswered(`permission to run ${toolName}`, '--approve allow');
   if (said.decision === 'allow') {
