@@ -168,6 +168,8 @@ const Entry = memo(
 );
 
 function ToolEntry({ item }: { readonly item: ToolItem }): JSX.Element {
+  // Most steps have no input: their results say more.
+  const input = jsonText(item.input ?? {}) === '{}' ? undefined : item.input;
   const ms =
     item.endedAt === undefined ? undefined : Date.parse(item.endedAt) - Date.parse(item.at);
   return (
@@ -180,7 +182,7 @@ function ToolEntry({ item }: { readonly item: ToolItem }): JSX.Element {
       >
         <summary>
           <code>{item.name}</code>
-          <JsonLine value={item.input ?? item.output} />
+          <JsonLine value={input ?? item.output} />
           <span class="muted small nowrap">
             {item.isAgain && 'again '}
             {item.isCut === true && <span class="failed">interrupted </span>}
@@ -198,10 +200,10 @@ function ToolEntry({ item }: { readonly item: ToolItem }): JSX.Element {
           </span>
         </summary>
         <div class="inside">
-          {item.input !== undefined && (
+          {input !== undefined && (
             <>
               <h4 class="small muted">Input</h4>
-              <JsonTree value={item.input} name={`${item.name}-input`} />
+              <JsonTree value={input} name={`${item.name}-input`} />
             </>
           )}
           {item.output !== undefined && (
@@ -217,11 +219,9 @@ function ToolEntry({ item }: { readonly item: ToolItem }): JSX.Element {
 }
 
 function NoteEntry({ item }: { readonly item: NoteItem }): JSX.Element {
-  if (item.note === 'resumed') return <p class="divider">{`Resumed${keptOf(item)}`}</p>;
+  if (item.note === 'resumed') return <p class="divider">{keptOf(item)}</p>;
   if (item.note === 'resumed with a changed agent') {
-    return (
-      <p class="divider">{`Resumed${keptOf(item)}. The agent was changed in the meantime.`}</p>
-    );
+    return <p class="divider">{`${keptOf(item)} The agent was changed in the meantime.`}</p>;
   }
   const why =
     item.reason === 'drained' ? 'The server was restarted' : 'The server stopped unexpectedly';
@@ -235,8 +235,7 @@ function NoteEntry({ item }: { readonly item: NoteItem }): JSX.Element {
 
 /** A leg of an agent as code calls its function from the first line: readers shall not fear for the steps above. */
 function keptOf({ keptSteps = 0 }: NoteItem): string {
-  if (keptSteps === 0) return '';
-  return keptSteps === 1
-    ? '. The finished step keeps its result'
-    : `. ${keptSteps} finished steps keep their results`;
+  if (keptSteps === 0) return 'Resumed.';
+  if (keptSteps === 1) return 'Resumed. The finished step keeps its result.';
+  return `Resumed. ${keptSteps} finished steps keep their results.`;
 }
