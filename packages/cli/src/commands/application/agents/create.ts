@@ -26,7 +26,9 @@ export async function createAgent(
   const shown = relative(process.cwd(), folder) || '.';
   if (globalOptions(command).json) return printJson({ folder, files: Object.keys(files) });
   print(`Wrote ${shown}: ${Object.keys(files).join(', ')}`);
-  print('\nTry it, with a server that reads this folder (npm start, or npx convoke dev):');
+  print('\nTry it here, without a server:');
+  print(`  npx convoke agents rehearse ${name} "Hello"`);
+  print('Invoke it, with a server that reads this folder (npm start, or npx convoke dev):');
   print(`  npx convoke invoke ${name} "Hello"`);
   print('Test it, also with its process lost at every moment:');
   print(`  cd ${shown} && ${typeof test === 'string' ? test : test(folder)}`);

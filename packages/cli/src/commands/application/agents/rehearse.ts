@@ -73,7 +73,7 @@ async function play(rehearsal: Rehearsal, playing: Playing): Promise<void> {
     return endOf(played, json);
   }
   const { undisturbed, report } = await rehearsal.everyKill(options, ({ seat, seats }) => {
-    if (seat === 1 && !json) endOf(undefined, json);
+    if (seat === 1) endLine();
     progress(`seat ${seat} of ${seats}`);
   });
   progress('');
@@ -116,15 +116,13 @@ function short(value: unknown): string {
   return text.length <= shortMax ? text : `${text.slice(0, shortMax)}…`;
 }
 
-function endOf(played: PlayedRun | undefined, json: boolean): void {
+function endOf({ run: { end } }: PlayedRun, json: boolean): void {
   endLine();
-  const end = played?.run.end;
-  if (end === undefined) return;
-  if (end.outcome === 'error') {
+  if (end?.outcome === 'error') {
     process.exitCode = exitCodes.runFailed;
     if (!json) remark(printable(`failed: ${end.message ?? ''}`), 'red');
   }
-  if (end.outcome === 'cancelled') process.exitCode = exitCodes.runCancelled;
+  if (end?.outcome === 'cancelled') process.exitCode = exitCodes.runCancelled;
 }
 
 function factsOf({ run }: PlayedRun): object {
