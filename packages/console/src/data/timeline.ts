@@ -1,4 +1,4 @@
-import type { Json, RunEvent } from '@convoke/sdk';
+import type { Json, JsonObject, RunEvent } from '@convoke/sdk';
 import { jsonSummary } from './json-text.ts';
 
 /** A row of the timeline. Pieces of text that follow each other are one row. */
@@ -8,6 +8,13 @@ export interface TimelineRow {
   readonly type: string;
   readonly summary: string;
   readonly data: Json;
+  /** What the model's answer used that this is part of, where its framework says so (D-341). */
+  readonly tokens?: StepTokens | undefined;
+}
+
+export interface StepTokens {
+  readonly input: number;
+  readonly output: number;
 }
 
 export function timelineRows(events: readonly RunEvent[]): TimelineRow[] {
@@ -35,7 +42,27 @@ export function timelineRows(events: readonly RunEvent[]): TimelineRow[] {
       data,
     });
   }
-  return rows;
+  return withTokens(rows);
+}
+
+/** The report of an answer follows its words and tool calls; nothing else is between them. */
+function withTokens(rows: readonly TimelineRow[]): TimelineRow[] {
+  let tokens: StepTokens | undefined;
+  return rows
+    .toReversed()
+    .map((row) => {
+      const reported = tokensOf(row);
+      const isOfAnswer = row.type === 'message_delta' || row.type.endsWith('.tool_call');
+      if (reported !== undefined || !isOfAnswer) tokens = reported;
+      return tokens === undefined ? row : { ...row, tokens };
+    })
+    .toReversed();
+}
+
+function tokensOf({ type, data }: TimelineRow): StepTokens | undefined {
+  if (!type.endsWith('.model_usage') || typeof data !== 'object' || data === null) return undefined;
+  const { input_tokens: input, output_tokens: output } = data as JsonObject;
+  return typeof input === 'number' && typeof output === 'number' ? { input, output } : undefined;
 }
 
 function textRow(

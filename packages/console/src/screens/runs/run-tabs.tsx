@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { eventName } from '../../data/event-names.ts';
 import { jsonText } from '../../data/json-text.ts';
 import { remedyOf } from '../../data/problems.ts';
-import { clock, plural } from '../../data/formats.ts';
+import { clock, number, plural } from '../../data/formats.ts';
 import { hasEnded } from '../../data/run-rows.ts';
 import type { RunStore } from '../../data/run-store.ts';
 import { type TimelineRow, timelineRows } from '../../data/timeline.ts';
@@ -168,7 +168,11 @@ function TimelineEntry(props: {
         <span class="clip muted">{row.summary}</span>
       </summary>
       <div class="open-event">
-        <p class="muted small">{`${clock(row.at)} · ${row.type} · event ${row.id}`}</p>
+        <p class="muted small">
+          {`${clock(row.at)} · ${row.type} · event ${row.id}`}
+          {row.tokens !== undefined &&
+            ` · this step: ${number(row.tokens.input)} + ${number(row.tokens.output)} tokens`}
+        </p>
         <JsonTree value={row.data} name={`event-${row.id}`} />
       </div>
     </details>

@@ -210,6 +210,11 @@ class ConversationLeg {
     };
     const isPartial = step.isUsagePartial && { isPartial: true };
     this.#unreported = { type: 'usage', ...this.#usage, ...isPartial };
+    const { inputTokens: input_tokens, outputTokens: output_tokens } = step.usage;
+    if (!step.isUsagePartial && input_tokens + output_tokens > 0) {
+      // D-341: for people who look at the run. The bill is made from the report above.
+      yield { type: 'custom', name: 'model_usage', data: { input_tokens, output_tokens } };
+    }
     return step;
   }
 

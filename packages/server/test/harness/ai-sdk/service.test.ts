@@ -61,6 +61,11 @@ test('a run asks, waits over a restart, acts once, and has its tokens counted', 
     }),
   );
   expect(log.filter(({ type }) => type === 'ai-sdk.tool_result')).toHaveLength(2);
+  // D-341: each answer of the model, and together what the run used.
+  const answers = log.filter(({ type }) => type === 'ai-sdk.model_usage');
+  expect(answers.map(({ data }) => data)).toEqual(
+    Array.from({ length: 3 }, () => ({ input_tokens: 100, output_tokens: 10 })),
+  );
   expect(JSON.stringify(log)).not.toContain('canary');
   expect(modelServer.log.requests.every(({ key }) => key === 'canary-of-the-model-key')).toBe(true);
   const again = await startRun(server, session, '@@ probe tool said: on+ce');

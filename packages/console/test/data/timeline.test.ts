@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { timelineRows } from '../../src/data/timeline.ts';
+import { EventScript } from './run-events.ts';
+
+test('the words and tool calls of an answer have its tokens; what a person or a tool said has none (D-341)', () => {
+  const script = new EventScript();
+  script.add('run_started', 0);
+  script.say(10, 'Let me ');
+  script.say(11, 'look.');
+  script.add('ai-sdk.tool_call', 12, { tool_call_id: 'a', name: 'read_file' });
+  script.add('ai-sdk.model_usage', 13, { input_tokens: 100, output_tokens: 10 });
+  script.add('ai-sdk.tool_result', 14, { tool_call_id: 'a', ok: true });
+  script.say(15, 'Done.');
+  script.add('ai-sdk.model_usage', 16, { input_tokens: 120, output_tokens: 4 });
+  script.say(17, 'cut');
+  script.add('run_cancelled', 18);
+  const rows = timelineRows(script.events).map(({ type, tokens }) => [type, tokens?.input]);
+  expect(rows).toEqual([
+    ['run_started', undefined],
+    ['message_delta', 100],
+    ['ai-sdk.tool_call', 100],
+    ['ai-sdk.model_usage', 100],
+    ['ai-sdk.tool_result', undefined],
+    ['message_delta', 120],
+    ['ai-sdk.model_usage', 120],
+    ['message_delta', undefined],
+    ['run_cancelled', undefined],
+  ]);
+});
