@@ -1,18 +1,24 @@
 #!/bin/sh
-# Starts an agent's program with the python3 of its .venv, or with the system's: launch.sh ENTRY FOLDER/ [--check LABEL].
+# Starts an agent's program with the python3 of its .venv, or with the system's: launch.sh ENTRY FOLDER/
+# [--serve | --check LABEL].
 # Descriptor 3 becomes the way to the server, and standard output leads to standard error.
 exec 3>&1 1>&2
 
 refuse() {
-  if [ "$is_check" = --check ]; then
+  if [ "$mode" = --check ]; then
     printf '{"type":"checked","problem":"%s"}\n' "$1" >&3
   else
+    # A process that is kept says first that it is ready, and then waits for its leg.
+    if [ "$mode" = --serve ]; then
+      echo '{"type":"ready"}' >&3
+      read -r _
+    fi
     printf '{"type":"end","outcome":"error","code":"agent_error","message":"%s"}\n' "$1" >&3
   fi
   exit 0
 }
 
-is_check=$3
+mode=$3
 python=python3
 if [ -e "$2.venv/bin/python3" ] || [ -L "$2.venv/bin/python3" ]; then
   python=$2.venv/bin/python3

@@ -4,13 +4,20 @@ import os
 import sys
 
 
+def write(message):
+    os.write(3, (json.dumps(message) + "\n").encode("utf-8"))
+
+
 def main(arguments):
     if sys.version_info < (3, 9):
         version = ".".join(str(part) for part in sys.version_info[:3])
         problem = "Python " + version + "; the kit needs 3.9"
         end = {"type": "end", "outcome": "error", "code": "agent_error", "message": problem}
-        message = {"type": "checked", "problem": problem} if "--check" in arguments else end
-        os.write(3, (json.dumps(message) + "\n").encode("utf-8"))
+        if "--serve" in arguments:
+            # A process that is kept says first that it is ready, and then waits for its leg.
+            write({"type": "ready"})
+            sys.stdin.readline()
+        write({"type": "checked", "problem": problem} if "--check" in arguments else end)
         return
     # Isolated from the environment, Python does not find the kit. It is found here, and not below the agent's folder.
     kit = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

@@ -4,13 +4,8 @@ import asyncio
 import threading
 import unittest
 
-from convoke_agent import Denied, InDoubt, LegOver, Misuse, RunCancelled, StepFailed, agent
-from convoke_agent.context import AsyncContext, Context
-from convoke_agent.leg import Leg
-from convoke_agent.rehearsal import RehearsedRun
-from convoke_agent.tasks import Tasks
+from convoke_agent import Denied, InDoubt, Misuse, StepFailed, agent
 from convoke_agent.testing import every_kill, rehearse
-from convoke_agent.threads import Threads
 
 
 class Results(unittest.TestCase):
@@ -253,136 +248,6 @@ class Branches(unittest.TestCase):
             return str(step.result())
 
         self.assertEqual(rehearse(program).text, "7")
-
-
-class Tools(unittest.TestCase):
-    """A framework calls tools; this one does what its model says."""
-
-    @staticmethod
-    def refund(order: int, note: str = "none") -> str:
-        """Refund an order."""
-        return f"refunded {order} ({note})"
-
-    def test_a_tool_looks_like_its_function(self):
-        import inspect
-
-        @agent
-        def program(ctx):
-            tool = ctx.tool(Tools.refund, approval=True)
-            return f"{tool.__name__} {inspect.signature(tool)} {tool.__doc__} {tool.__annotations__['order']}"
-
-        self.assertEqual(
-            rehearse(program).text,
-            "refund (order: int, note: str = 'none') -> str Refund an order. <class 'int'>",
-        )
-
-    def test_each_call_of_a_model_is_a_step_or_needs_an_approval(self):
-        @agent
-        def program(ctx):
-            tools = {"look": ctx.tool(lambda_named("look")), "refund": ctx.tool(Tools.refund, approval=True)}
-            for name, arguments in ctx.step("model", lambda: [["look", {"order": 7}], ["refund", {"order": 7}]] * 2):
-                ctx.say(f"{tools[name](**arguments)}; ")
-
-        def answer(asked):
-            return {"allow": True, "input": {**asked.input, "note": "edited"}}
-
-        result = every_kill(lambda: program, answer=answer)
-        self.assertEqual(result.text, "look 7; refunded 7 (edited); " * 2)
-        self.assertEqual([asked.input for asked in result.asked], [{"order": 7}] * 2)
-        self.assertIn("not allowed: no", rehearse(program, answer=lambda asked: {"allow": False, "reason": "no"}).text)
-
-    def test_calls_that_a_model_makes_at_once_may_be_equal(self):
-        @agent
-        async def program(ctx):
-            look = ctx.tool(lambda_named("look"))
-            return ", ".join(await asyncio.gather(look(1), look(2), look(order=1)))
-
-        self.assertTrue(asyncio.iscoroutinefunction(AsyncContext.step))
-        self.assertEqual(every_kill(lambda: program).text, "look 1, look 2, look 1")
-
-
-def lambda_named(name):
-    def look(order):
-        return f"{name} {order}"
-
-    look.__name__ = name
-    return look
-
-
-class Cancel(unittest.TestCase):
-    """A server that cancels the run when the first step has begun."""
-
-    def cancelled(self, program):
-        host = Tasks() if program.is_async else Threads()
-        run, sent = RehearsedRun(prompt="go"), []
-
-        def send(message):
-            sent.append(message)
-            if message["type"] == "call_begin":
-                begun = {"type": "call_begun", "call_id": message["call_id"], "idempotency_key": "key"}
-                host.later(lambda: leg.receive(begun))
-
-        leg = Leg(run.start(), send, host)
-        ctx = (AsyncContext if program.is_async else Context)(leg, host)
-        ctx.cancel = lambda: threading.Thread(target=host.tell, args=(lambda: leg.receive({"type": "cancel"}),)).start()
-        host.run(leg.perform(lambda: program.body(ctx)))
-        if program.is_async:
-            host.close()
-        return sent[-1], leg
-
-    def test_a_def_learns_of_it_at_its_next_call_and_may_clean_up(self):
-        seen = []
-
-        @agent
-        def program(ctx):
-            ctx.signal.on_abort(lambda: seen.append("listener"))
-            try:
-                ctx.step("work", lambda signal: (ctx.cancel(), signal.wait(30)) and None)
-                while True:
-                    ctx.say("x")
-            except Exception:
-                seen.append("swallowed")
-            except RunCancelled:
-                seen.append("cleaned up")
-                raise
-
-        end, _ = self.cancelled(program)
-        self.assertEqual((end["outcome"], sorted(seen)), ("cancelled", ["cleaned up", "listener"]))
-
-    def test_an_async_def_is_cancelled(self):
-        seen = []
-
-        @agent
-        async def program(ctx):
-            try:
-                ctx.cancel()
-                await asyncio.sleep(60)
-            except asyncio.CancelledError:
-                seen.append("cleaned up")
-                raise
-
-        end, _ = self.cancelled(program)
-        self.assertEqual((end["outcome"], seen), ("cancelled", ["cleaned up"]))
-
-    def test_what_waits_for_a_person_is_woken(self):
-        @agent
-        def program(ctx):
-            def cancel():
-                ctx.step("work", lambda signal: (ctx.cancel(), signal.wait(30)) and None)
-
-            ctx.parallel(lambda: ctx.ask("Why?"), cancel)
-
-        end, _ = self.cancelled(program)
-        self.assertEqual(end["outcome"], "cancelled")
-
-    def test_a_leg_that_is_over_says_no_more(self):
-        @agent
-        def program(ctx):
-            return "done"
-
-        _, leg = self.cancelled(program)
-        with self.assertRaises(LegOver):
-            leg.guard()
 
 
 class Doubt(unittest.TestCase):

@@ -42,8 +42,7 @@ export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
     start: (input, context) => {
       const { settings } = context;
       const started = { input, context };
-      // The launcher of other languages has one leg per process.
-      const isKept = settings.keepSeconds > 0 && !settings.entry.endsWith('.py');
+      const isKept = settings.keepSeconds > 0;
       const program: StartedProgram = {
         ...withCache(
           launchOf(settings, isKept ? ['--serve'] : []),

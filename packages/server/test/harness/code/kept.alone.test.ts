@@ -40,8 +40,9 @@ function openHarness(clock = systemClock): Harness {
   return codeHarness({ sandbox: place.sandbox, clock, log: recordingLog() });
 }
 
+let entry = '';
 function agentWith(settings: object = {}) {
-  return agentOf({ framework: 'code', folder, settings: { entry: 'kept-agent.ts', ...settings } });
+  return agentOf({ framework: 'code', folder, settings: { entry, ...settings } });
 }
 
 interface Sit {
@@ -70,7 +71,11 @@ async function ask(
   return { name, leg: Number(leg), text };
 }
 
-describe('the process of an agent as code', () => {
+describe.each(['kept-agent.ts', 'kept_agent.py'])('the process of %s', (file) => {
+  beforeAll(() => {
+    entry = file;
+  });
+
   test('serves the next run of its session, and starts like a new one', async () => {
     const { sitting } = await sit();
     const first = await ask(sitting, 'complain');

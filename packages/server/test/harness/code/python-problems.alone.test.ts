@@ -181,6 +181,24 @@ describe('a run ends with what its author needs', () => {
     expect(end).toMatchObject({ type: 'end', outcome: 'error', ...expected });
   });
 
+  test.each([
+    ['without Python', { env: { PATH: '/nowhere' } }, 'the sandbox has no python3'],
+    ['with an old one', {}, 'Python 3.8.10; the kit needs 3.9'],
+  ])('when the sandbox is %s by now', async (_what, settings, message) => {
+    const files = { 'agent.py': agentOf('pass') };
+    const result = await read(files);
+    if (!result.ok) throw new Error(result.reason);
+    const { agent } = result;
+    await mkdir(join(agent.folder, '.venv/bin'), { recursive: true });
+    if (message.startsWith('Python'))
+      await writeFile(join(agent.folder, '.venv/bin/python3'), oldPython, { mode: 0o755 });
+    const { end } = await playProgram(code, {
+      ...agent,
+      settings: { ...(agent.settings as object), ...settings },
+    });
+    expect(end).toMatchObject({ outcome: 'error', code: 'agent_error', message });
+  });
+
   test('and what it prints, itself or by a child, is no part of the answer; a child reads nothing', async () => {
     const body = `import subprocess\nprint('{"type":"end"}')\nsubprocess.run(['sh', '-c', 'echo child; cat'])\nreturn 'said'`;
     const { text, end } = await played({ 'agent.py': agentOf(body) });
