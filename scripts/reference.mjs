@@ -6,7 +6,9 @@ await launch(async () => {
   await import('../packages/contract/scripts/write-reference.ts');
   await import('../packages/server/scripts/write-settings-page.ts');
   await import('../packages/sdk/scripts/write-wire.ts');
+  await import('../packages/python/scripts/write-wire.ts');
   console.log(
-    'Wrote docs/reference and packages/sdk/src/generated. `git diff` shows what changed.',
+    'Wrote docs/reference, packages/sdk/src/generated and the generated parts of packages/python. ' +
+      '`git diff` shows what changed.',
   );
 });

@@ -137,7 +137,7 @@ interface Payload {
 }
 
 /** Lists of values that have a name of their own; a field that holds one of them refers to it. */
-const enums: Readonly<Record<string, readonly string[]>> = {
+export const enums: Readonly<Record<string, readonly string[]>> = {
   SessionStatus: sessionStatuses,
   StopMode: stopModes,
   RunStatus: runStatuses,
@@ -212,12 +212,12 @@ const webhookNames: Readonly<Record<string, string>> = {
   WebhookDeliveryDetail: 'WebhookDeliveryDetail',
 };
 /** Names of the types that references lead to. */
-const refs = { ...recordNames, ...scheduleNames, ...webhookNames };
-const webhookResultNames: Readonly<Record<string, string>> = {
+export const refs = { ...recordNames, ...scheduleNames, ...webhookNames };
+export const webhookResultNames: Readonly<Record<string, string>> = {
   create_webhook: 'IssuedWebhook',
   replay_webhook: 'WebhookReplay',
 };
-const answerNames: Readonly<Record<string, string>> = {
+export const answerNames: Readonly<Record<string, string>> = {
   PermissionAnswer: 'PermissionAnswer',
   QuestionAnswer: 'QuestionReply',
   QuestionDeclined: 'QuestionDeclined',
@@ -232,7 +232,7 @@ const handWrittenBodies: readonly string[] = [
   'create_schedule',
   'update_client',
 ];
-const resultNames: Readonly<Record<string, string>> = {
+export const resultNames: Readonly<Record<string, string>> = {
   create_client: 'IssuedClient',
   get_client: 'ClientWithCredentials',
   add_credential: 'IssuedCredential',

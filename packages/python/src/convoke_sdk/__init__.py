@@ -1,0 +1,66 @@
+"""Client for Convoke: sessions, runs that survive any connection, interactions, files, management.
+
+`Convoke` and `ConvokeAdmin` block; `AsyncConvoke` and `AsyncConvokeAdmin` are for asyncio. Records are dictionaries
+with the names of the API; `convoke_sdk.types` has their types.
+"""
+
+from ._async.client import AsyncConvoke, AsyncConvokeAdmin
+from ._async.transport import AsyncReadableResponse, AsyncTransport, StreamTransport
+from ._core.effects import BrokenConnection, Content, Request
+from ._core.events import is_terminal_event
+from ._core.listing import Page
+from ._core.requests import UNSET
+from ._core.retry import Retry
+from ._core.run_text import INTERRUPTED_TEXT, RunText
+from ._core.webhooks import VerifiedWebhook, WebhookVerificationError, verify_webhook
+from ._sync.client import Convoke, ConvokeAdmin
+from ._sync.transport import ReadableResponse, SocketTransport, Transport
+from ._version import VERSION as __version__
+from .errors import (
+    AuthenticationError,
+    ConflictError,
+    ConnectionFailedError,
+    ConvokeError,
+    InvalidRequestError,
+    NotFoundError,
+    PermissionDeniedError,
+    RateLimitError,
+    RunError,
+    ServerError,
+)
+
+__all__ = [
+    "INTERRUPTED_TEXT",
+    "UNSET",
+    "AsyncConvoke",
+    "AsyncConvokeAdmin",
+    "AsyncReadableResponse",
+    "AsyncTransport",
+    "AuthenticationError",
+    "BrokenConnection",
+    "ConflictError",
+    "ConnectionFailedError",
+    "Content",
+    "Convoke",
+    "ConvokeAdmin",
+    "ConvokeError",
+    "InvalidRequestError",
+    "NotFoundError",
+    "Page",
+    "PermissionDeniedError",
+    "RateLimitError",
+    "ReadableResponse",
+    "Request",
+    "Retry",
+    "RunError",
+    "RunText",
+    "ServerError",
+    "SocketTransport",
+    "StreamTransport",
+    "Transport",
+    "VerifiedWebhook",
+    "WebhookVerificationError",
+    "__version__",
+    "is_terminal_event",
+    "verify_webhook",
+]

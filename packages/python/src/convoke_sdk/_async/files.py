@@ -1,0 +1,128 @@
+"""Contents of the files of a session."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Mapping
+from types import TracebackType
+
+from .._content import AsyncFileContent, OnProgress, OpenContent, open_content
+from .._core.calls import Call
+from .._core.effects import Read, Response, Steps
+from .._core.requests import present
+from .._generated import operations as op
+from .._generated.records import FileRecord
+from ..errors import ConnectionFailedError, ConvokeError
+from .driver import AsyncDriver
+from .resource import AsyncResource
+
+#: Seconds without a byte after which a download counts as broken.
+_SILENCE = 120.0
+
+
+class AsyncDownload:
+    """The content of a file while it is read::
+
+        async with await session.files.download(file["id"]) as download:
+            async for piece in download:
+                copy.write(piece)
+    """
+
+    def __init__(self, driver: AsyncDriver, response: Response) -> None:
+        self._driver = driver
+        self._response = response
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """By lower-case name: `content-type`, `content-length`, `content-range`, `etag`."""
+        return self._response.headers
+
+    async def __aiter__(self) -> AsyncGenerator[bytes, None]:
+        try:
+            while piece := await self._driver.run(_read(self._response)):
+                yield piece
+        finally:
+            self._response.close()
+
+    async def read(self) -> bytes:
+        """Reads all of it into memory. Loop over it for a file of any size."""
+        pieces = [piece async for piece in self]
+        return b"".join(pieces)
+
+    async def close(self) -> None:
+        self._response.close()
+
+    async def __aenter__(self) -> AsyncDownload:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._response.close()
+
+
+class AsyncFileContents(AsyncResource):
+    """The files of one session."""
+
+    async def upload(
+        self,
+        content: AsyncFileContent,
+        *,
+        name: str | None = None,
+        content_type: str | None = None,
+        sha256: str | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> FileRecord:
+        """Uploads a file: bytes, a `pathlib.Path`, an open binary file, or an iterable of bytes.
+
+        `name` is required unless the content has one. `sha256` is in lower-case hex: the service rejects other content.
+        `on_progress` is called with the bytes sent and the size. An iterable can be read only once, so its upload is
+        not retried.
+        """
+        opened = open_content(content, on_progress)
+        wanted = name or opened.name
+        if wanted is None:
+            raise TypeError("upload() needs a name for this content")
+        size = opened.content.size
+        fields = {"name": wanted, "content_type": content_type, "size_bytes": size, "sha256": sha256}
+        prepared = await self._json(op.PREPARE_FILE, json=present(fields))
+        try:
+            return await self._send(prepared["id"], opened)
+        except BaseException:
+            # A file without content is useless, but counts towards the limit. A failure of this cleanup is ignored.
+            with contextlib.suppress(ConvokeError):
+                call = Call(op.DELETE_FILE, self._path({"file_id": prepared["id"]}), attempts=1)
+                await self._driver.run(self._calls.json(call))
+            raise
+
+    async def put(
+        self, file_id: str, content: AsyncFileContent, *, on_progress: OnProgress | None = None
+    ) -> FileRecord:
+        """Uploads the content of a prepared file. Uploading the same bytes again succeeds."""
+        return await self._send(file_id, open_content(content, on_progress))
+
+    async def download(
+        self, file_id: str, *, start: int | None = None, end: int | None = None
+    ) -> AsyncDownload:
+        """Opens the content of a file. `start` and `end` are its first and last byte, counted from zero."""
+        wanted: dict[str, str] = {}
+        if start is not None or end is not None:
+            wanted["range"] = f"bytes={start or 0}-{'' if end is None else end}"
+        path = self._path({"file_id": file_id})
+        call = Call(op.DOWNLOAD_FILE, path, headers={"accept": "*/*", **wanted})
+        return AsyncDownload(self._driver, await self._driver.run(self._calls.open(call)))
+
+    async def _send(self, file_id: str, opened: OpenContent) -> FileRecord:
+        path = self._path({"file_id": file_id})
+        headers = {"content-type": "application/octet-stream"}
+        call = Call(op.UPLOAD_FILE, path, headers=headers, content=opened.content)
+        record: FileRecord = await self._driver.run(self._calls.json(call))
+        return record
+
+
+def _read(response: Response) -> Steps[bytes]:
+    try:
+        piece: bytes = yield Read(response, _SILENCE)
+    except OSError as error:
+        raise ConnectionFailedError(f"The download broke: {error}", code="connection_failed") from error
+    return piece

@@ -1,0 +1,1 @@
+# Generated from packages/contract by packages/python/scripts/write-wire.ts. Do not edit.

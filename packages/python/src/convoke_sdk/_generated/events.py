@@ -1,0 +1,334 @@
+# Generated from packages/contract by packages/python/scripts/write-wire.ts. Do not edit.
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict, Union
+
+from .values import JsonObject, RunErrorCode, InterruptionReason, Decision
+
+
+class RunStartedData(TypedDict):
+    run_id: str
+
+
+class _RunInterruptedDataRequired(TypedDict):
+    run_id: str
+    attempt: int
+    reason: InterruptionReason
+
+
+class RunInterruptedData(_RunInterruptedDataRequired, total=False):
+    discard_from_event_id: str
+    #: Tool calls that may or may not have completed.
+    calls_in_doubt: int
+
+
+class _RunResumedDataRequired(TypedDict):
+    run_id: str
+    attempt: int
+    reason: Literal["answered", "drained", "worker_lost"]
+
+
+class RunResumedData(_RunResumedDataRequired, total=False):
+    #: Files of the session: on the same machine, restored on another one, or restored without the latest changes.
+    workspace: Literal["same", "restored", "behind"]
+    #: The agent was changed since the run was last checkpointed.
+    agent_changed: Literal[True]
+
+
+class _RunCompletedDataRequired(TypedDict):
+    run_id: str
+
+
+class RunCompletedData(_RunCompletedDataRequired, total=False):
+    #: The run lost its server, or was cut when its server stopped, and was then continued or ended. Treat the event as usual.
+    recovered: bool
+
+
+class _RunCancelledDataRequired(TypedDict):
+    run_id: str
+
+
+class RunCancelledData(_RunCancelledDataRequired, total=False):
+    #: The run lost its server, or was cut when its server stopped, and was then continued or ended. Treat the event as usual.
+    recovered: bool
+
+
+class _ErrorDataRequired(TypedDict):
+    message: str
+
+
+class ErrorData(_ErrorDataRequired, total=False):
+    error_code: RunErrorCode
+    #: The run lost its server, or was cut when its server stopped, and was then continued or ended. Treat the event as usual.
+    recovered: bool
+
+
+class MessageDeltaData(TypedDict):
+    text: str
+    framework: str
+    model: str
+
+
+class _PermissionRequestDataRequired(TypedDict):
+    request_id: str
+    interaction_key: str
+    tool_name: str
+    tool_input: Any
+
+
+class PermissionRequestData(_PermissionRequestDataRequired, total=False):
+    #: This repeats an earlier event of the same interaction.
+    replayed: bool
+
+
+class _PermissionResolvedDataRequired(TypedDict):
+    interaction_key: str
+    decision: Decision
+
+
+class PermissionResolvedData(_PermissionResolvedDataRequired, total=False):
+    message: str
+    updated_input: JsonObject
+
+
+class _UserQuestionDataRequired(TypedDict):
+    request_id: str
+    interaction_key: str
+    question: str
+
+
+class UserQuestionData(_UserQuestionDataRequired, total=False):
+    options: list[UserQuestionDataOptions]
+    multiple: bool
+    #: `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone.
+    about: UserQuestionDataAbout
+    #: This repeats an earlier event of the same interaction.
+    replayed: bool
+
+
+class _UserQuestionDataOptionsRequired(TypedDict):
+    label: str
+
+
+class UserQuestionDataOptions(_UserQuestionDataOptionsRequired, total=False):
+    description: str
+
+
+class _UserQuestionDataAboutRequired(TypedDict):
+    kind: Literal["call_in_doubt", "workspace_behind"]
+
+
+class UserQuestionDataAbout(_UserQuestionDataAboutRequired, total=False):
+    """`call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone."""
+
+    tool_name: str
+    tool_input: Any
+    begun_at: str
+    #: The first of the tool calls whose file changes are lost.
+    calls: list[UserQuestionDataAboutCalls]
+
+
+class UserQuestionDataAboutCalls(TypedDict):
+    tool_name: str
+    begun_at: str
+
+
+class _UserAnsweredDataRequired(TypedDict):
+    interaction_key: str
+
+
+class UserAnsweredData(_UserAnsweredDataRequired, total=False):
+    answer: str | list[str]
+    declined: Literal[True]
+    message: str
+
+
+class ContextFileLoadedData(TypedDict):
+    path: str
+    sha256: str
+    size_bytes: int
+
+
+class ContextFileChangedData(TypedDict):
+    path: str
+    sha256: str
+    size_bytes: int
+    previous_sha256: str
+
+
+class ClaudeMdLoadedData(TypedDict):
+    path: str
+    sha256: str
+    size_bytes: int
+
+
+class ClaudeMdChangedData(TypedDict):
+    path: str
+    sha256: str
+    size_bytes: int
+    previous_sha256: str
+
+
+class AgentSkillsLoadedData(TypedDict):
+    skills: list[AgentSkillsLoadedDataSkills]
+    warnings: list[AgentSkillsLoadedDataWarnings]
+
+
+class AgentSkillsLoadedDataSkills(TypedDict):
+    name: str
+    description: str
+    path: str
+
+
+class AgentSkillsLoadedDataWarnings(TypedDict):
+    directory: str
+    reason: str
+
+
+class EventEnvelope(TypedDict):
+    #: Orders the events of one run. Store it after you have processed the event, to continue after it.
+    id: str
+    session_id: str
+    run_id: str
+    created_at: str
+
+
+class RunStartedEvent(EventEnvelope):
+    """The run was dispatched to the agent."""
+
+    type: Literal["run_started"]
+    data: RunStartedData
+
+
+class RunInterruptedEvent(EventEnvelope):
+    """The run was interrupted and will continue in another process: its server was stopped or lost. With `discard_from_event_id`, every `message_delta` from that event up to this one no longer belongs to the answer: the agent repeats it."""
+
+    type: Literal["run_interrupted"]
+    data: RunInterruptedData
+
+
+class RunResumedEvent(EventEnvelope):
+    """The run executes again, after it was answered or interrupted."""
+
+    type: Literal["run_resumed"]
+    data: RunResumedData
+
+
+class RunCompletedEvent(EventEnvelope):
+    """The run finished. The run resource holds the authoritative status."""
+
+    type: Literal["run_completed"]
+    data: RunCompletedData
+
+
+class RunCancelledEvent(EventEnvelope):
+    """The run ended after a cancellation."""
+
+    type: Literal["run_cancelled"]
+    data: RunCancelledData
+
+
+class ErrorEvent(EventEnvelope):
+    """The run ended with an error, which the run resource repeats. The `error` of an EventSource without data is a lost connection."""
+
+    type: Literal["error"]
+    data: ErrorData
+
+
+class MessageDeltaEvent(EventEnvelope):
+    """A piece of the answer. Join the pieces in id order, and drop those that a `run_interrupted` discards. A reader that drops nothing also gets the answer, unless an agent had to repeat itself: then the repetition follows `(interrupted, starting again)`. `output_text` of the run is always the answer."""
+
+    type: Literal["message_delta"]
+    data: MessageDeltaData
+
+
+class PermissionRequestEvent(EventEnvelope):
+    """The agent wants to call a tool that requires approval, and waits for a decision."""
+
+    type: Literal["permission_request"]
+    data: PermissionRequestData
+
+
+class PermissionResolvedEvent(EventEnvelope):
+    """A decision on a permission was recorded."""
+
+    type: Literal["permission_resolved"]
+    data: PermissionResolvedData
+
+
+class UserQuestionEvent(EventEnvelope):
+    """The agent asked a question and waits for the answer."""
+
+    type: Literal["user_question"]
+    data: UserQuestionData
+
+
+class UserAnsweredEvent(EventEnvelope):
+    """An answer to a question was recorded, or the question was declined."""
+
+    type: Literal["user_answered"]
+    data: UserAnsweredData
+
+
+class ContextFileLoadedEvent(EventEnvelope):
+    """A context file was read into the context of the agent."""
+
+    type: Literal["context_file_loaded"]
+    data: ContextFileLoadedData
+
+
+class ContextFileChangedEvent(EventEnvelope):
+    """A context file changed since it was last read."""
+
+    type: Literal["context_file_changed"]
+    data: ContextFileChangedData
+
+
+class ClaudeMdLoadedEvent(EventEnvelope):
+    """The project instructions were read into the context of the agent."""
+
+    type: Literal["claude_md_loaded"]
+    data: ClaudeMdLoadedData
+
+
+class ClaudeMdChangedEvent(EventEnvelope):
+    """The project instructions changed since they were last read."""
+
+    type: Literal["claude_md_changed"]
+    data: ClaudeMdChangedData
+
+
+class AgentSkillsLoadedEvent(EventEnvelope):
+    """The agent's skills were copied into the session folder."""
+
+    type: Literal["agent_skills_loaded"]
+    data: AgentSkillsLoadedData
+
+
+class OtherRunEvent(EventEnvelope):
+    """An event of an agent framework, named `<framework>.<name>`, or of a type newer than this client. Never terminal."""
+
+    type: str
+    data: JsonObject
+
+
+RunEvent = Union[
+    RunStartedEvent,
+    RunInterruptedEvent,
+    RunResumedEvent,
+    RunCompletedEvent,
+    RunCancelledEvent,
+    ErrorEvent,
+    MessageDeltaEvent,
+    PermissionRequestEvent,
+    PermissionResolvedEvent,
+    UserQuestionEvent,
+    UserAnsweredEvent,
+    ContextFileLoadedEvent,
+    ContextFileChangedEvent,
+    ClaudeMdLoadedEvent,
+    ClaudeMdChangedEvent,
+    AgentSkillsLoadedEvent,
+    OtherRunEvent,
+]

@@ -1,0 +1,1086 @@
+# Generated from packages/contract by packages/python/scripts/write-wire.ts. Do not edit.
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+from .values import JsonObject, SessionStatus, RunStatus, RunErrorCode, InteractionKind, InteractionStatus, NoticeType, Decision, FileStatus, ScheduleStatus, OverlapPolicy, MissedPolicy, SessionMode, FireOutcome, WebhookType, DeliveryStatus, Scope, Profile, MemberRole, ClientStatus, CredentialStatus, TenantStatus, AttachmentState
+
+
+class WorkspaceRecord(TypedDict):
+    """A tenant that the caller can access, with its organization."""
+
+    id: str
+    organization_id: str
+    organization_name: str
+    tenant: WorkspaceRecordTenant
+
+
+class WorkspaceRecordTenant(TypedDict):
+    tenant_id: str
+    display_name: str
+    status: TenantStatus
+    attachment_state: AttachmentState
+
+
+class _CallerRecordRequired(TypedDict):
+    #: Record id of the automation client (`cli_…`) or of the person (`usr_…`).
+    subject: str
+    kind: Literal["automation_client", "person"]
+    organization_id: str
+    tenant_id: str
+    #: Current scopes of this token.
+    scopes: list[Scope]
+    file_attachments_enabled: bool
+    expires_at: str
+
+
+class CallerRecord(_CallerRecordRequired, total=False):
+    """The caller that the access token identifies."""
+
+    #: OAuth client id. Only of an automation client.
+    client_id: str
+    #: Only of an automation client.
+    profile: Profile
+    #: Only of a person.
+    role: MemberRole
+
+
+class _OverviewRecordRequired(TypedDict):
+    runs: OverviewRecordRuns
+    pending_interactions: int
+    as_of: str
+
+
+class OverviewRecord(_OverviewRecordRequired, total=False):
+    """Current activity in the tenant. 10000 means that many or more."""
+
+    oldest_pending_at: str
+    oldest_queued_at: str
+
+
+class OverviewRecordRuns(TypedDict):
+    queued: int
+    running: int
+    waiting: int
+    cancelling: int
+
+
+class _MeRecordRequired(TypedDict):
+    user_id: str
+    memberships: list[MeRecordMemberships]
+
+
+class MeRecord(_MeRecordRequired, total=False):
+    """The person who is signed in, with their organizations."""
+
+    #: Absent when no issuer has verified one.
+    email: str
+
+
+class MeRecordMemberships(TypedDict):
+    organization_id: str
+    organization_name: str
+    role: MemberRole
+
+
+class SystemRecord(TypedDict):
+    """The server and its limits."""
+
+    version: str
+    #: When the server that answered was started.
+    started_at: str
+    #: What agents can be built on, on the server that answered.
+    frameworks: list[SystemRecordFrameworks]
+    file_attachments_enabled: bool
+    limits: SystemRecordLimits
+
+
+class _SystemRecordFrameworksRequired(TypedDict):
+    name: str
+    ready: bool
+
+
+class SystemRecordFrameworks(_SystemRecordFrameworksRequired, total=False):
+    #: Why its agents cannot run.
+    reason: str
+
+
+class SystemRecordLimits(TypedDict):
+    page_items: int
+    file_bytes: int
+    queued_runs_per_session: int
+    clients_per_organization: int
+    tenants_per_organization: int
+    #: Per client or person; 0 means no limit.
+    calls_per_minute: int
+
+
+class _AgentRecordRequired(TypedDict):
+    name: str
+    description: str
+    framework: str
+    approval_required_tools: list[str]
+    session_files_supported: bool
+
+
+class AgentRecord(_AgentRecordRequired, total=False):
+    """An agent that is deployed and enabled for the tenant."""
+
+    model: str
+    #: Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail.
+    missing_variables: list[str]
+    #: Why its folder cannot be loaded. Such an agent cannot be invoked.
+    problem: str
+
+
+class _AgentDetailsRequired(TypedDict):
+    name: str
+    description: str
+    framework: str
+    approval_required_tools: list[str]
+    session_files_supported: bool
+    #: JSON Schema of the input of a run.
+    input_schema: JsonObject
+    #: The tools it may use; `*` stands for any characters.
+    tools: list[str]
+    skills: list[str]
+    #: What happens to a new run while another run of the session executes.
+    on_busy: Literal["queue", "reject"]
+
+
+class AgentDetails(_AgentDetailsRequired, total=False):
+    """An agent with its input, tools and skills."""
+
+    model: str
+    #: Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail.
+    missing_variables: list[str]
+    #: Why its folder cannot be loaded. Such an agent cannot be invoked.
+    problem: str
+    loaded_at: str
+
+
+class _SessionRecordRequired(TypedDict):
+    id: str
+    agent_name: str
+    status: SessionStatus
+    #: Labels by key.
+    labels: dict[str, str]
+    #: Whether this session supports the file operations.
+    session_files_supported: bool
+    pending_interactions: int
+    created_at: str
+    updated_at: str
+
+
+class SessionRecord(_SessionRecordRequired, total=False):
+    """A conversation with one agent."""
+
+    status_reason: str
+    #: Given at create or later; else the first words of the first prompt.
+    title: str
+    #: The automation client or the person that made it.
+    created_by: SessionRecordCreatedBy
+    current_run_id: str
+    stopped_at: str
+    ended_at: str
+    expires_at: str
+
+
+class _SessionRecordCreatedByRequired(TypedDict):
+    kind: Literal["client", "person"]
+    id: str
+
+
+class SessionRecordCreatedBy(_SessionRecordCreatedByRequired, total=False):
+    """The automation client or the person that made it."""
+
+    #: Name of the client, or email address of the person, as it is now.
+    name: str
+
+
+class _RunRecordRequired(TypedDict):
+    id: str
+    session_id: str
+    agent_name: str
+    status: RunStatus
+    #: The input as it was sent.
+    input: JsonObject
+    #: Labels by key.
+    labels: dict[str, str]
+    pending_interactions: int
+    #: One more than the number of workers that the run has lost.
+    attempt: int
+    created_at: str
+
+
+class RunRecord(_RunRecordRequired, total=False):
+    """One invocation of the agent inside a session."""
+
+    #: The complete answer, after the run has ended.
+    output_text: str
+    error_code: RunErrorCode
+    error_message: str
+    #: Position in the queue of the session; 1 is next. Only while queued.
+    queue_position: int
+    #: The automation client or the person that made it.
+    created_by: RunRecordCreatedBy
+    #: Since when the interrupted run has been waiting to continue.
+    interrupted_at: str
+    last_event_id: str
+    started_at: str
+    ended_at: str
+    cancel_requested_at: str
+    #: Who asked to cancel it, or stopped its session.
+    cancelled_by: RunRecordCancelledBy
+    usage: RunRecordUsage
+    #: The limits of the run, if any.
+    budget: RunRecordBudget
+
+
+class _RunRecordCreatedByRequired(TypedDict):
+    kind: Literal["client", "person"]
+    id: str
+
+
+class RunRecordCreatedBy(_RunRecordCreatedByRequired, total=False):
+    """The automation client or the person that made it."""
+
+    #: Name of the client, or email address of the person, as it is now.
+    name: str
+
+
+class _RunRecordCancelledByRequired(TypedDict):
+    kind: Literal["client", "person"]
+    id: str
+
+
+class RunRecordCancelledBy(_RunRecordCancelledByRequired, total=False):
+    """Who asked to cancel it, or stopped its session."""
+
+    #: Name of the client, or email address of the person, as it is now.
+    name: str
+
+
+class _RunRecordUsageRequired(TypedDict):
+    input_tokens: int
+    output_tokens: int
+
+
+class RunRecordUsage(_RunRecordUsageRequired, total=False):
+    #: In millionths of `currency`: of the models that have a price, or as the agent reported it.
+    cost: int
+    #: ISO 4217.
+    currency: str
+    #: True if a model message was cut off by a cancellation or a lost worker, so that its usage is unknown.
+    is_partial: bool
+
+
+class RunRecordBudget(TypedDict, total=False):
+    """The limits of the run, if any."""
+
+    #: Input and output tokens together.
+    max_tokens: int
+    #: In millionths of the currency.
+    max_cost: int
+
+
+class _RunSummaryRequired(TypedDict):
+    id: str
+    session_id: str
+    agent_name: str
+    status: RunStatus
+    #: The first 200 characters of the prompt, in one line.
+    preview: str
+    #: Labels by key.
+    labels: dict[str, str]
+    pending_interactions: int
+    created_at: str
+
+
+class RunSummary(_RunSummaryRequired, total=False):
+    """A run in a list over the whole tenant."""
+
+    #: The automation client or the person that made it.
+    created_by: RunSummaryCreatedBy
+    error_code: RunErrorCode
+    started_at: str
+    ended_at: str
+    usage: RunSummaryUsage
+
+
+class _RunSummaryCreatedByRequired(TypedDict):
+    kind: Literal["client", "person"]
+    id: str
+
+
+class RunSummaryCreatedBy(_RunSummaryCreatedByRequired, total=False):
+    """The automation client or the person that made it."""
+
+    #: Name of the client, or email address of the person, as it is now.
+    name: str
+
+
+class _RunSummaryUsageRequired(TypedDict):
+    input_tokens: int
+    output_tokens: int
+
+
+class RunSummaryUsage(_RunSummaryUsageRequired, total=False):
+    #: In millionths of `currency`: of the models that have a price, or as the agent reported it.
+    cost: int
+    #: ISO 4217.
+    currency: str
+    #: True if a model message was cut off by a cancellation or a lost worker, so that its usage is unknown.
+    is_partial: bool
+
+
+class _InteractionRecordRequired(TypedDict):
+    #: The durable key; use it to answer.
+    interaction_key: str
+    kind: InteractionKind
+    status: InteractionStatus
+    session_id: str
+    run_id: str
+    #: The same as in the events. Do not use it to answer.
+    request_id: str
+    created_at: str
+
+
+class InteractionRecord(_InteractionRecordRequired, total=False):
+    """A question or a permission request of an agent."""
+
+    tool_name: str
+    tool_input: Any
+    question: str
+    options: list[InteractionRecordOptions]
+    multiple: bool
+    #: `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone.
+    about: InteractionRecordAbout
+    decision: Decision
+    updated_input: JsonObject
+    answer: str | list[str]
+    declined: Literal[True]
+    message: str
+    answered_by: str
+    #: Name of the client, or email address of the person, as it is now.
+    answered_by_name: str
+    answered_at: str
+    applied_at: str
+    expires_at: str
+
+
+class _InteractionRecordOptionsRequired(TypedDict):
+    label: str
+
+
+class InteractionRecordOptions(_InteractionRecordOptionsRequired, total=False):
+    description: str
+
+
+class _InteractionRecordAboutRequired(TypedDict):
+    kind: Literal["call_in_doubt", "workspace_behind"]
+
+
+class InteractionRecordAbout(_InteractionRecordAboutRequired, total=False):
+    """`call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone."""
+
+    tool_name: str
+    tool_input: Any
+    begun_at: str
+    #: The first of the tool calls whose file changes are lost.
+    calls: list[InteractionRecordAboutCalls]
+
+
+class InteractionRecordAboutCalls(TypedDict):
+    tool_name: str
+    begun_at: str
+
+
+class _InteractionSummaryRequired(TypedDict):
+    interaction_key: str
+    kind: InteractionKind
+    status: InteractionStatus
+    session_id: str
+    run_id: str
+    agent_name: str
+    #: Labels by key.
+    run_labels: dict[str, str]
+    #: The first words of the prompt of its run.
+    preview: str
+    created_at: str
+
+
+class InteractionSummary(_InteractionSummaryRequired, total=False):
+    """An interaction in a list over the whole tenant."""
+
+    tool_name: str
+    #: The first 200 characters of the question.
+    question: str
+    about: InteractionSummaryAbout
+    #: What the call is about: its path, address, command or amount, otherwise the beginning of its input.
+    tool_input_preview: str
+    decision: Decision
+    answered_by: str
+    #: Name of the client, or email address of the person, as it is now.
+    answered_by_name: str
+    answered_at: str
+    expires_at: str
+
+
+class _InteractionSummaryAboutRequired(TypedDict):
+    kind: Literal["call_in_doubt", "workspace_behind"]
+
+
+class InteractionSummaryAbout(_InteractionSummaryAboutRequired, total=False):
+    tool_name: str
+    begun_at: str
+    #: The first of the tool calls whose file changes are lost.
+    calls: list[InteractionSummaryAboutCalls]
+
+
+class InteractionSummaryAboutCalls(TypedDict):
+    tool_name: str
+    begun_at: str
+
+
+class _InteractionInTenantRecordRequired(TypedDict):
+    #: The durable key; use it to answer.
+    interaction_key: str
+    kind: InteractionKind
+    status: InteractionStatus
+    session_id: str
+    run_id: str
+    #: The same as in the events. Do not use it to answer.
+    request_id: str
+    created_at: str
+    agent_name: str
+    #: Labels by key.
+    run_labels: dict[str, str]
+    #: The first words of the prompt of its run.
+    preview: str
+
+
+class InteractionInTenantRecord(_InteractionInTenantRecordRequired, total=False):
+    """An interaction with its agent and the labels of its run."""
+
+    tool_name: str
+    tool_input: Any
+    question: str
+    options: list[InteractionInTenantRecordOptions]
+    multiple: bool
+    #: `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone.
+    about: InteractionInTenantRecordAbout
+    decision: Decision
+    updated_input: JsonObject
+    answer: str | list[str]
+    declined: Literal[True]
+    message: str
+    answered_by: str
+    #: Name of the client, or email address of the person, as it is now.
+    answered_by_name: str
+    answered_at: str
+    applied_at: str
+    expires_at: str
+
+
+class _InteractionInTenantRecordOptionsRequired(TypedDict):
+    label: str
+
+
+class InteractionInTenantRecordOptions(_InteractionInTenantRecordOptionsRequired, total=False):
+    description: str
+
+
+class _InteractionInTenantRecordAboutRequired(TypedDict):
+    kind: Literal["call_in_doubt", "workspace_behind"]
+
+
+class InteractionInTenantRecordAbout(_InteractionInTenantRecordAboutRequired, total=False):
+    """`call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone."""
+
+    tool_name: str
+    tool_input: Any
+    begun_at: str
+    #: The first of the tool calls whose file changes are lost.
+    calls: list[InteractionInTenantRecordAboutCalls]
+
+
+class InteractionInTenantRecordAboutCalls(TypedDict):
+    tool_name: str
+    begun_at: str
+
+
+class _FileRecordRequired(TypedDict):
+    id: str
+    session_id: str
+    name: str
+    content_type: str
+    status: FileStatus
+    created_at: str
+
+
+class FileRecord(_FileRecordRequired, total=False):
+    """A file attached to a session."""
+
+    size_bytes: int
+    sha256: str
+
+
+class _NoticeRecordRequired(TypedDict):
+    #: The number of the notice in the feed, without gaps. Send it as Last-Event-ID to continue after it.
+    id: str
+    #: What happened. Ignore unknown types: later versions add some.
+    type: NoticeType
+    created_at: str
+    #: Ids and states. Read the rest with the operation of the resource.
+    data: NoticeRecordData
+
+
+class NoticeRecord(_NoticeRecordRequired, total=False):
+    """One change in a tenant."""
+
+    session_id: str
+    run_id: str
+
+
+class NoticeRecordData(TypedDict, total=False):
+    """Ids and states. Read the rest with the operation of the resource."""
+
+    agent_name: str
+    #: Status of the run or of the session after the change.
+    status: Literal["queued", "running", "waiting", "cancelling", "completed", "failed", "cancelled", "idle", "stopping", "stopped", "terminated"]
+    #: Labels of the run or of the session, if it has any.
+    labels: dict[str, str]
+    #: The corresponding event in the log of the run.
+    run_event_id: str
+    interaction_key: str
+    kind: InteractionKind
+    error_code: RunErrorCode
+    budget_id: str
+    #: The share of the budget that was reached.
+    percent: int
+    webhook_id: str
+    schedule_id: str
+    slot_at: str
+    reason: str
+
+
+class _ScheduleRecordRequired(TypedDict):
+    id: str
+    name: str
+    agent_name: str
+    cron: str
+    time_zone: str
+    session: ScheduleRecordSession
+    #: Every run gets them, and its own `schedule_id`.
+    labels: dict[str, str]
+    overlap: OverlapPolicy
+    missed: MissedPolicy
+    missed_within_seconds: int
+    status: ScheduleStatus
+    #: Send it with every update.
+    version: int
+    #: Id of the client or person that the runs start as: the one that created the schedule, or last changed its pattern, time zone or input.
+    created_by: str
+    created_at: str
+    updated_at: str
+    #: The input of every run.
+    input: JsonObject
+
+
+class ScheduleRecord(_ScheduleRecordRequired, total=False):
+    """Starts runs of an agent on a cron schedule."""
+
+    #: `client_withdrawn`: the client or person is no longer allowed to start runs.
+    status_reason: str
+    #: The next slot. Absent while the schedule is paused.
+    next_at: str
+    #: The newest slot that was processed.
+    last_slot_at: str
+    last_run_id: str
+    #: Name of the client, or email address of the person, as it is now.
+    created_by_name: str
+
+
+class _ScheduleRecordSessionRequired(TypedDict):
+    mode: SessionMode
+
+
+class ScheduleRecordSession(_ScheduleRecordSessionRequired, total=False):
+    #: The session that is kept, once there is one.
+    session_id: str
+
+
+class _ScheduleSummaryRequired(TypedDict):
+    id: str
+    name: str
+    agent_name: str
+    cron: str
+    time_zone: str
+    session: ScheduleSummarySession
+    #: Every run gets them, and its own `schedule_id`.
+    labels: dict[str, str]
+    overlap: OverlapPolicy
+    missed: MissedPolicy
+    missed_within_seconds: int
+    status: ScheduleStatus
+    #: Send it with every update.
+    version: int
+    #: Id of the client or person that the runs start as: the one that created the schedule, or last changed its pattern, time zone or input.
+    created_by: str
+    created_at: str
+    updated_at: str
+
+
+class ScheduleSummary(_ScheduleSummaryRequired, total=False):
+    """A schedule without its input."""
+
+    #: `client_withdrawn`: the client or person is no longer allowed to start runs.
+    status_reason: str
+    #: The next slot. Absent while the schedule is paused.
+    next_at: str
+    #: The newest slot that was processed.
+    last_slot_at: str
+    last_run_id: str
+    #: Name of the client, or email address of the person, as it is now.
+    created_by_name: str
+
+
+class _ScheduleSummarySessionRequired(TypedDict):
+    mode: SessionMode
+
+
+class ScheduleSummarySession(_ScheduleSummarySessionRequired, total=False):
+    #: The session that is kept, once there is one.
+    session_id: str
+
+
+class _ScheduleFireRequired(TypedDict):
+    #: The scheduled time.
+    slot_at: str
+    #: When the service processed it.
+    fired_at: str
+    outcome: FireOutcome
+
+
+class ScheduleFire(_ScheduleFireRequired, total=False):
+    """The outcome of one slot of a schedule."""
+
+    #: The run, if one was started.
+    run_id: str
+    session_id: str
+    #: `missed` or `overlap`, or the code of the error that refused the run.
+    code: str
+
+
+class _IssuedWebhookRequired(TypedDict):
+    webhook: WebhookRecord
+
+
+class IssuedWebhook(_IssuedWebhookRequired, total=False):
+    #: Verifies deliveries. Shown only in the response that issues it.
+    secret: str
+
+
+class _WebhookRecordRequired(TypedDict):
+    id: str
+    url: str
+    types: list[WebhookType]
+    status: ClientStatus
+    #: The end of the newest secret.
+    secret_hint: str
+    #: Send it with every update.
+    version: int
+    created_by: str
+    created_at: str
+    updated_at: str
+
+
+class WebhookRecord(_WebhookRecordRequired, total=False):
+    """A URL that receives signed notices about the tenant."""
+
+    description: str
+    #: Only notices about these agents (default: all).
+    agent_names: list[str]
+    #: Only notices about runs and sessions with all of these labels.
+    labels: dict[str, str]
+    #: `gone`: the receiver responded with 410. `failing`: no success for five days.
+    status_reason: str
+    last_success_at: str
+    #: Since when every delivery has failed.
+    failing_since: str
+    #: Name of the client, or email address of the person, as it is now.
+    created_by_name: str
+
+
+class _WebhookDeliveryRequired(TypedDict):
+    id: str
+    webhook_id: str
+    #: `webhook-id` of the request, the same in every attempt.
+    message_id: str
+    type: str
+    status: DeliveryStatus
+    tries: int
+    created_at: str
+
+
+class WebhookDelivery(_WebhookDeliveryRequired, total=False):
+    """One notice for one webhook."""
+
+    next_try_at: str
+    response_status: int
+    #: The beginning of the last response body.
+    response_excerpt: str
+    #: Why there was no response.
+    error: str
+    ended_at: str
+
+
+class _WebhookDeliveryDetailRequired(TypedDict):
+    id: str
+    webhook_id: str
+    #: `webhook-id` of the request, the same in every attempt.
+    message_id: str
+    type: str
+    status: DeliveryStatus
+    tries: int
+    created_at: str
+
+
+class WebhookDeliveryDetail(_WebhookDeliveryDetailRequired, total=False):
+    """A delivery with the body of its request."""
+
+    next_try_at: str
+    response_status: int
+    #: The beginning of the last response body.
+    response_excerpt: str
+    #: Why there was no response.
+    error: str
+    ended_at: str
+    #: The body of the request, the same bytes in every attempt. Absent once the feed no longer keeps the notice.
+    request_body: str
+
+
+class WebhookReplay(TypedDict):
+    #: Deliveries that were made or will be sent again.
+    deliveries: int
+    #: The last notice that was examined.
+    last_id: str
+    #: True: send the request again with `last_id` as `after_id`.
+    has_more: bool
+
+
+class _UsageRecordRequired(TypedDict):
+    #: Including tokens read from a cache.
+    input_tokens: int
+    #: Including reasoning tokens.
+    output_tokens: int
+    cached_input_tokens: int
+    reasoning_tokens: int
+
+
+class UsageRecord(_UsageRecordRequired, total=False):
+    """Tokens, costs and runs of one time range and group."""
+
+    #: Start of the hour or day, in UTC. Present with `bucket`.
+    start: str
+    #: Present with `group_by`. Empty for runs that no client started. Of a label, its value.
+    group: str
+    #: Runs that ended. This and the next four are absent when grouped by model.
+    runs: int
+    #: Runs that completed.
+    completed: int
+    #: Runs that failed.
+    failed: int
+    #: Runs that were cancelled.
+    cancelled: int
+    #: Time from start to end of these runs, waiting for people included.
+    run_seconds: int
+    #: In millionths of `currency`. Absent if nothing has a price.
+    cost: int
+    #: ISO 4217.
+    currency: str
+
+
+class _TokenResponseRequired(TypedDict):
+    access_token: str
+    token_type: Literal["Bearer"]
+    #: Seconds.
+    expires_in: int
+    #: Space-separated scopes.
+    scope: str
+
+
+class TokenResponse(_TokenResponseRequired, total=False):
+    """A short-lived access token."""
+
+    #: The kind of token, in an answer to a token exchange (RFC 8693).
+    issued_token_type: str
+
+
+class ServerMetadata(TypedDict):
+    """OAuth 2.0 authorization server metadata."""
+
+    issuer: str
+    token_endpoint: str
+    jwks_uri: str
+    grant_types_supported: list[str]
+    response_types_supported: list[str]
+    token_endpoint_auth_methods_supported: list[str]
+    scopes_supported: list[str]
+
+
+class JsonWebKeySet(TypedDict):
+    """The keys that sign access tokens."""
+
+    keys: list[JsonObject]
+
+
+class Health(TypedDict):
+    """The process is alive."""
+
+    status: Literal["ok"]
+
+
+class Readiness(TypedDict):
+    """The server accepts requests."""
+
+    status: Literal["ready"]
+
+
+class OrganizationRecord(TypedDict):
+    """Owns tenants and automation clients."""
+
+    id: str
+    name: str
+    #: Role of the caller.
+    role: MemberRole
+    created_at: str
+    counts: OrganizationRecordCounts
+
+
+class OrganizationRecordCounts(TypedDict):
+    #: Tenants that are not offboarded.
+    tenants: int
+    clients: int
+    members: int
+
+
+class _AuditRecordRequired(TypedDict):
+    #: Number in the chain of the organization.
+    seq: int
+    at: str
+    actor: AuditRecordActor
+    action: str
+    #: Id of the resource that was acted on.
+    object: str
+    outcome: Literal["done", "denied"]
+    details: JsonObject
+    #: Covers this row and the hash of the row before it.
+    hash: str
+
+
+class AuditRecord(_AuditRecordRequired, total=False):
+    """Who did what, from where, by which request."""
+
+    address: str
+    request_id: str
+
+
+class _AuditRecordActorRequired(TypedDict):
+    kind: Literal["user", "client", "operator", "system", "anonymous"]
+    #: Empty for an anonymous caller.
+    id: str
+
+
+class AuditRecordActor(_AuditRecordActorRequired, total=False):
+    #: Email address of a person, or name of a client, as it is now.
+    name: str
+
+
+class _AuditStatusRecordRequired(TypedDict):
+    rows: int
+    last_seq: int
+    #: Store it outside the database: it proves that no earlier row was changed.
+    last_hash: str
+    #: Rows that the server has checked.
+    verified_to_seq: int
+
+
+class AuditStatusRecord(_AuditStatusRecordRequired, total=False):
+    """Whether the hash chain of the audit log is intact."""
+
+    #: Absent before the first check.
+    verified_at: str
+    #: The first row that is wrong. Rows after it prove nothing.
+    problem: AuditStatusRecordProblem
+
+
+class AuditStatusRecordProblem(TypedDict):
+    """The first row that is wrong. Rows after it prove nothing."""
+
+    seq: int
+    reason: str
+
+
+class _BudgetRecordRequired(TypedDict):
+    id: str
+    scope: BudgetRecordScope
+    period: Literal["day", "month", "total"]
+    #: In the current period, since the budget was set.
+    spent: BudgetRecordSpent
+    version: int
+    created_at: str
+    updated_at: str
+
+
+class BudgetRecord(_BudgetRecordRequired, total=False):
+    """A limit for all runs of a scope in each period."""
+
+    #: Input and output tokens together.
+    max_tokens: int
+    #: In millionths of the currency.
+    max_cost: int
+    #: ISO 4217.
+    currency: str
+    #: Start of the next period. Absent for `total`.
+    resets_at: str
+
+
+class BudgetRecordScope(TypedDict):
+    kind: Literal["tenant", "client", "agent", "session"]
+    id: str
+
+
+class BudgetRecordSpent(TypedDict):
+    """In the current period, since the budget was set."""
+
+    tokens: int
+    cost: int
+
+
+class _ClientRecordRequired(TypedDict):
+    #: Record id, used in paths.
+    id: str
+    #: OAuth client id, used to obtain tokens.
+    client_id: str
+    name: str
+    profile: Profile
+    scopes: list[Scope]
+    status: ClientStatus
+    #: Send it with every update.
+    version: int
+    created_at: str
+    updated_at: str
+    created_by: str
+
+
+class ClientRecord(_ClientRecordRequired, total=False):
+    """An automation client: a machine identity of the organization."""
+
+    description: str
+    #: The tenants that the client can access (default: all).
+    tenant_ids: list[str]
+    pending_operation: PendingOperation
+    #: Name of the client, or email address of the person, as it is now.
+    created_by_name: str
+
+
+class PendingOperation(TypedDict):
+    """A revocation of access whose cleanup continues."""
+
+    kind: Literal["change_permissions", "disable_client", "delete_client", "revoke_credential"]
+    requested_at: str
+
+
+class ProfileCatalog(TypedDict):
+    """The permission profiles and scopes that clients can have."""
+
+    catalog_version: int
+    profiles: list[ProfileCatalogProfiles]
+    scopes: list[ProfileCatalogScopes]
+
+
+class ProfileCatalogProfiles(TypedDict):
+    name: Profile
+    description: str
+    scopes: list[Scope]
+
+
+class ProfileCatalogScopes(TypedDict):
+    name: Scope
+    description: str
+    #: Ids of the operations that it allows.
+    operations: list[str]
+
+
+class IssuedClient(TypedDict):
+    client: ClientRecord
+    credential: CredentialRecord
+    client_id: str
+    #: Shown only in this response.
+    client_secret: str
+
+
+class _CredentialRecordRequired(TypedDict):
+    id: str
+    label: str
+    status: CredentialStatus
+    #: The last four characters of the secret.
+    secret_hint: str
+    created_at: str
+    expires_at: str
+
+
+class CredentialRecord(_CredentialRecordRequired, total=False):
+    """Metadata of a client secret, without the secret."""
+
+    pending_operation: PendingOperation
+    revoked_at: str
+    last_used_at: str
+
+
+class ClientWithCredentials(TypedDict):
+    client: ClientRecord
+    credentials: list[CredentialRecord]
+
+
+class IssuedCredential(TypedDict):
+    credential: CredentialRecord
+    client_id: str
+    #: Shown only in this response.
+    client_secret: str
+
+
+class _MemberRecordRequired(TypedDict):
+    user_id: str
+    role: MemberRole
+    #: When the person joined.
+    created_at: str
+
+
+class MemberRecord(_MemberRecordRequired, total=False):
+    """A person in an organization."""
+
+    #: Absent when no issuer has verified one.
+    email: str
+
+
+class _TenantRecordRequired(TypedDict):
+    id: str
+    organization_id: str
+    display_name: str
+    mode: str
+    status: TenantStatus
+    attachment_state: AttachmentState
+    created_at: str
+    updated_at: str
+
+
+class TenantRecord(_TenantRecordRequired, total=False):
+    """An isolated part of an organization, with its own sessions."""
+
+    status_reason: str
+    #: Number of automation clients without `tenant_ids`: they can access this tenant once it is usable, and then have to select a tenant. Present only when one tenant is created or read.
+    unbound_clients: int

@@ -1,0 +1,64 @@
+# Generated from packages/contract by packages/python/scripts/write-wire.ts. Do not edit.
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypedDict
+
+from .values import JsonObject, Decision
+
+
+class RunBudget(TypedDict, total=False):
+    """Lowers the limit of the agent; never raises it."""
+
+    #: Input and output tokens together.
+    max_tokens: int
+    #: In millionths of the currency.
+    max_cost: int
+
+
+class _PermissionAnswerRequired(TypedDict):
+    decision: Decision
+
+
+class PermissionAnswer(_PermissionAnswerRequired, total=False):
+    """Answers a permission request."""
+
+    message: str
+    #: Call the tool with this input instead of the requested one. Refused for agents whose framework cannot apply it (`acp`).
+    updated_input: JsonObject
+
+
+class QuestionReply(TypedDict):
+    """Answers a question."""
+
+    answer: str | Sequence[str]
+
+
+class _QuestionDeclinedRequired(TypedDict):
+    declined: Literal[True]
+
+
+class QuestionDeclined(_QuestionDeclinedRequired, total=False):
+    """Declines to answer a question."""
+
+    message: str
+
+
+class CreateScheduleSessionNew(TypedDict):
+    mode: Literal["new"]
+
+
+class _CreateScheduleSessionKeepRequired(TypedDict):
+    mode: Literal["keep"]
+
+
+class CreateScheduleSessionKeep(_CreateScheduleSessionKeepRequired, total=False):
+    #: Absent: the first run creates the session.
+    session_id: str
+
+
+class SetBudgetScope(TypedDict):
+    kind: Literal["tenant", "client", "agent", "session"]
+    #: Id of the tenant, client or session, or name of the agent.
+    id: str

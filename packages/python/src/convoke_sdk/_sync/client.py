@@ -1,0 +1,172 @@
+# Generated from _async/client.py by packages/python/scripts/write-wire.ts. Do not edit.
+"""The clients."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Generator, Callable, Sequence
+from types import TracebackType
+from typing import Literal
+
+from .._core.calls import Calls
+from .._core.retry import Retry
+from .._core.settings import USUAL_PATIENCE, USUAL_SILENCE, Settings, TenantHeader, settings_of
+from .._core.tokens import Bearer, ClientTokens, FixedToken, ProvidedToken, TokenProvider, Tokens
+from .._core.workspaces import SelectedWorkspace
+from .._generated import resources
+from .._generated.records import NoticeRecord
+from .._generated.values import NoticeType, Scope
+from .driver import Driver
+from .transport import Transport, SocketTransport
+
+
+class Convoke(resources.Account):
+    """Client for the agents of one workspace::
+
+        convoke = Convoke(base_url="https://convoke.example", client_id=client_id, client_secret=client_secret)
+        session = convoke.sessions.create("demo")
+        run = session.run("Hello")
+        print(run.text())
+
+    Give it `client_id` and `client_secret`, or a `token`: a string, or a function that is called for every request
+    with None and, after a 401, once more with the token that was rejected. `tenant_id` and `organization_id` select the
+    workspace; they are optional if the credentials can access only one. `timeout` is in seconds, for each attempt;
+    `retry=None` disables retries. Close it, or use it in a `with` statement, to give up its idle connections.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        client_id: str | None = None,
+        client_secret: str | None = None,
+        scopes: Sequence[Scope] | None = None,
+        token: str | TokenProvider | None = None,
+        organization_id: str | None = None,
+        tenant_id: str | None = None,
+        tenant_header: TenantHeader = "x-workspace-tenant-id",
+        timeout: float = 30.0,
+        retry: Retry | None = Retry(),
+        ssl_context: ssl.SSLContext | None = None,
+        transport: Transport | None = None,
+    ) -> None:
+        settings = settings_of(base_url, timeout, retry)
+        if token is not None:
+            tokens = _tokens(token)
+        elif client_id is not None and client_secret is not None:
+            tokens = ClientTokens(settings, client_id, client_secret, scopes)
+        else:
+            raise TypeError("pass client_id and client_secret, or token")
+        driver = Driver(transport or SocketTransport(ssl_context))
+        self._begin(driver, settings, tokens, (organization_id, tenant_id), tenant_header)
+
+    def _begin(
+        self,
+        driver: Driver,
+        settings: Settings,
+        tokens: Tokens,
+        selector: tuple[str | None, str | None],
+        tenant_header: TenantHeader,
+    ) -> None:
+        self._settings = settings
+        self._tokens = tokens
+        self._tenant_header: TenantHeader = tenant_header
+        bearer = Bearer(tokens)
+        calls = Calls(settings, SelectedWorkspace(settings, bearer, selector, tenant_header))
+        super().__init__(driver, calls)
+        self.agents = resources.Agents(driver, calls)
+        self.sessions = resources.Sessions(driver, calls)
+        self.feed = resources.Feed(driver, calls)
+        self.schedules = resources.Schedules(driver, calls)
+        self.usage = resources.Usage(driver, calls)
+        #: The runs of all sessions.
+        self.runs = resources.TenantRuns(driver, calls)
+        #: Pending requests in all sessions.
+        self.interactions = resources.TenantInteractions(driver, calls)
+        self.webhooks = resources.Webhooks(driver, calls)
+        self.service = resources.Service(driver, calls)
+
+    def workspace(
+        self, *, tenant_id: str | None = None, organization_id: str | None = None
+    ) -> Convoke:
+        """Returns a client for another workspace, with the same credentials, token and connections."""
+        other = Convoke.__new__(Convoke)
+        selector = (organization_id, tenant_id)
+        other._begin(self._driver, self._settings, self._tokens, selector, self._tenant_header)
+        return other
+
+    def events(
+        self,
+        *,
+        after: str | None = None,
+        from_: Literal["oldest", "newest"] | None = None,
+        types: Sequence[NoticeType] | None = None,
+        on_cursor: Callable[[str], None] | None = None,
+        silence: float = USUAL_SILENCE,
+        patience: float = USUAL_PATIENCE,
+    ) -> Generator[NoticeRecord, None, None]:
+        """Follows the feed of the workspace. Same as `feed.follow()`."""
+        return self.feed.follow(
+            after=after,
+            from_=from_,
+            types=types,
+            on_cursor=on_cursor,
+            silence=silence,
+            patience=patience,
+        )
+
+    def close(self) -> None:
+        self._driver.close()
+
+    def __enter__(self) -> Convoke:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class ConvokeAdmin(resources.Organization):
+    """Client for organization management, with the token of an owner or admin::
+
+        admin = ConvokeAdmin(base_url=base_url, token=token, organization_id=organization_id)
+        issued = admin.clients.create(name="Nightly", profile="invoke", tenant_ids=[tenant_id])
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        token: str | TokenProvider,
+        organization_id: str,
+        timeout: float = 30.0,
+        retry: Retry | None = Retry(),
+        ssl_context: ssl.SSLContext | None = None,
+        transport: Transport | None = None,
+    ) -> None:
+        driver = Driver(transport or SocketTransport(ssl_context))
+        calls = Calls(settings_of(base_url, timeout, retry), Bearer(_tokens(token)))
+        super().__init__(driver, calls, organization_id=organization_id)
+        self.audit = resources.Audit(driver, calls, organization_id=organization_id)
+        self.budgets = resources.Budgets(driver, calls, organization_id=organization_id)
+        self.clients = resources.Clients(driver, calls, organization_id=organization_id)
+        self.credentials = resources.Credentials(driver, calls, organization_id=organization_id)
+        self.members = resources.Members(driver, calls, organization_id=organization_id)
+        self.tenants = resources.Tenants(driver, calls, organization_id=organization_id)
+        self.usage = resources.OrganizationUsage(driver, calls, organization_id=organization_id)
+
+    def close(self) -> None:
+        self._driver.close()
+
+    def __enter__(self) -> ConvokeAdmin:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _tokens(token: str | TokenProvider) -> Tokens:
+    return FixedToken(token) if isinstance(token, str) else ProvidedToken(token)
