@@ -1,4 +1,4 @@
-// npm run build: every package as it is published, in .cache/packages, and packed for `npm install`, in .cache/packs.
+// npm run build: every package as it is published, in .cache/packages, and packed for `npm install` and pip, in .cache/packs.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,7 @@ await launch(async () => {
   readSources();
   const sdk = await import('../packages/sdk/scripts/build-package.ts');
   const others = await import('./build-package.ts');
+  const python = await import('../packages/python/scripts/build-wheel.ts');
   for (const folder of [packages, packs]) {
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
@@ -20,6 +21,7 @@ await launch(async () => {
   await others.buildPackages(packages);
   const folders = (await readdir(packages)).map((name) => join(packages, name));
   await mustRun('npm', ['pack', ...folders, '--pack-destination', packs]);
+  await python.buildWheel(packs);
   await explain();
 });
 
@@ -30,5 +32,8 @@ async function explain() {
   const sdk = names.find((name) => name.startsWith('convoke-sdk-')) ?? '';
   console.log('\nTo use the SDK in a project of yours, run this in its folder:');
   console.log(`  npm install ${join(packs, sdk)}`);
-  console.log('\ndocs/guides/use-the-sdk.md shows a first program.');
+  const wheel = names.find((name) => name.endsWith('.whl')) ?? '';
+  console.log('\nTo use the Python client, in its virtual environment:');
+  console.log(`  pip install --no-index ${join(packs, wheel)}`);
+  console.log('\ndocs/guides/use-the-sdk.md and docs/guides/use-python.md show a first program.');
 }

@@ -67,6 +67,7 @@ const scriptTests: Readonly<Record<string, string>> = {
   'docs/guides/operate.md': 'packages/cli/test/backup.alone.test.ts',
   'docs/guides/people.md': 'test/people-guide.alone.test.ts',
   'docs/guides/stdio-agents.md': 'packages/server/test/harness/stdio/guide.alone.test.ts',
+  'docs/guides/use-python.md': 'packages/python/test/guide.alone.test.ts',
   'docs/guides/use-the-sdk.md': 'test/documented-commands.alone.test.ts',
 };
 

@@ -15,7 +15,7 @@ const index = JSON.parse(text) as SearchIndex;
 const queries: readonly (readonly [query: string, place: string])[] = [
   ['approve', 'docs/reference/interactions#answer_interaction'],
   ['verify webhook', 'docs/guides/webhooks'],
-  ['python', 'docs/guides/generate-a-client'],
+  ['python', 'docs/guides/use-python'],
   ['cost', 'docs/guides/usage-and-budgets'],
   ['crash', 'docs/guides/durable-runs'],
   ['docker', 'docs/guides/deploy'],

@@ -92,6 +92,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
     about: 'The secrets of automation clients, to rotate them: add, deploy, revoke the old one.',
     bound: ['organization_id'],
   },
+  Invitations: {
+    about:
+      'The open invitations of the organization. The secret of one is in the response that creates it.',
+    bound: ['organization_id'],
+  },
   Members: {
     about: 'The people of the organization. The operator of the deployment adds and removes them.',
     bound: ['organization_id'],
@@ -189,7 +194,9 @@ export function placesOf(operation: Operation): readonly Place[] {
   if (id in handWritten) return [];
   if (sdk === undefined) return others[id] ?? [ofAccount(operation)];
   const [noun = '', method = ''] = sdk.method.split('.');
-  return [{ noun: `${noun[0]?.toUpperCase()}${noun.slice(1)}`, method }];
+  const name = `${noun[0]?.toUpperCase()}${noun.slice(1)}`;
+  // A noun that the table does not know yet has no class: its methods stand on the client itself.
+  return name in nouns ? [{ noun: name, method }] : [ofAccount(operation)];
 }
 
 /** The place of an operation that is not listed: a method of the client itself, under the operation's own name. */

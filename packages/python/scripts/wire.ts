@@ -172,9 +172,12 @@ function eventUnion(events: TypeFile, schemas: Readonly<Record<string, Schema>>)
     data: ${data}`;
   });
   const other = `class OtherRunEvent(EventEnvelope):
-    """An event of an agent framework, named \`<framework>.<name>\`, or of a type newer than this client. Never terminal."""
+    """An event of an agent framework, named \`<framework>.<name>\`, or of a type newer than this client. Never terminal.
 
-    type: str
+    Its type is declared so that comparing \`event["type"]\` with a known type tells the type of the data.
+    """
+
+    type: Literal["<framework>.<name>"]
     data: JsonObject`;
   const names = [...Object.keys(eventTypes).map((type) => `${pascal(type)}Event`), 'OtherRunEvent'];
   const union = `RunEvent = Union[\n${names.map((name) => `    ${name},\n`).join('')}]`;

@@ -19,7 +19,7 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
   oidc: ['identity', 'provider', 'sign'],
   postgresql: ['postgres', 'database'],
   price: ['cost', 'usage'],
-  python: ['language', 'client', 'generate'],
+  python: ['client'],
   reconnect: ['last', 'connection'],
   signature: ['signed', 'verify'],
   sse: ['stream', 'event'],

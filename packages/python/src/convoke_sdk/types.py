@@ -67,6 +67,7 @@ from ._generated.events import (
     UserQuestionEvent,
 )
 from ._generated.records import (
+    AcceptedInvitation,
     AgentDetails,
     AgentRecord,
     AuditRecord,
@@ -93,8 +94,10 @@ from ._generated.records import (
     InteractionSummary,
     InteractionSummaryAbout,
     InteractionSummaryAboutCalls,
+    InvitationRecord,
     IssuedClient,
     IssuedCredential,
+    IssuedInvitation,
     IssuedWebhook,
     JsonWebKeySet,
     MeRecord,
@@ -102,6 +105,7 @@ from ._generated.records import (
     MemberRecord,
     NoticeRecord,
     NoticeRecordData,
+    OfferedInvitation,
     OrganizationRecord,
     OrganizationRecordCounts,
     OverviewRecord,
@@ -195,6 +199,7 @@ from ._sync.listing import (
 )
 
 __all__ = [
+    "AcceptedInvitation",
     "AgentDetails",
     "AgentRecord",
     "AgentSkillsLoadedData",
@@ -260,8 +265,10 @@ __all__ = [
     "InteractionSummaryAbout",
     "InteractionSummaryAboutCalls",
     "InterruptionReason",
+    "InvitationRecord",
     "IssuedClient",
     "IssuedCredential",
+    "IssuedInvitation",
     "IssuedWebhook",
     "JsonObject",
     "JsonWebKeySet",
@@ -276,6 +283,7 @@ __all__ = [
     "NoticeRecord",
     "NoticeRecordData",
     "NoticeType",
+    "OfferedInvitation",
     "Order",
     "OrganizationRecord",
     "OrganizationRecordCounts",

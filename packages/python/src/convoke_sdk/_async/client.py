@@ -151,6 +151,7 @@ class AsyncConvokeAdmin(resources.AsyncOrganization):
         self.budgets = resources.AsyncBudgets(driver, calls, organization_id=organization_id)
         self.clients = resources.AsyncClients(driver, calls, organization_id=organization_id)
         self.credentials = resources.AsyncCredentials(driver, calls, organization_id=organization_id)
+        self.invitations = resources.AsyncInvitations(driver, calls, organization_id=organization_id)
         self.members = resources.AsyncMembers(driver, calls, organization_id=organization_id)
         self.tenants = resources.AsyncTenants(driver, calls, organization_id=organization_id)
         self.usage = resources.AsyncOrganizationUsage(driver, calls, organization_id=organization_id)

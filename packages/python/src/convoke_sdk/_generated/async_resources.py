@@ -18,9 +18,9 @@ from .._core.calls import Calls
 from .._core.requests import RunInput, UNSET, Unset, input_of, new_key, present
 from . import operations as op
 from .events import RunEvent
-from .records import AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, IssuedClient, IssuedCredential, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
+from .records import AcceptedInvitation, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
 from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, PermissionAnswer, QuestionDeclined, QuestionReply, SetBudgetScope
-from .values import ClientStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
+from .values import ClientStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MemberRole, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
 
 
 class AsyncAccount(AsyncResource):
@@ -67,6 +67,37 @@ class AsyncAccount(AsyncResource):
         clients use `whoami` instead.
         """
         record: MeRecord = await self._json(op.GET_ME)
+        return record
+
+    async def read_invitation(self, *, secret: str) -> OfferedInvitation:
+        """Read an invitation by its secret.
+
+        Shows the person who has the link what they are invited to. Changes nothing. The secret is in the
+        body, so that it is in no log.
+        """
+        record: OfferedInvitation = await self._json(op.READ_INVITATION, json=present({"secret": secret}))
+        return record
+
+    async def accept_invitation(self, *, secret: str) -> AcceptedInvitation:
+        """Accept an invitation as the person who is signed in.
+
+        Adds the person to the organization and uses the invitation up. Requires the token of a sign-in and no
+        selector headers.
+        """
+        record: AcceptedInvitation = await self._json(op.ACCEPT_INVITATION, json=present({"secret": secret}))
+        return record
+
+    async def sign_up(self, *, secret: str, email: str, password: str) -> AcceptedInvitation:
+        """Accept an invitation with a new account.
+
+        Creates the account of the person, adds it to the organization and uses the invitation up. Then sign
+        in with the password. Only where the server itself signs people in: with another identity provider
+        this path is 404.
+        """
+        record: AcceptedInvitation = await self._json(
+            op.SIGN_UP,
+            json=present({"secret": secret, "email": email, "password": password}),
+        )
         return record
 
     async def system(self) -> SystemRecord:
@@ -1133,6 +1164,53 @@ class AsyncCredentials(AsyncResource):
         return record
 
 
+class AsyncInvitations(AsyncResource):
+    """The open invitations of the organization. The secret of one is in the response that creates it."""
+
+    async def create(
+        self,
+        *,
+        role: MemberRole,
+        email: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> IssuedInvitation:
+        """Invite a person.
+
+        Creates a link that lets one person join the organization with this role, within seven days. Only an
+        owner can invite owners. Send the link yourself: the server sends no mail.
+        """
+        record: IssuedInvitation = await self._json(
+            op.CREATE_INVITATION,
+            json=present({"role": role, "email": email}),
+            key=idempotency_key or new_key(),
+        )
+        return record
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Order | None = None,
+    ) -> AsyncListing[InvitationRecord]:
+        """List the open invitations.
+
+        Lists invitations that can still be accepted. Those that were used or revoked are in the audit log.
+        """
+        return self._list(
+            op.LIST_INVITATIONS,
+            "invitations",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def revoke(self, invitation_id: str) -> None:
+        """Revoke an invitation.
+
+        The link stops working. An invitation that is no longer open is `not_found`.
+        """
+        await self._json(op.REVOKE_INVITATION, path={"invitation_id": invitation_id})
+
+
 class AsyncMembers(AsyncResource):
     """The people of the organization. The operator of the deployment adds and removes them."""
 
@@ -1145,7 +1223,8 @@ class AsyncMembers(AsyncResource):
     ) -> AsyncListing[MemberRecord]:
         """List the people of the organization.
 
-        Lists members of every role. Only the operator of the deployment adds, changes and removes them.
+        Lists members of every role. Invitations add members; only the operator of the deployment changes and
+        removes them.
         """
         return self._list(
             op.LIST_MEMBERS,

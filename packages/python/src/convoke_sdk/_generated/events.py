@@ -307,9 +307,12 @@ class AgentSkillsLoadedEvent(EventEnvelope):
 
 
 class OtherRunEvent(EventEnvelope):
-    """An event of an agent framework, named `<framework>.<name>`, or of a type newer than this client. Never terminal."""
+    """An event of an agent framework, named `<framework>.<name>`, or of a type newer than this client. Never terminal.
 
-    type: str
+    Its type is declared so that comparing `event["type"]` with a known type tells the type of the data.
+    """
+
+    type: Literal["<framework>.<name>"]
     data: JsonObject
 
 

@@ -84,6 +84,30 @@ class MeRecordMemberships(TypedDict):
     role: MemberRole
 
 
+class _OfferedInvitationRequired(TypedDict):
+    organization_name: str
+    #: The role that the person gets.
+    role: MemberRole
+    expires_at: str
+
+
+class OfferedInvitation(_OfferedInvitationRequired, total=False):
+    """An invitation, as its link shows it."""
+
+    #: Only the person with this address can accept. Absent: anyone who has the link.
+    email: str
+
+
+class AcceptedInvitation(TypedDict):
+    """The membership that an invitation gave."""
+
+    organization_id: str
+    organization_name: str
+    user_id: str
+    #: The role that the person gets.
+    role: MemberRole
+
+
 class SystemRecord(TypedDict):
     """The server and its limits."""
 
@@ -1051,6 +1075,35 @@ class IssuedCredential(TypedDict):
     client_id: str
     #: Shown only in this response.
     client_secret: str
+
+
+class _IssuedInvitationRequired(TypedDict):
+    invitation: InvitationRecord
+    #: Shown only in this response.
+    secret: str
+
+
+class IssuedInvitation(_IssuedInvitationRequired, total=False):
+    #: The link for the person. The secret follows the `#`, so no server log contains it. Absent when the console is turned off.
+    url: str
+
+
+class _InvitationRecordRequired(TypedDict):
+    id: str
+    #: The role that the person gets.
+    role: MemberRole
+    created_by: str
+    created_at: str
+    expires_at: str
+
+
+class InvitationRecord(_InvitationRecordRequired, total=False):
+    """An open invitation to the organization."""
+
+    #: Only the person with this address can accept. Absent: anyone who has the link.
+    email: str
+    #: Name of the client, or email address of the person, as it is now.
+    created_by_name: str
 
 
 class _MemberRecordRequired(TypedDict):

@@ -152,6 +152,7 @@ class ConvokeAdmin(resources.Organization):
         self.budgets = resources.Budgets(driver, calls, organization_id=organization_id)
         self.clients = resources.Clients(driver, calls, organization_id=organization_id)
         self.credentials = resources.Credentials(driver, calls, organization_id=organization_id)
+        self.invitations = resources.Invitations(driver, calls, organization_id=organization_id)
         self.members = resources.Members(driver, calls, organization_id=organization_id)
         self.tenants = resources.Tenants(driver, calls, organization_id=organization_id)
         self.usage = resources.OrganizationUsage(driver, calls, organization_id=organization_id)
