@@ -20,6 +20,7 @@ export function stdioHarness(parts: StdioParts): Harness<StdioSettings> {
         command: context.settings.command,
         readOnly: [],
         lineBytesMax,
+        endsByExit: true,
         eventOf: () => undefined,
         endWith: (end: LegEnd) => end,
       };

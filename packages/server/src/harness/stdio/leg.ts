@@ -6,7 +6,7 @@ import type { Log } from '../../ports/log.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
 import { inBackground } from '../../runtime/in-background.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
-import { agentError, endOfProgram } from './ending.ts';
+import { agentError, endOfProgram, shownErrors } from './ending.ts';
 import { LineTooLong, linesOf } from './lines.ts';
 import {
   type CallMessage,
@@ -37,6 +37,8 @@ export interface StartedProgram {
   /** Absent: every leg has a process of its own. */
   readonly keeper?: ProcessKeeper;
   readonly lineBytesMax: number;
+  /** Whether a program that exits with code 0 has completed its run, also without an `end` event. */
+  readonly endsByExit: boolean;
   /** The events that readers see of a call: none where only the program can say what it did. */
   eventOf(message: CallMessage): HarnessEvent | undefined;
   /** The end of the leg with the lines of standard error that help the author of the program. */
@@ -207,6 +209,9 @@ export class StdioLeg {
     const errors = this.#redact(child.errorOutput());
     if (end !== undefined) return this.#program.endWith(end, errors);
     if (!exit.started) this.#parts.log.warn('a sandbox could not be set up', { reason: errors });
+    if (exit.started && exit.code === 0 && !this.#program.endsByExit) {
+      return agentError(`The program ended before its function did.${shownErrors(errors)}`);
+    }
     return endOfProgram(exit, this.#context.settings, { errors, hasAsked: this.#asked > 0 });
   }
 

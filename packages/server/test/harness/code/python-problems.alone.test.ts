@@ -172,6 +172,14 @@ describe('a run ends with what its author needs', () => {
       },
     ],
     [
+      'when the process ends at once, with code 0',
+      'import os\nos._exit(0)',
+      {
+        code: 'agent_error',
+        message: expect.stringContaining('The program ended before its function did.'),
+      },
+    ],
+    [
       'when the function returns something else',
       'return 7',
       { code: 'agent_error', message: expect.stringContaining('returned an int: return a text') },
