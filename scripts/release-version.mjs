@@ -4,6 +4,9 @@ import { join } from 'node:path';
 
 const pattern = /^\d+\.\d+\.\d+(-[0-9a-z.]+)?$/;
 const unreleased = '## Unreleased';
+/** The version of the Python client, which has no manifest. */
+const pythonVersion = 'packages/python/src/convoke_sdk/_version.py';
+const pythonLine = /^VERSION = "(.*)"$/m;
 
 /** @typedef {Record<string, string>} Versions */
 /** @typedef {{ name: string, version: string, dependencies?: Versions, devDependencies?: Versions }} Manifest */
@@ -32,6 +35,8 @@ export function setVersion(root, version, day) {
     if (/^packages\/[^/]+$/.test(place)) Object.assign(entry, at(entry, names, version));
   }
   writeJson(lockPath, lock);
+  const python = readFileSync(join(root, pythonVersion), 'utf8');
+  writeFileSync(join(root, pythonVersion), python.replace(pythonLine, `VERSION = "${version}"`));
   const section = `${unreleased}\n\n## ${version} (${day})`;
   writeFileSync(changelog, text.replace(unreleased, section));
 }
@@ -53,6 +58,8 @@ export function releaseProblems(root, version) {
       ? [`${manifest.name} or a package it needs does not have the version ${version}`]
       : [];
   });
+  const [, python] = pythonLine.exec(readFileSync(join(root, pythonVersion), 'utf8')) ?? [];
+  if (python !== version) problems.push(`convoke-sdk does not have the version ${version}`);
   if (releaseNotes(root, version) === '') problems.push(`CHANGELOG.md says nothing of ${version}`);
   return problems;
 }

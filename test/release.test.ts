@@ -17,7 +17,8 @@ async function temporary(): Promise<string> {
 async function copyVersions(): Promise<string> {
   const folder = await temporary();
   const manifests = files(/^packages\/[^/]+\/package\.json$/);
-  for (const path of [...manifests, 'package-lock.json', 'CHANGELOG.md']) {
+  const python = 'packages/python/src/convoke_sdk/_version.py';
+  for (const path of [...manifests, python, 'package-lock.json', 'CHANGELOG.md']) {
     await cp(join(root, path), join(folder, path));
   }
   return folder;
@@ -33,8 +34,8 @@ const versionsIn = async (folder: string) => {
 test('a release gives every package one version, and the changelog its section', async () => {
   const folder = await copyVersions();
   const packages = files(/^packages\/[^/]+\/package\.json$/);
-  // One of each package, and one of the changelog.
-  expect(releaseProblems(folder, '7.8.9')).toHaveLength(packages.length + 1);
+  // One of each package, one of the Python client, and one of the changelog.
+  expect(releaseProblems(folder, '7.8.9')).toHaveLength(packages.length + 2);
   const notes = releaseNotes(folder, 'Unreleased');
   setVersion(folder, '7.8.9', '2030-01-02');
   expect(releaseProblems(folder, '7.8.9')).toEqual([]);
