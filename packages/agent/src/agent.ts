@@ -2,13 +2,13 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json, JsonObject } from './json.ts';
 import type { Leg } from './leg.ts';
-import { type StepCall, type StepOptions, Steps } from './steps.ts';
+import type { StepCall, StepOptions, Steps } from './steps.ts';
 import type { Option } from './lines.ts';
 
 /** Known to every copy of this package: the server brings its own. */
 const mark = Symbol.for('convoke.agent');
 
-type Body = (ctx: Context<object>) => unknown;
+export type Body = (ctx: Context<object>) => unknown;
 
 /** A program that the server can run. */
 export interface Agent {
@@ -103,9 +103,8 @@ export function bodyOf(value: unknown): Body | undefined {
 }
 
 /** What the function of an agent gets in one leg. */
-export function contextOf(leg: Leg): Context<object> {
+export function contextOf(leg: Leg, steps: Steps): Context<object> {
   const { start } = leg;
-  const steps = new Steps(leg);
   return {
     prompt: start.input.prompt,
     input: start.run_input,

@@ -42,3 +42,8 @@ export class Deliveries {
     if (this.#waiting.length > 0 || this.#onQuiet.length > 0) this.#schedule();
   }
 }
+
+/** For what the rest of a leg does not reach: a promise that never resolves is collected with all that waits for it. */
+export function never(): Promise<never> {
+  return new Promise(() => {});
+}

@@ -41,3 +41,8 @@ export class Denied extends Error {
 export class Misuse extends Error {
   override readonly name = 'Misuse';
 }
+
+/** A model did not answer a request. The message is what its provider said. */
+export class ModelFailed extends Error {
+  override readonly name = 'ModelFailed';
+}

@@ -7,6 +7,6 @@ export {
   type Usage,
   agent,
 } from './agent.ts';
-export { Denied, InDoubt, Misuse, StepFailed } from './failures.ts';
+export { Denied, InDoubt, Misuse, ModelFailed, StepFailed } from './failures.ts';
 export type { Json, JsonObject } from './json.ts';
 export type { StepCall, StepOptions } from './steps.ts';

@@ -2,14 +2,16 @@
 // so that whatever the program and its children print is never part of the answer. With --serve it says `ready` before it
 // loads the program, and executes one leg after the other until its input ends (D-185).
 import { readFileSync, writeSync } from 'node:fs';
-import { flushCompileCache, registerHooks } from 'node:module';
+import { flushCompileCache } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { bodyOf, contextOf } from './agent.ts';
+import { bodyOf } from './agent.ts';
 import { Misuse } from './failures.ts';
 import { Leg } from './leg.ts';
 import { Inbox } from './inbox.ts';
 import type { StartMessage } from './lines.ts';
+import { perform } from './perform.ts';
 import { type Program, loadProblem, manifestProblem, whereOf } from './problems.ts';
+import { resolveKit } from './resolve-kit.ts';
 import { versionWarnings } from './versions.ts';
 
 const outputDescriptor = 3;
@@ -20,7 +22,7 @@ const program: Program = { entry, folder, label };
 /** The leg that was started last. */
 let running: Leg | undefined;
 
-resolveKit();
+resolveKit(entry);
 if (flag === '--check') {
   const checked = await check();
   // The server ends the process when it reads the line.
@@ -30,19 +32,6 @@ if (flag === '--check') {
 }
 await runLegs();
 process.exit();
-
-/** Every import of the kit gets the copy of the server, also where the agent's folder has one: two would not know each other. */
-function resolveKit(): void {
-  const { url: own } = import.meta;
-  registerHooks({
-    resolve(specifier, context, next) {
-      const [, entryOfKit] = /^@convoke\/agent(?:\/(\w[\w-]*))?$/.exec(specifier) ?? [];
-      if (!specifier.startsWith('@convoke/agent')) return next(specifier, context);
-      const file = `./${entryOfKit ?? 'index'}${own.slice(own.lastIndexOf('.'))}`;
-      return { url: new URL(file, own).href, shortCircuit: true };
-    },
-  });
-}
 
 async function check(): Promise<object> {
   const kit = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -100,9 +89,8 @@ async function runLeg(
   if (running === undefined) endWithProcess();
   running = leg;
   inbox.deliverTo((message) => leg.receive(message));
-  const ctx = contextOf(leg);
   stdin.unref();
-  await leg.run(() => body(ctx));
+  await leg.run(() => perform(leg, body));
 }
 
 function endWithProcess(): void {

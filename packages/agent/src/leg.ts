@@ -1,5 +1,5 @@
 import { Deliveries } from './deliveries.ts';
-import { Denied, InDoubt, Misuse, StepFailed } from './failures.ts';
+import { Denied, InDoubt, Misuse, ModelFailed, StepFailed } from './failures.ts';
 import { NotJson } from './json.ts';
 import type { EndMessage, KitMessage, ServerMessage, StartMessage } from './lines.ts';
 import { Progress } from './progress.ts';
@@ -32,6 +32,8 @@ export class Leg {
   #onIdle: (() => void)[] = [];
   #isOver = false;
   #isYielding = false;
+  /** Called when the server asks for the run, by a framework that has points of its own. */
+  #onYield: (() => void) | undefined;
   /** The function has returned or thrown: no step begins any more. */
   #isEnding = false;
 
@@ -55,7 +57,24 @@ export class Leg {
   }
 
   get mayBegin(): boolean {
-    return !this.#isYielding && !this.#isEnding && !this.#isOver;
+    const isHandedOver = this.#isYielding && !this.progress.hasOwnPoints;
+    return !isHandedOver && !this.#isEnding && !this.#isOver;
+  }
+
+  /**
+   * Leaves recovery points to a framework (D-182): steps end without one, and begin until the framework has stopped where it
+   * can continue. It says that it works with `working` and `ran`.
+   */
+  async withOwnPoints(body: () => Promise<void>, onYield: () => void): Promise<void> {
+    this.progress.hasOwnPoints = true;
+    this.#onYield = onYield;
+    if (this.#isYielding) onYield();
+    try {
+      await body();
+    } finally {
+      this.progress.hasOwnPoints = false;
+      this.#onYield = undefined;
+    }
   }
 
   /** Resolves when the leg has ended. */
@@ -78,6 +97,7 @@ export class Leg {
       }
       case 'yield':
         this.#isYielding = true;
+        this.#onYield?.();
         this.#look();
         break;
       case 'cancel':
@@ -210,7 +230,11 @@ export class Leg {
     if (this.signal.aborted) return { type: 'end', outcome: 'cancelled', state };
     const isOfStep =
       error instanceof StepFailed || error instanceof InDoubt || error instanceof Denied;
-    const code = isOfStep ? 'tool_error' : 'agent_error';
+    const code = isOfStep
+      ? 'tool_error'
+      : error instanceof ModelFailed
+        ? 'model_error'
+        : 'agent_error';
     const message = isOfStep
       ? `step "${error.step}": ${error.message}`
       : described(error, this.#parts.locate);
@@ -231,7 +255,7 @@ export class Leg {
 
 function described(error: unknown, locate: LegParts['locate'] = () => ''): string {
   if (!(error instanceof Error)) return `The function threw ${aKindOf(error)}.`;
-  const isOurs = error instanceof Misuse || error instanceof NotJson;
+  const isOurs = [Misuse, NotJson, ModelFailed].some((kind) => error instanceof kind);
   return `${isOurs ? '' : `${error.name}: `}${error.message}${locate(error)}`;
 }
 

@@ -96,7 +96,7 @@ export type EndMessage = { readonly type: 'end'; readonly state?: SessionState }
   | { readonly outcome: 'completed' | 'cancelled' | 'waiting' | 'yielded' }
   | {
       readonly outcome: 'error';
-      readonly code: 'agent_error' | 'tool_error';
+      readonly code: 'agent_error' | 'model_error' | 'tool_error';
       readonly message: string;
     }
 );

@@ -1,6 +1,13 @@
 import { Floor, type Speaker } from './floor.ts';
 import { type Json, type JsonObject, NotJson, jsonCopy } from './json.ts';
-import type { Emission, KitMessage, Point, SessionState, StartMessage } from './lines.ts';
+import type {
+  Emission,
+  KitMessage,
+  Point,
+  SessionState,
+  StartMessage,
+  UsageEmission,
+} from './lines.ts';
 import { rootPath, stateBefore } from './replay.ts';
 import { UsageSums } from './usage-sums.ts';
 
@@ -14,6 +21,10 @@ export class Progress {
   #order: Record<string, number>;
   #lastOrder: number;
   floor: Floor;
+  /** Only `keep` makes recovery points: a framework knows where it can continue (D-182). */
+  hasOwnPoints = false;
+  /** What was used since the last of them: it is reported with the next, and not twice. */
+  #used: UsageEmission[] = [];
   /** The state of the session, which the program changes. */
   readonly state: Record<string, unknown>;
 
@@ -71,6 +82,22 @@ export class Progress {
     this.#send({ type: 'checkpoint', state: this.point(), recovery: true });
   }
 
+  /** Notes what a task of a framework has used, until the next point. */
+  use(used: UsageEmission): void {
+    this.#used.push(used);
+  }
+
+  /** Stores where a framework can continue. The function is replayed as ever, so names and what was said count on. */
+  keep(checkpoint: Json): void {
+    const value = jsonCopy(checkpoint, 'the checkpoint') as Json;
+    this.#point = { ...this.#point, saved: { number: this.#point.saved?.number ?? 0, value } };
+    const sums = new Map(this.#used.splice(0).map((used) => [used.model, this.#usage.add(used)]));
+    const [last, ...others] = [...sums.values()].toReversed();
+    for (const used of others) this.#send(used);
+    if (last === undefined) this.#send({ type: 'checkpoint', state: this.point(), recovery: true });
+    else this.#send({ ...last, point: this.point() });
+  }
+
   point(): Point {
     return { ...this.#point, said: this.floor.said, order: { ...this.#order } };
   }
@@ -92,7 +119,7 @@ export class Progress {
     return new Floor(covered, (emission, isBetweenSteps) => {
       const message = emission.type === 'usage' ? this.#usage.add(emission) : emission;
       // Text is taken back after a loss. An account is not, so its point comes with it: nothing is charged twice.
-      const hasPoint = isBetweenSteps && emission.type !== 'message_delta';
+      const hasPoint = isBetweenSteps && emission.type !== 'message_delta' && !this.hasOwnPoints;
       this.#send(hasPoint ? { ...message, point: this.point() } : message);
     });
   }

@@ -17,7 +17,9 @@ export class Replay {
     this.#calls = new Map(Object.entries(calls));
     const path = rootPath(this.point?.saved?.number ?? 0);
     const ended = [...this.#calls].flatMap(([ref, call]) =>
-      call.state === 'ended' && ref.startsWith(path) ? [[ref, readResult(call)] as const] : [],
+      call.state === 'ended' && ref.startsWith(path) && !ref.startsWith(taskPath)
+        ? [[ref, readResult(call)] as const]
+        : [],
     );
     this.#leftOver = new Set(ended.map(([ref]) => ref));
     const orders = ended.map(([, { order }]) => order).filter(Number.isFinite);
@@ -55,6 +57,9 @@ export class Replay {
 export function rootPath(saves: number): string {
   return saves === 0 ? '' : `>${saves} `;
 }
+
+/** What the refs of steps in a framework's task begin with. One that has ended is not asked for again. */
+export const taskPath = '>task ';
 
 /** The recovery point of this run, if the session's checkpoint is one. */
 function pointOf({ state, run_id: run }: StartMessage): Point | undefined {

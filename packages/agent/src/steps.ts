@@ -1,10 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Denied, InDoubt, Misuse } from './failures.ts';
+import { goOnWithout } from './edits.ts';
+import { Denied, InDoubt, Misuse, ModelFailed, StepFailed } from './failures.ts';
 import type { Speaker } from './floor.ts';
 import { type Json, jsonCopy } from './json.ts';
 import type { Leg } from './leg.ts';
+import { never } from './deliveries.ts';
 import type { Answer, Emission, KitMessage, KnownCall, Touches } from './lines.ts';
 import { type Scope, countName, digestOf, newScope, pathBelow, takeName } from './names.ts';
+import { taskPath } from './replay.ts';
 import {
   type Outcome,
   type StoredResult,
@@ -41,10 +44,29 @@ export type Decision =
   | { readonly allowed: true; readonly value: unknown }
   | { readonly allowed: false; readonly reason?: string };
 
+/** A tool call that a model asks for. Its id is in the model's stored answer, so it is the same in every leg. */
+export interface ToolCall extends Pick<StepOptions, 'repeatable' | 'touches'> {
+  readonly id: string;
+  readonly tool: string;
+  readonly input: Json;
+}
+
+export type Permission =
+  | { readonly allowed: true; readonly input: Json }
+  | { readonly allowed: false; readonly reason: string | null };
+
+export interface ModelRequest {
+  readonly model: string;
+  /** Roles and call ids of the conversation: a stored answer fits no other one (D-174). */
+  readonly shape: Json;
+}
+
 /** Where the program is: in which scope, and in which step. */
 interface Place {
   readonly scope?: Scope;
   readonly step?: RunningStep;
+  /** Inside of a tool that is an agent itself. */
+  readonly isNested?: boolean;
 }
 
 interface RunningStep extends Speaker {
@@ -58,6 +80,13 @@ interface Call {
   readonly input: Json;
   readonly touches: Touches;
   readonly isRepeatable: boolean;
+  /** No tool, so the operator's list does not name it. */
+  readonly isModel?: boolean;
+}
+
+interface Permitted {
+  readonly ref: string;
+  readonly input: Json;
 }
 
 type Work = (call: StepCall) => unknown;
@@ -66,6 +95,9 @@ type Work = (call: StepCall) => unknown;
 export class Steps {
   readonly #leg: Leg;
   readonly #places = new AsyncLocalStorage<Place>();
+  /** Calls that a person has allowed and that have not begun, by scope, tool and id. */
+  readonly #permitted = new Map<string, Permitted>();
+  readonly #tasks = new WeakMap<object, Scope>();
   #root: Scope;
 
   constructor(leg: Leg) {
@@ -123,15 +155,90 @@ export class Steps {
     }
   }
 
-  async scope<T>(name: string, body: () => T | Promise<T>): Promise<T> {
+  async scope<T>(name: string, body: () => T | Promise<T>, isNested = this.isNested): Promise<T> {
     this.#guardOutside(`scope "${name}"`);
     const taken = takeName(this.#scope, name, 'scope');
     try {
       const scope = newScope(pathBelow(taken.ref));
-      return await this.#places.run({ scope }, async () => body());
+      return await this.#places.run({ scope, isNested }, async () => body());
     } finally {
       taken.release();
     }
+  }
+
+  /** Whether the code that runs belongs to an agent that another one uses as a tool. */
+  get isNested(): boolean {
+    return this.#places.getStore()?.isNested === true;
+  }
+
+  /**
+   * Asks a person whether a call may be carried out, for frameworks that ask first and call later. Then `call` of the same
+   * id has the ref of this request and the approved input, once: one permission, one execution (D-361).
+   */
+  async permit(call: ToolCall): Promise<Permission> {
+    this.#guardOutside('approve');
+    const ref = countName(this.#scope, nameOfCall(call));
+    const answer = await this.#permission({ ...callOf(call), ref, name: call.tool });
+    await this.#leg.deliveredLate(`${ref} answer`);
+    if (!answer.allow) return { allowed: false, reason: answer.reason };
+    this.#permitted.set(this.#keyOf(call), { ref, input: answer.input });
+    return { allowed: true, input: answer.input };
+  }
+
+  /** Carries out a tool call of a model as a step, which has the tool's name and is known by the id of the call. */
+  async call(call: ToolCall, work: Work): Promise<unknown> {
+    return this.#orEnd(() => {
+      this.#guardOutside(`the call of "${call.tool}"`);
+      const permitted = this.#permitted.get(this.#keyOf(call));
+      this.#permitted.delete(this.#keyOf(call));
+      const ref = permitted?.ref ?? countName(this.#scope, nameOfCall(call));
+      return this.#takeStep({ ...callOf(call), ...permitted, ref, name: call.tool }, work);
+    });
+  }
+
+  /** A repeatable step that asks a model. Returns its stored answer, if the conversation is the one it was given to. */
+  async request({ model, shape }: ModelRequest, work: Work): Promise<unknown> {
+    const now = digestOf(shape);
+    const options = { repeatable: true, touches: 'outside', input: { model } } as const;
+    return this.#orEnd(async () => {
+      this.#guardOutside('a model request');
+      const taken = takeName(this.#scope, 'model', 'request');
+      const call = { ...callOf(options), ref: taken.ref, name: 'model', isModel: true };
+      const ask: Work = async (step) => ({ shape: now, answer: await work(step) });
+      try {
+        const stored = (await this.#takeStep(call, ask)) as { shape: string; answer: Json };
+        if (stored.shape === now) return stored.answer;
+        throw new Misuse(
+          'the conversation has other messages than when the model answered it: was the agent edited?',
+        );
+      } catch (error) {
+        throw error instanceof StepFailed ? new ModelFailed(error.message) : error;
+      } finally {
+        taken.release();
+      }
+    });
+  }
+
+  /** Frameworks tell the model about what a tool throws; a mistake in the program ends the run instead. */
+  async #orEnd<T>(body: () => T | Promise<T>): Promise<T> {
+    try {
+      return await body();
+    } catch (error) {
+      if (!(error instanceof Misuse)) throw error;
+      this.#leg.fail(error);
+      return never();
+    }
+  }
+
+  #keyOf({ tool, id }: ToolCall): string {
+    return JSON.stringify([this.#scope.path, tool, id]);
+  }
+
+  /** Runs a part of a framework's task, whose key is the same in every leg. Each execution counts its names anew. */
+  inTask<T>(key: string, execution: object, body: () => T): T {
+    const scope = this.#tasks.get(execution) ?? newScope(pathBelow(`${taskPath}${digestOf(key)}`));
+    this.#tasks.set(execution, scope);
+    return this.#places.run({ ...this.#places.getStore(), scope }, body);
   }
 
   /** Makes a recovery point of the author's: the next leg replays nothing before it (D-171). */
@@ -166,7 +273,7 @@ export class Steps {
   async #takeStep(call: Call, work: Work): Promise<unknown> {
     const known = this.#leg.replay.take(call.ref);
     if (known !== undefined) return this.#resume(call, known, work);
-    if (!this.#needsApproval(call.name)) return this.#carryOut(call, work);
+    if (call.isModel === true || !this.needsApproval(call.name)) return this.#carryOut(call, work);
     const answer = await this.#permission(call);
     if (answer.allow) return this.#carryOut({ ...call, input: answer.input }, work);
     await this.#leg.deliveredLate(call.ref);
@@ -174,7 +281,7 @@ export class Steps {
   }
 
   /** D-168: the operator's list holds, whatever the program says. */
-  #needsApproval(name: string): boolean {
+  needsApproval(name: string): boolean {
     const { approval_required_tools: globs } = this.#leg.start.agent;
     return globs.some((glob) => {
       const parts = glob.split('*').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
@@ -250,7 +357,8 @@ export class Steps {
       ok: outcome.error === undefined,
       output: JSON.stringify(result),
       // The result and the point that covers its text are one transaction (D-175).
-      ...(floor.isFree && { point: this.#leg.progress.point() }),
+      ...(floor.isFree &&
+        !this.#leg.progress.hasOwnPoints && { point: this.#leg.progress.point() }),
     });
     floor.pass();
     this.#leg.ran();
@@ -265,40 +373,11 @@ export class Steps {
       await this.#leg.quiet();
       this.#leg.guard();
       const left = this.#leg.replay.leftOver;
-      if (left.length > 0) await this.#goOnWithout(left, call);
+      if (left.length > 0) await goOnWithout(this.#leg, left, call);
     }
     if (this.#leg.mayBegin) return;
     this.#leg.ran();
     await never();
-  }
-
-  /** The program took another way than before (D-173). If its author has changed it, a person decides (D-174). */
-  async #goOnWithout(left: readonly string[], call: Call): Promise<void> {
-    const { start } = this.#leg;
-    const ref = `edited ${digestOf(left)}`;
-    const answer = this.#leg.replay.answers.get(ref);
-    const isDoubtful = this.#leg.replay.hasEffectLeft && !call.isRepeatable;
-    if (answer === undefined && isDoubtful && start.agent_changed === true) {
-      const names = left.map((name) => `"${name}"`).join(', ');
-      const question = `The agent was edited during this run. It did not ask for the results of ${names}, and is about to begin "${call.name}". If that is the same step under a new name, it would be done twice.`;
-      this.#leg.ran();
-      try {
-        await this.#leg.raise({
-          type: 'user_question',
-          ref,
-          question,
-          options: ['Continue', 'End the run'],
-        });
-      } finally {
-        this.#leg.working();
-      }
-    }
-    if (answer !== undefined && !('values' in answer && answer.values[0] === 'Continue')) {
-      this.#leg.fail(new Misuse('a person ended the run, because the agent was edited during it'));
-      await never();
-    }
-    this.#leg.replay.forgetLeftOver();
-    this.#leg.send({ type: 'custom', name: 'replay_differs', data: { left_over: left } });
   }
 }
 
@@ -306,10 +385,10 @@ function callOf({ repeatable = false, input = {}, touches = 'both' }: StepOption
   return { input: jsonCopy(input, 'input') as Json, touches, isRepeatable: repeatable };
 }
 
-function sizeOf(emissions: readonly Emission[]): number {
-  return emissions.reduce((sum, each) => sum + JSON.stringify(each).length, 0);
+function nameOfCall({ id, tool, input }: ToolCall): string {
+  return `${tool} ${digestOf(id, tool, input)}`;
 }
 
-function never(): Promise<never> {
-  return new Promise(() => {});
+function sizeOf(emissions: readonly Emission[]): number {
+  return emissions.reduce((sum, each) => sum + JSON.stringify(each).length, 0);
 }

@@ -1,7 +1,8 @@
-import { type Agent, bodyOf, contextOf } from './agent.ts';
+import { type Agent, bodyOf } from './agent.ts';
 import type { JsonObject } from './json.ts';
 import { Leg } from './leg.ts';
 import type { KitMessage } from './lines.ts';
+import { perform } from './perform.ts';
 import { type Asked, type CalledStep, type RehearsalOptions, RehearsedRun } from './rehearsal.ts';
 
 export type { Asked, CalledStep, RehearsalOptions, Reply } from './rehearsal.ts';
@@ -22,7 +23,7 @@ export interface Rehearsal {
 }
 
 export interface KillOptions extends RehearsalOptions {
-  /** What of the text has to be the same, for a program whose branches speak in any order. */
+  /** What of the text, and of the state as JSON, has to be the same: branches may speak in any order, and models vary. */
   readonly comparable?: (text: string) => string;
 }
 
@@ -86,7 +87,12 @@ function differenceOf(
     return `it said ${JSON.stringify(result.text)} instead of ${JSON.stringify(expected.text)}`;
   }
   const [state, wanted] = [JSON.stringify(result.state), JSON.stringify(expected.state)];
-  return state === wanted ? undefined : `it left the state ${state} instead of ${wanted}`;
+  if (comparable(state) !== comparable(wanted)) {
+    return `it left the state ${state} instead of ${wanted}`;
+  }
+  return result.tokens === expected.tokens
+    ? undefined
+    : `it used ${result.tokens} tokens instead of ${expected.tokens}`;
 }
 
 function effectsOf(calls: readonly CalledStep[], name: string): number {
@@ -151,7 +157,7 @@ async function playLeg(
     leg.receive({ type: 'call_begun', call_id: ref, idempotency_key: `run_1.${ref}` });
   };
   const leg = new Leg({ start: run.start(), send });
-  const ended = leg.run(() => body(contextOf(leg))).then(() => false);
+  const ended = leg.run(() => perform(leg, body)).then(() => false);
   return Promise.race([ended, lost.promise]);
 }
 

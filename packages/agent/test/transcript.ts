@@ -1,6 +1,7 @@
-import { type Agent, bodyOf, contextOf } from '../src/agent.ts';
+import { type Agent, bodyOf } from '../src/agent.ts';
 import { Leg } from '../src/leg.ts';
 import type { KitMessage } from '../src/lines.ts';
+import { perform } from '../src/perform.ts';
 import { type RehearsalOptions, RehearsedRun } from '../src/rehearsal.ts';
 
 /** What a program did at one seat, as `packages/agent-python/test/transcript.py` prints it. */
@@ -91,6 +92,7 @@ async function playLeg(
     if (message.type === 'call_begin') setImmediate(() => begun(message.call_id));
   };
   const leg = new Leg({ start: run.start(), send });
-  const ended = leg.run(() => bodyOf(agent)?.(contextOf(leg))).then(() => false);
+  const body = bodyOf(agent);
+  const ended = leg.run(() => body && perform(leg, body)).then(() => false);
   return Promise.race([ended, lost.promise]);
 }

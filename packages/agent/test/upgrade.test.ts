@@ -3,9 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { InDoubt, agent } from '@convoke/agent';
 import { expect, test } from 'vitest';
-import { bodyOf, contextOf } from '../src/agent.ts';
+import { bodyOf } from '../src/agent.ts';
 import { Leg } from '../src/leg.ts';
 import type { KitMessage, StartMessage } from '../src/lines.ts';
+import { perform } from '../src/perform.ts';
 
 /** The program whose run was recorded. It must not change. */
 const clerk = agent<{ runs?: number }>(async (ctx) => {
@@ -59,7 +60,7 @@ async function heardOf(start: StartMessage) {
     },
   });
   const body = bodyOf(clerk);
-  await leg.run(() => body?.(contextOf(leg)));
+  await leg.run(() => body && perform(leg, body));
   const end = lines.at(-1);
   return {
     text: lines.map((line) => (line.type === 'message_delta' ? line.text : '')).join(''),

@@ -11,7 +11,14 @@ import type { RehearsalOptions } from './agents/rehearse.ts';
 import type { TemplateName } from './agents/templates.ts';
 
 /** Named here, so that the command line need not load the templates to know its options. */
-const templates: Readonly<Record<TemplateName, true>> = { ts: true, python: true };
+const templates: Readonly<Record<TemplateName, true>> = {
+  ts: true,
+  python: true,
+  'ai-sdk': true,
+  langgraph: true,
+  mastra: true,
+  'openai-agents': true,
+};
 
 export function agentsCommand(): Command {
   return new Command('agents')

@@ -1,9 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { createInterface } from 'node:readline';
 import type { Agent as Program } from '@convoke/agent';
-import { bodyOf, contextOf } from '../../../../agent/src/agent.ts';
+import { bodyOf } from '../../../../agent/src/agent.ts';
 import { Leg } from '../../../../agent/src/leg.ts';
 import type { ServerMessage, StartMessage } from '../../../../agent/src/lines.ts';
+import { perform } from '../../../../agent/src/perform.ts';
 import { codeHarness } from '../../../src/harness/stdio/code.ts';
 import type { Harness } from '../../../src/ports/harness.ts';
 import type { Places, ProcessExit, Sandbox, SandboxedProcess } from '../../../src/ports/sandbox.ts';
@@ -79,7 +80,7 @@ class KitProcess implements SandboxedProcess {
     const body = bodyOf(this.#program());
     if (body === undefined) throw new Error('not an agent');
     leg
-      .run(() => body(contextOf(leg)))
+      .run(() => perform(leg, body))
       .then(
         () => (this.#isServing ? undefined : this.#end(0)),
         () => this.#end(1),

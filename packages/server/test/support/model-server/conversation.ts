@@ -1,3 +1,4 @@
+import { randomBytes, randomInt } from 'node:crypto';
 import { type Turn, scriptIn } from './script.ts';
 
 /** A request in no dialect at all: what the script needs to know of it. */
@@ -106,6 +107,8 @@ function piecesOf(turn: Turn, { entries, source }: Conversation): readonly Piece
       }
       case 'probe':
         return words(`${step.marker}: ${source.includes(step.marker) ? 'yes' : 'no'}`);
+      case 'chat':
+        return words(chatter());
       case 'last':
         return words(`tool said: ${lastResults(entries).join(' | ')}`);
       case 'fail':
@@ -116,6 +119,12 @@ function piecesOf(turn: Turn, { entries, source }: Conversation): readonly Piece
         return [{ kind: step.verb }];
     }
   });
+}
+
+function chatter(): string {
+  const id = randomBytes(3).toString('hex');
+  const said = Array.from({ length: randomInt(2, 6) }, () => `w${randomInt(10_000)}`);
+  return `[${id} ${said.join(' ')} ${id}:${said.length}]`;
 }
 
 function lastResults(entries: readonly Entry[]): readonly string[] {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import type { Call, Conversation } from './conversation.ts';
@@ -31,6 +32,11 @@ export interface WholeAnswer {
 
 /** The same for every answer, so that a test can count the requests to the model. */
 export const usage = { input: 100, output: 10 } as const;
+
+/** An id of its own for each answer: some clients take two answers of one id for the same. */
+export function newId(prefix: string): string {
+  return `${prefix}${randomBytes(6).toString('hex')}`;
+}
 
 export function bearerOf({ authorization }: IncomingHttpHeaders): string | undefined {
   return authorization?.replace(/^Bearer /, '');

@@ -13,6 +13,8 @@ export type Step =
   | { readonly verb: 'call'; readonly tool: string; readonly input: unknown }
   /** `probe A+B`: says whether `AB` is anywhere in the request, where the prompt itself only has `A+B`. */
   | { readonly verb: 'probe'; readonly marker: string }
+  /** Says other words, and another number of them, each time: `[7f two words 7f:2]`. See `wholeAnswers`. */
+  | { readonly verb: 'chat' }
   /** Says what the tools of the turn before gave back. */
   | { readonly verb: 'last' }
   /** `fail 500 Out of luck`: answers with this HTTP status and these words; only as the first step of a turn. */
@@ -58,6 +60,7 @@ function readStep(step: string): Step {
       return { verb, marker: rest.replaceAll('+', '') };
     case 'fail':
       return readFailure(rest);
+    case 'chat':
     case 'last':
     case 'hang':
     case 'cut':
@@ -66,4 +69,12 @@ function readStep(step: string): Step {
     default:
       throw new Error(`the script has no verb "${verb}"`);
   }
+}
+
+/** Replaces each answer of `chat` that is whole: what is left of the two ends is of two answers that were mixed. */
+export function wholeAnswers(text: string): string {
+  return text.replaceAll(/\[(\w+) ((?:w\d+ )*)\1:(\d+)\]/g, (answer: string) => {
+    const words = answer.split(' ').slice(1, -1);
+    return answer.endsWith(`:${words.length}]`) ? '[whole]' : answer;
+  });
 }

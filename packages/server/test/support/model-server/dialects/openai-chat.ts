@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Call, Entry } from '../conversation.ts';
-import { type Dialect, bearerOf, event, halves, textOf, usage } from '../dialect.ts';
+import { type Dialect, bearerOf, event, halves, newId, textOf, usage } from '../dialect.ts';
 
 const request = z.looseObject({
   model: z.string(),
@@ -34,7 +34,7 @@ export const openaiChat: Dialect = {
     error: { message, type: 'error', code: String(status) },
   }),
   whole: ({ model, text, calls }) => ({
-    id: 'chatcmpl-1',
+    id: newId('chatcmpl-'),
     object: 'chat.completion',
     created: 1,
     model,
@@ -53,9 +53,10 @@ export const openaiChat: Dialect = {
   }),
   frames(model) {
     let calls = 0;
+    const id = newId('chatcmpl-');
     const chunk = (delta: unknown, finish: string | null = null) =>
       event({
-        id: 'chatcmpl-1',
+        id,
         object: 'chat.completion.chunk',
         created: 1,
         model,
@@ -77,7 +78,7 @@ export const openaiChat: Dialect = {
       close: () =>
         chunk({}, calls > 0 ? 'tool_calls' : 'stop') +
         event({
-          id: 'chatcmpl-1',
+          id,
           object: 'chat.completion.chunk',
           created: 1,
           model,

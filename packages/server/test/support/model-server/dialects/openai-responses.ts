@@ -6,6 +6,7 @@ import {
   bearerOf,
   event,
   halves,
+  newId,
   textOf,
   usage,
 } from '../dialect.ts';
@@ -48,21 +49,23 @@ export const openaiResponses: Dialect = {
   }),
   whole: (answer) =>
     responseOf(answer, [
-      ...(answer.text === '' ? [] : [message(answer.text)]),
+      ...(answer.text === '' ? [] : [message(answer.text, newId('msg_'))]),
       ...answer.calls.map(functionCall),
     ]),
   frames(model) {
     const output: unknown[] = [];
     let text = '';
     let number = 0;
+    const id = newId('resp_');
+    const messageId = newId('msg_');
     const send = (type: string, rest: object) => {
       number += 1;
       return event({ type, sequence_number: number - 1, ...rest }, type);
     };
     const closeText = () => {
       if (text === '') return '';
-      const at = { output_index: output.length, item_id: 'msg_1', content_index: 0 };
-      const done = message(text);
+      const at = { output_index: output.length, item_id: messageId, content_index: 0 };
+      const done = message(text, messageId);
       output.push(done);
       const frames =
         send('response.output_text.done', { ...at, text, logprobs: [] }) +
@@ -72,9 +75,9 @@ export const openaiResponses: Dialect = {
       return frames;
     };
     return {
-      open: () => send('response.created', { response: responseOf({ model }, []) }),
+      open: () => send('response.created', { response: responseOf({ model, id }, []) }),
       text(delta) {
-        const at = { output_index: output.length, item_id: 'msg_1', content_index: 0 };
+        const at = { output_index: output.length, item_id: messageId, content_index: 0 };
         const opening = text === '' ? openText(send, at) : '';
         text += delta;
         return opening + send('response.output_text.delta', { ...at, delta, logprobs: [] });
@@ -99,18 +102,22 @@ export const openaiResponses: Dialect = {
         ].join('');
       },
       close: () =>
-        closeText() + send('response.completed', { response: responseOf({ model }, output) }),
+        closeText() + send('response.completed', { response: responseOf({ model, id }, output) }),
     };
   },
 };
 
-function openText(send: (type: string, rest: object) => string, at: { output_index: number }) {
+function openText(
+  send: (type: string, rest: object) => string,
+  at: { output_index: number; item_id: string },
+) {
   const { output_index } = at;
+  const empty = message('', at.item_id);
   return (
     send('response.output_item.added', {
       output_index,
-      item: { ...message(''), content: [], status: 'in_progress' },
-    }) + send('response.content_part.added', { ...at, part: message('').content[0] })
+      item: { ...empty, content: [], status: 'in_progress' },
+    }) + send('response.content_part.added', { ...at, part: empty.content[0] })
   );
 }
 
@@ -121,9 +128,9 @@ function entryOf({ type, role, content, output }: z.infer<typeof item>): readonl
   return role === 'user' ? [{ role, text: textOf(content) }] : [];
 }
 
-function message(text: string) {
+function message(text: string, id: string) {
   return {
-    id: 'msg_1',
+    id,
     type: 'message',
     role: 'assistant',
     status: 'completed',
@@ -142,9 +149,12 @@ function functionCall({ id, name, input }: Call) {
   };
 }
 
-function responseOf({ model }: Pick<WholeAnswer, 'model'>, output: readonly unknown[]) {
+function responseOf(
+  { model, id = newId('resp_') }: Pick<WholeAnswer, 'model'> & { id?: string },
+  output: readonly unknown[],
+) {
   return {
-    id: 'resp_1',
+    id,
     object: 'response',
     created_at: 1,
     status: output.length > 0 ? 'completed' : 'in_progress',

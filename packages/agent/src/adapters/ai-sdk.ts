@@ -1,0 +1,141 @@
+import type { Context } from '../agent.ts';
+import { current } from '../current.ts';
+import type { Json } from '../json.ts';
+import {
+  type Message,
+  type Part,
+  isOpenRequest,
+  mapParts,
+  partsOf,
+  withInput,
+  withOwnIds,
+} from './ai-sdk-messages.ts';
+import { plain } from './model-answer.ts';
+import {
+  type ToolOptions,
+  askUser as ask,
+  askUserDescription,
+  askUserSchema,
+  callAgent,
+  callTool,
+  mapTools,
+  withMethod,
+} from './tool-steps.ts';
+
+export { type DurableModelOptions, durableModel } from './model-stream.ts';
+
+type Tools = Readonly<Record<string, object>>;
+
+/** What an agent, or `streamText`, is called with. */
+export interface Call {
+  /** Messages of the SDK: fits its type without an import of it. */
+  readonly messages: never[];
+  readonly abortSignal: AbortSignal;
+}
+
+interface Called {
+  readonly toolCallId: string;
+}
+
+interface Streamed {
+  readonly stream: AsyncIterable<{ readonly type: string }>;
+  readonly responseMessages: PromiseLike<readonly object[]>;
+}
+
+type Start = (call: Call) => Streamed | PromiseLike<Streamed>;
+
+/** Makes each call of the tools a step: it is carried out once, however often its process is lost. */
+export function durableTools<T extends Tools>(
+  tools: T,
+  options: { readonly [Name in keyof T]?: ToolOptions } = {},
+): T {
+  return mapTools(tools, (tool, name) =>
+    withMethod(tool, 'execute', (execute) => (input: unknown, own: Called) => {
+      const call = { id: own.toolCallId, tool: name, input, ...options[name] };
+      return callTool(call, (approved) => execute(approved, own));
+    }),
+  );
+}
+
+/** For tools that are agents themselves: what such an agent does is durable, so the call is a scope and not a step. */
+export function agentTools<T extends Tools>(tools: T): T {
+  return mapTools(tools, (tool, name) =>
+    withMethod(tool, 'execute', (execute) => (input: unknown, own: Called) => {
+      return callAgent({ id: own.toolCallId, tool: name }, () => execute(input, own));
+    }),
+  );
+}
+
+/** A tool with which the model asks the user. */
+export const askUser = {
+  description: askUserDescription,
+  // As `jsonSchema` of the SDK has it.
+  inputSchema: {
+    [Symbol.for('vercel.ai.schema')]: true,
+    jsonSchema: askUserSchema,
+    validate: undefined,
+  } as never,
+  execute: (input: unknown, { toolCallId }: Called) => ask(toolCallId, input),
+};
+
+/** Answers the prompt of the run, and remembers the conversation for the session's next one. */
+export async function converse(ctx: Context<object>, start: Start): Promise<void> {
+  const state = ctx.state as { messages?: readonly Message[] };
+  const before = state.messages ?? [];
+  state.messages = await conversation(start, [...before, { role: 'user', content: ctx.prompt }]);
+}
+
+/** Lets the agent of a tool do a task. Returns what it said last; its approvals are asked as those of any other. */
+export async function delegate(start: Start, task: string): Promise<string> {
+  const messages = await conversation(start, [{ role: 'user', content: task }]);
+  const { content = '' } = messages.findLast(({ role }) => role === 'assistant') ?? {};
+  if (typeof content === 'string') return content;
+  return content.map((part) => ('text' in part && part.type === 'text' ? part.text : '')).join('');
+}
+
+/** Calls the agent until it has no request for approval left. */
+async function conversation(start: Start, begun: readonly Message[]): Promise<readonly Message[]> {
+  const { signal } = current().ctx;
+  let messages = begun;
+  for (;;) {
+    const result = await start({ messages: [...messages] as never[], abortSignal: signal });
+    for await (const part of result.stream) {
+      if (part.type === 'error' && 'error' in part) throw part.error;
+    }
+    signal.throwIfAborted();
+    const added = (plain(await result.responseMessages) as readonly Message[]).map(withOwnIds);
+    messages = [...messages, ...added];
+    const requests = partsOf(added).filter(isOpenRequest);
+    if (requests.length === 0) return messages;
+    messages = await decided(messages, requests);
+  }
+}
+
+/** Asks for all of them at once. The model finds the input that was approved in its own call. */
+async function decided(
+  messages: readonly Message[],
+  requests: readonly Part[],
+): Promise<readonly Message[]> {
+  const isCall = ({ type }: Part) => type === 'tool-call';
+  const calls = new Map(
+    partsOf(messages)
+      .filter(isCall)
+      .map((part) => [part.toolCallId, part]),
+  );
+  const inputs = new Map<string | undefined, Json>();
+  const responses = await Promise.all(
+    requests.map(async ({ approvalId, toolCallId: id = '' }) => {
+      const { toolName: tool = '', input = {} } = calls.get(id) ?? {};
+      const permission = await current().steps.permit({ id, tool, input });
+      if (permission.allowed && JSON.stringify(permission.input) !== JSON.stringify(input)) {
+        inputs.set(id, permission.input);
+      }
+      const reason = permission.allowed ? null : permission.reason;
+      const { allowed: approved } = permission;
+      const response = { type: 'tool-approval-response', approvalId: approvalId ?? id, approved };
+      return { ...response, ...(reason !== null && { reason }) };
+    }),
+  );
+  const edited = messages.map((message) => mapParts(message, (part) => withInput(part, inputs)));
+  return [...edited, { role: 'tool', content: responses }];
+}

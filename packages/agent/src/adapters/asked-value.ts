@@ -1,0 +1,31 @@
+import { current } from '../current.ts';
+import type { Json } from '../json.ts';
+
+/**
+ * Asks what a program of a framework stopped for. A text is the question, and so is the `question` or `message` of an object, with
+ * its `options`; the JSON of anything else is. Undefined if the person declines.
+ */
+export function askFor(value: Json | undefined): Promise<string | undefined> {
+  const { question, options } = questionOf(value);
+  return current().ctx.ask(question, options.length > 0 ? { options } : {});
+}
+
+interface Question {
+  readonly question: string;
+  readonly options: readonly string[];
+}
+
+function questionOf(value: Json | undefined): Question {
+  if (typeof value === 'string' && value !== '') return { question: value, options: [] };
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    const { question, message, options } = value as Readonly<Record<string, Json | undefined>>;
+    const text = [question, message].find((each) => typeof each === 'string' && each !== '');
+    const offered = Array.isArray(options) ? options.filter(isLabel) : [];
+    if (typeof text === 'string') return { question: text, options: offered };
+  }
+  return { question: JSON.stringify(value ?? null), options: [] };
+}
+
+function isLabel(value: Json): value is string {
+  return typeof value === 'string' && value !== '';
+}

@@ -1,0 +1,56 @@
+import { current } from '../current.ts';
+import type { Json } from '../json.ts';
+import type { Permission, ToolCall } from '../steps.ts';
+import { askFor } from './asked-value.ts';
+import { resumesOf } from './graph-content.ts';
+import type { GraphSaver } from './graph-saver.ts';
+import { plain } from './model-answer.ts';
+
+interface Task {
+  readonly id: string;
+  readonly interrupts: readonly { readonly id?: string; readonly value?: unknown }[];
+}
+
+interface Action {
+  readonly name: string;
+  readonly args: Json;
+}
+
+/** Asks people for what the interrupts of a graph want, all at once. Returns the answers by the ids of interrupts. */
+export async function answersTo(
+  saver: GraphSaver,
+  tasks: readonly Task[],
+): Promise<Readonly<Record<string, unknown>>> {
+  const open = tasks.flatMap((task) => task.interrupts.map((each) => ({ ...each, task: task.id })));
+  const answers = open.map(async ({ id = '', value, task }) => {
+    // Two interrupts of a node have one id: how many answers its task has taken tells them apart (D-363).
+    const key = `interrupt ${id} ${resumesOf(saver.content, task)}`;
+    return [id, await answerTo(key, plain(value ?? null) as Json)] as const;
+  });
+  return Object.fromEntries(await Promise.all(answers));
+}
+
+async function answerTo(key: string, value: Json): Promise<unknown> {
+  const { steps } = current();
+  const { actionRequests, convoke } = (value ?? {}) as {
+    readonly actionRequests?: readonly Action[];
+    readonly convoke?: ToolCall & { readonly task: string };
+  };
+  // In the scope of the task that will call the tool.
+  if (convoke !== undefined) return steps.inTask(convoke.task, {}, () => steps.permit(convoke));
+  return steps.inTask(key, {}, async () => {
+    if (!Array.isArray(actionRequests)) return (await askFor(value)) ?? null;
+    const decisions = (actionRequests as readonly Action[]).map(async (action, index) => {
+      const call = { id: String(index), tool: action.name, input: action.args };
+      return decisionOf(action, await steps.permit(call));
+    });
+    return { decisions: await Promise.all(decisions) };
+  });
+}
+
+/** As the middleware of LangChain for a person in the loop has it. */
+function decisionOf({ name, args }: Action, permission: Permission) {
+  if (!permission.allowed) return { type: 'reject', message: permission.reason ?? 'not allowed' };
+  if (JSON.stringify(permission.input) === JSON.stringify(args)) return { type: 'approve' };
+  return { type: 'edit', editedAction: { name, args: permission.input } };
+}

@@ -1,0 +1,156 @@
+import { Misuse } from '../failures.ts';
+import type { Speaker } from '../floor.ts';
+import type { Leg } from '../leg.ts';
+import { type Content, keyOfWrite, withCheckpoint, withWrites } from './graph-content.ts';
+import type { CheckpointConfig, CheckpointTuple, LangGraph } from './graph-types.ts';
+
+const { BaseCheckpointSaver } = (await import(
+  '@langchain/langgraph' satisfies string
+)) as LangGraph;
+
+const savers = new WeakMap<Leg, GraphSaver>();
+
+export function saverOf(leg: Leg): GraphSaver {
+  const saver = savers.get(leg);
+  if (saver === undefined) throw new Misuse('a step of a node is used outside of runGraph(…)');
+  return saver;
+}
+
+/**
+ * Makes LangGraph's checkpoints the recovery points of the run (D-178). What a task says belongs to it: a point is stored
+ * while no task has the floor, so it never has half of an answer (D-182).
+ */
+export class GraphSaver extends BaseCheckpointSaver {
+  readonly #leg: Leg;
+  #content: Content;
+  /** Tasks that have spoken, by id. */
+  readonly #speakers = new Map<string, Speaker & { readonly graph: string }>();
+  /** Namespaces whose last checkpoint is not stored yet. */
+  readonly #unstored = new Set<string>();
+  /** Tasks of subgraphs that have ended, and have the floor until the next checkpoint. */
+  readonly #ended = new Set<string>();
+  #isDirty = false;
+  #onStored: (() => void)[] = [];
+
+  constructor(leg: Leg, content: Content = {}) {
+    super();
+    this.#leg = leg;
+    this.#content = content;
+    savers.set(leg, this);
+  }
+
+  get content(): Content {
+    return this.#content;
+  }
+
+  /** Says something for the task that a namespace ends with. */
+  say(namespace: string, text: string): void {
+    const parts = namespace.split('|');
+    const task = parts.at(-1)?.split(':').at(-1) ?? '';
+    const graph = parts.slice(0, -1).join('|');
+    const speaker = this.#speakers.get(task) ?? { unsaid: [], graph };
+    this.#speakers.set(task, speaker);
+    this.#leg.progress.say({ type: 'message_delta', text }, speaker);
+  }
+
+  /** Resolves when the checkpoints of a task's graphs are stored: before that its id may be another one after a loss. */
+  async stored(namespace: string): Promise<void> {
+    const parts = namespace.split('|');
+    const graphs = parts.map((_part, index) => parts.slice(0, index).join('|'));
+    const isWaiting = () => graphs.some((graph) => this.#unstored.has(graph));
+    if (isWaiting()) await this.#end([...this.#ended]);
+    while (isWaiting()) await new Promise<void>((resolve) => this.#onStored.push(resolve));
+  }
+
+  async getTuple({ configurable }: CheckpointConfig): Promise<CheckpointTuple | undefined> {
+    const { checkpoint_ns: namespace = '', checkpoint_id: wanted } = configurable ?? {};
+    const kept = this.#content[namespace];
+    if (kept === undefined || (wanted !== undefined && wanted !== kept.id)) return undefined;
+    const load = (text: string) => this.serde.loadsTyped('json', text);
+    const writes = Object.values(kept.writes).map(
+      async ([task, channel, value]): Promise<[string, string, unknown]> => [
+        task,
+        channel,
+        await load(value),
+      ],
+    );
+    const place = { checkpoint_ns: namespace, checkpoint_id: kept.id };
+    return {
+      config: { configurable: { ...configurable, ...place } },
+      checkpoint: (await load(kept.checkpoint)) as object,
+      metadata: (await load(kept.metadata)) as object,
+      pendingWrites: await Promise.all(writes),
+    };
+  }
+
+  async *list(config: CheckpointConfig): AsyncGenerator<CheckpointTuple> {
+    const tuple = await this.getTuple(config);
+    if (tuple !== undefined) yield tuple;
+  }
+
+  async put(config: CheckpointConfig, checkpoint: { readonly id: string }, metadata: object) {
+    const { checkpoint_ns: namespace = '' } = config.configurable ?? {};
+    this.#unstored.add(namespace);
+    const texts = await Promise.all([this.#dump(checkpoint), this.#dump(metadata)]);
+    const kept = { id: checkpoint.id, checkpoint: texts[0], metadata: texts[1], writes: {} };
+    this.#content = withCheckpoint(this.#content, namespace, kept);
+    this.#isDirty = true;
+    const ended = [...this.#speakers].filter(([, { graph }]) => graph === namespace);
+    await this.#end(ended.map(([task]) => task));
+    const place = { checkpoint_ns: namespace, checkpoint_id: checkpoint.id };
+    return { configurable: { ...config.configurable, ...place } };
+  }
+
+  async putWrites(config: CheckpointConfig, writes: readonly [string, unknown][], task: string) {
+    const { checkpoint_ns: namespace = '', checkpoint_id: id } = config.configurable ?? {};
+    const added = await Promise.all(
+      writes.map(async ([channel, value], index) => {
+        const key = keyOfWrite(task, channel, index);
+        return [key, [task, channel, await this.#dump(value)]] as const;
+      }),
+    );
+    this.#content = withWrites(this.#content, { namespace, id, writes: added });
+    this.#isDirty = true;
+    // A subgraph that is continued runs all tasks of its last step again, so what they say is sure with its next checkpoint.
+    const isSure = namespace === '' || writes.some(([channel]) => channel === '__interrupt__');
+    if (isSure) await this.#end([task]);
+    else this.#ended.add(task);
+  }
+
+  async deleteThread(): Promise<void> {
+    this.#content = {};
+  }
+
+  /** Stores everything, when the graph has stopped. */
+  close(): Promise<void> {
+    return this.#end([...this.#speakers.keys()]);
+  }
+
+  #store(): void {
+    if (!this.#isDirty || !this.#leg.progress.floor.isFree) return;
+    this.#isDirty = false;
+    this.#leg.progress.keep(this.#content as never);
+    this.#unstored.clear();
+    for (const resolve of this.#onStored.splice(0)) resolve();
+  }
+
+  /** Lets the next tasks speak. One that has ended and had to wait for its turn is heard first. */
+  async #end(tasks: readonly string[]): Promise<void> {
+    const { floor } = this.#leg.progress;
+    for (const task of tasks) {
+      const speaker = this.#speakers.get(task);
+      if (speaker === undefined) continue;
+      this.#speakers.delete(task);
+      this.#ended.delete(task);
+      if (speaker.unsaid.length > 0) await floor.turnOf(speaker);
+      floor.leave(speaker);
+      floor.pass();
+    }
+    this.#store();
+  }
+
+  async #dump(value: unknown): Promise<string> {
+    const [, bytes] = await this.serde.dumpsTyped(value);
+    return Buffer.from(bytes).toString();
+  }
+}

@@ -1,0 +1,98 @@
+import { current } from '../current.ts';
+import type { Json } from '../json.ts';
+import type { StepOptions, ToolCall } from '../steps.ts';
+import { plain } from './model-answer.ts';
+
+/** What is said of a tool's step. */
+export type ToolOptions = Pick<StepOptions, 'repeatable' | 'touches'>;
+
+type Method = (input: unknown, options: never) => unknown;
+
+/** The tools with another function in place of one of theirs. What has no such function is the provider's, or a question. */
+export function withMethod<Tool extends object>(
+  tool: Tool,
+  method: string,
+  wrap: (original: (input: unknown, options: unknown) => unknown) => Method,
+): Tool {
+  const original: unknown = Reflect.get(tool, method);
+  if (typeof original !== 'function') return tool;
+  const prototype = Object.getPrototypeOf(tool) as object;
+  const copy = Object.create(prototype, Object.getOwnPropertyDescriptors(tool)) as Tool;
+  const bound = original.bind(copy) as (input: unknown, options: unknown) => unknown;
+  return Object.assign(copy, { [method]: wrap(bound) });
+}
+
+/** Carries out one call of a tool as a step. The tool gets its input as the framework made it, unless a person has changed it. */
+export function callTool(
+  call: Omit<ToolCall, 'input'> & { readonly input: unknown },
+  execute: (input: unknown) => unknown,
+): Promise<unknown> {
+  const shown = plain(call.input ?? {}) as Json;
+  const before = JSON.stringify(shown);
+  return current().steps.call({ ...call, input: shown }, async ({ input }) => {
+    const isAsShown = JSON.stringify(input) === before;
+    return plain(await lastOf(execute(isAsShown ? call.input : input)));
+  });
+}
+
+/**
+ * Runs a tool that is an agent itself in a scope of its own: what that agent does is durable, so the call need not be,
+ * and what it says is a result (D-362).
+ */
+export function callAgent(call: Pick<ToolCall, 'id' | 'tool'>, execute: () => unknown) {
+  const name = `${call.tool} ${call.id}`;
+  return current().steps.scope(name, () => lastOf(execute()), true);
+}
+
+/** A tool may yield results that precede its own. */
+async function lastOf(returned: unknown): Promise<unknown> {
+  const result = await returned;
+  if (typeof result !== 'object' || result === null || !(Symbol.asyncIterator in result)) {
+    return result;
+  }
+  let last: unknown;
+  for await (const each of result as AsyncIterable<unknown>) last = each;
+  return last;
+}
+
+/** For frameworks that ask the model to try again what throws: a call that is in doubt, or not allowed, must not be. */
+export async function tellDoubt(body: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return (await body()) ?? '';
+  } catch (error) {
+    if (error instanceof Error && ['InDoubt', 'Denied'].includes(error.name)) return error.message;
+    throw error;
+  }
+}
+
+export const askUserName = 'ask_user';
+export const askUserDescription =
+  'Asks the user a question and waits for the answer. Use it when you cannot continue without one.';
+export const askUserSchema = {
+  type: 'object',
+  properties: {
+    question: { type: 'string' },
+    options: { type: 'array', items: { type: 'string' }, description: 'Choices to offer' },
+  },
+  required: ['question'],
+  additionalProperties: false,
+} as const;
+
+/** Asks what a model wants to know. Returns what the model is told. */
+export async function askUser(id: string, input: unknown): Promise<string> {
+  const { ctx, steps } = current();
+  const { question = '', options = [] } = input as { question?: string; options?: string[] };
+  const offered = options.filter((each) => each !== '');
+  const answer = await steps.scope(`${askUserName} ${id}`, () =>
+    ctx.ask(question, offered.length > 0 ? { options: offered } : {}),
+  );
+  return answer ?? 'The user did not answer.';
+}
+
+export function mapTools<T extends Readonly<Record<string, object>>>(
+  tools: T,
+  map: (tool: object, name: string) => object,
+): T {
+  const entries = Object.entries(tools).map(([name, tool]) => [name, map(tool, name)] as const);
+  return Object.fromEntries(entries) as T;
+}

@@ -1,0 +1,64 @@
+import type { Template } from './template.ts';
+
+interface Framework {
+  /** The agent, as in docs/guides/agent-frameworks.md: a test compares them. */
+  readonly agent: string;
+  /** Versions that the adapter is tested with. */
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly overrides?: Readonly<Record<string, string>>;
+  /** Whether the adapter imports nothing of the framework, so that a bundle has one copy of it wherever the kit is. */
+  readonly canBundle?: boolean;
+}
+
+/** A bundle starts faster and needs no packages beside it (D-186). The kit is the server's. */
+const bundle =
+  'rolldown agent.ts --platform node --format esm --dir bundle --external @convoke/agent';
+
+/** An agent of a framework, with the packages it needs, the key of its model by reference, and the network to ask it (D-181). */
+export function frameworkTemplate({ agent, canBundle = false, ...packages }: Framework): Template {
+  const manifest = (name: string) => ({
+    name,
+    private: true,
+    type: 'module',
+    scripts: { test: 'node --import @convoke/agent/resolve --test', ...(canBundle && { bundle }) },
+    ...packages,
+    ...(canBundle && { devDependencies: { rolldown: '1.2.15' } }),
+  });
+  return {
+    test: 'npm install && npm test',
+    files: (name) => ({
+      'agent.yaml': `schema: 1
+name: ${name}
+description: Helps with orders
+framework: code
+env: { OPENAI_API_KEY: "\${env:OPENAI_API_KEY}" }
+sandbox: { network: [api.openai.com] }
+${canBundle ? bundledEntry : ''}`,
+      'agent.ts': agent,
+      'agent.test.ts': testOfAgent,
+      'package.json': `${JSON.stringify(manifest(name), undefined, 2)}\n`,
+      '.gitignore': 'bundle/\nnode_modules/\n',
+    }),
+  };
+}
+
+const bundledEntry = `# After npm run bundle, which makes it start faster:
+# entry: bundle/agent.js
+`;
+
+const testOfAgent = `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { rehearse } from '@convoke/agent/test';
+
+// It asks the real model.
+const skip = process.env.OPENAI_API_KEY === undefined && 'set OPENAI_API_KEY';
+
+test('it answers, also where nothing is allowed', { skip }, async () => {
+  const { default: clerk } = await import('./agent.ts');
+  const { outcome } = await rehearse(clerk, {
+    prompt: 'Refund order 7.',
+    answer: (asked) => (asked.kind === 'permission' ? false : 'It was late.'),
+  });
+  assert.equal(outcome, 'completed');
+});
+`;

@@ -1,0 +1,91 @@
+// Agents as code with LangGraph, killed and handed over at every message.
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Played, play, rehearseGuide } from './framework-programs.ts';
+
+let played: Readonly<Record<string, Played>>;
+beforeAll(async () => {
+  played = await play('langgraph');
+}, 900_000);
+
+describe('at every message', () => {
+  test('a graph of one’s own says what it says once, and calls its tools once', () => {
+    expect(played['a graph of one’s own']).toMatchObject({
+      text: '[whole][whole]tool said: saw a | R-7',
+      calls: ['look', 'refund'],
+      done: ['look a', 'refund 7'],
+      tokens: 220,
+    });
+  });
+
+  test('each of two interrupts in one node gets its own answer', () => {
+    expect(played['two interrupts in one node']).toMatchObject({
+      text: 'yes 2',
+      asked: ['question', 'question'],
+    });
+  });
+
+  test('a node that speaks and then steps is never half of two answers', () => {
+    expect(played['a node that speaks and then steps']).toMatchObject({
+      text: '[whole][whole][whole]',
+      calls: ['note'],
+    });
+    expect(played['nodes at once']).toMatchObject({ text: '[whole][whole]', calls: ['a', 'b'] });
+  });
+
+  test('the middleware for a person in the loop: approved with another input, and rejected', () => {
+    expect(played['createAgent']).toMatchObject({
+      text: '[whole][whole][whole]tool said: late',
+      asked: ['permission', 'question'],
+      done: ['ask', 'look a', 'look b', 'refund 9'],
+      tokens: 330,
+    });
+    expect(played['a rejection']).toMatchObject({
+      text: '[whole][whole]tool said: not this one',
+      asked: ['permission'],
+      done: [],
+    });
+  });
+
+  test('a tool that interrupts, beside one that has an effect', () => {
+    expect(played['a tool that interrupts']).toMatchObject({
+      text: '[whole]tool said: late | R-7',
+      calls: ['ask_user', 'ask_user', 'refund'],
+      done: ['ask', 'refund 7'],
+    });
+  });
+
+  test('a subgraph that speaks, asks and acts', () => {
+    expect(played['subgraph']).toMatchObject({
+      text: '[whole][whole][whole]',
+      asked: ['question'],
+      done: ['act'],
+    });
+  });
+
+  test('the operator’s list holds for tools', () => {
+    expect(played['the operator’s list']).toMatchObject({
+      text: 'tool said: saw a | R-9 | not this one',
+      asked: ['permission', 'permission'],
+      done: ['look a', 'refund 9'],
+    });
+  });
+});
+
+test('memory, a silent model, a failing one, and an interrupt with any value', () => {
+  expect(played['memory']?.text).toBe('heron: yes');
+  expect(played['a silent model']?.text).toBe('shown');
+  expect(played['a failing model']).toMatchObject({
+    outcome: 'error',
+    message: 'Error: 400 Out of luck',
+  });
+  const { text, message } = played['an unknown value'] ?? {};
+  expect([text, message]).toEqual(['ok', '{"a":[1]}']);
+});
+
+test('the agent of the guide asks its question, and refunds', async () => {
+  const prompt = '@@ say Refunding. && call refund {"order":7} ;; last';
+  expect(await rehearseGuide('langgraph', 'graph-clerk', prompt)).toEqual({
+    text: 'Refunding.tool said: R-7',
+    asked: ['question'],
+  });
+}, 60_000);

@@ -1,0 +1,171 @@
+// Agents as code with LangGraph. Prints what each scenario did, as one JSON object.
+import { agent } from '@convoke/agent';
+import { durableTools, runGraph, step } from '@convoke/agent/langgraph';
+import { rehearse } from '@convoke/agent/test';
+import { tool } from '@langchain/core/tools';
+import { END, MessagesAnnotation, START, StateGraph, interrupt } from '@langchain/langgraph';
+import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';
+import { ChatOpenAI } from '@langchain/openai';
+import { createAgent, humanInTheLoopMiddleware } from 'langchain';
+import { z } from 'zod';
+import { answer, counted, scenarios, work } from './scenarios.ts';
+
+const effects = counted();
+const look = tool(({ at }) => effects.done(`look ${at}`, `saw ${at}`), {
+  name: 'look',
+  description: 'Looks at something',
+  schema: z.object({ at: z.string() }),
+});
+const refund = tool(({ order }) => effects.done(`refund ${order}`, `R-${order}`), {
+  name: 'refund',
+  description: 'Refunds an order',
+  schema: z.object({ order: z.number() }),
+});
+const ask = tool(
+  ({ question, options }) => {
+    effects.done('ask');
+    return interrupt({ question, options });
+  },
+  {
+    name: 'ask_user',
+    description: 'Asks the user',
+    schema: z.object({ question: z.string(), options: z.array(z.string()).optional() }),
+  },
+);
+const chat = () => new ChatOpenAI({ model: 'scripted' });
+const messages = (ctx) => ({ messages: [{ role: 'user', content: ctx.prompt }] });
+
+const loop = (tools, before) => () =>
+  agent((ctx) => {
+    const durable = durableTools(tools);
+    const model = chat().bindTools(durable);
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode('before', before ?? (() => ({})))
+      .addNode('model', async (state) => ({ messages: [await model.invoke(state.messages)] }))
+      .addNode('tools', new ToolNode(durable))
+      .addEdge(START, 'before')
+      .addEdge('before', 'model')
+      .addConditionalEdges('model', toolsCondition)
+      .addEdge('tools', 'model');
+    return runGraph(ctx, (checkpointer) => graph.compile({ checkpointer }), messages(ctx));
+  });
+const looking = loop([look, refund]);
+
+const approving = () =>
+  agent((ctx) => {
+    const tools = durableTools([look, refund, ask]);
+    const middleware = [humanInTheLoopMiddleware({ interruptOn: { refund: true } })];
+    const compile = (checkpointer) =>
+      createAgent({ model: chat(), tools, middleware, checkpointer });
+    return runGraph(ctx, compile, messages(ctx));
+  });
+
+await scenarios(effects, {
+  async 'a graph of one’s own'(kill) {
+    const prompt = '@@ chat && call look {"at":"a"} && call refund {"order":7} ;; chat && last';
+    return kill(looking, { prompt });
+  },
+  async 'two interrupts in one node'(kill) {
+    const twice = async () => {
+      const [one, two] = [interrupt('One?'), interrupt({ question: 'Two?', options: ['2'] })];
+      return { messages: [{ role: 'user', content: `@@ say ${one} ${two}` }] };
+    };
+    return kill(loop([look], twice), { prompt: 'go' });
+  },
+  async 'a node that speaks and then steps'(kill) {
+    const speaking = async () => {
+      await chat().invoke('@@ chat');
+      await step('note', () => effects.done('note'));
+      await chat().invoke('@@ chat');
+      return { messages: [{ role: 'user', content: '@@ chat' }] };
+    };
+    return kill(loop([look], speaking), { prompt: 'go' });
+  },
+  async 'nodes at once'(kill) {
+    const make = () =>
+      agent((ctx) => {
+        const node = (name) => async () => {
+          const said = await chat().invoke('@@ chat');
+          await step(name, () => effects.done(name));
+          return { messages: [said] };
+        };
+        const graph = new StateGraph(MessagesAnnotation)
+          .addNode('a', node('a'))
+          .addNode('b', node('b'))
+          .addNode('c', () => ({}))
+          .addEdge(START, 'a')
+          .addEdge(START, 'b')
+          .addEdge(['a', 'b'], 'c')
+          .addEdge('c', END);
+        return runGraph(ctx, (checkpointer) => graph.compile({ checkpointer }), messages(ctx));
+      });
+    return kill(make, { prompt: 'go' });
+  },
+  async createAgent(kill) {
+    return kill(approving, { prompt: work.replace('&& call refund {"order":8} ', ''), answer });
+  },
+  async 'a rejection'(kill) {
+    const prompt = '@@ chat && call refund {"order":8} ;; chat && last';
+    return kill(approving, { prompt, answer });
+  },
+  async 'a tool that interrupts'(kill) {
+    const prompt =
+      '@@ chat && call ask_user {"question":"Why?"} && call refund {"order":7} ;; last';
+    return kill(loop([ask, refund]), { prompt, answer: () => 'late' });
+  },
+  async subgraph(kill) {
+    const make = () =>
+      agent((ctx) => {
+        const inner = new StateGraph(MessagesAnnotation)
+          .addNode('speak', async () => ({ messages: [await chat().invoke('@@ chat')] }))
+          .addNode('ask', () => ({ messages: [{ role: 'user', content: `${interrupt('Why?')}` }] }))
+          .addNode('act', async () => {
+            await step('act', () => effects.done('act'));
+            return { messages: [await chat().invoke('@@ chat')] };
+          })
+          .addEdge(START, 'speak')
+          .addEdge('speak', 'ask')
+          .addEdge('ask', 'act')
+          .compile();
+        const graph = new StateGraph(MessagesAnnotation)
+          .addNode('inner', inner)
+          .addNode('end', async () => ({ messages: [await chat().invoke('@@ chat')] }))
+          .addEdge(START, 'inner')
+          .addEdge('inner', 'end');
+        return runGraph(ctx, (checkpointer) => graph.compile({ checkpointer }), messages(ctx));
+      });
+    return kill(make, { prompt: 'go' });
+  },
+  async 'a silent model'() {
+    const silent = async () => {
+      await chat()
+        .withConfig({ tags: ['nostream'] })
+        .invoke('@@ say hidden');
+      return { messages: [{ role: 'user', content: '@@ say shown' }] };
+    };
+    return rehearse(loop([look], silent)(), { prompt: 'go' });
+  },
+  async 'an unknown value'() {
+    const odd = () => ({
+      messages: [{ role: 'user', content: `@@ say ${interrupt({ a: [1] })}` }],
+    });
+    const seen = [];
+    const result = await rehearse(loop([look], odd)(), {
+      prompt: 'go',
+      answer: ({ question }) => (seen.push(question), 'ok'),
+    });
+    return { ...result, message: seen[0] };
+  },
+  async memory() {
+    const { state } = await rehearse(looking(), { prompt: '@@ say The word is heron.' });
+    return rehearse(looking(), { prompt: '@@ probe her+on', state });
+  },
+  async 'a failing model'() {
+    return rehearse(looking(), { prompt: '@@ fail 400 Out of luck' });
+  },
+  async 'the operator’s list'(kill) {
+    const prompt =
+      '@@ call look {"at":"a"} && call refund {"order":7} && call refund {"order":8} ;; last';
+    return kill(looking, { prompt, answer, approvalRequiredTools: ['refund'] });
+  },
+});
