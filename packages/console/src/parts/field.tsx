@@ -14,6 +14,10 @@ export interface TextFieldProps extends Labelled {
   readonly isNumber?: boolean | undefined;
   /** For a person's own account: browsers and password managers fill it in. */
   readonly account?: 'email' | 'new-password' | undefined;
+  /** A time of the day, `09:30`. */
+  readonly clock?: boolean | undefined;
+  /** What the browser offers while typing. */
+  readonly suggestions?: readonly string[] | undefined;
   readonly required?: boolean | undefined;
   readonly placeholder?: string | undefined;
   readonly autofocus?: boolean | undefined;
@@ -45,13 +49,22 @@ export function TextField(props: TextFieldProps): JSX.Element {
       {props.account === 'new-password' && (
         <input {...common} type="password" autocomplete="new-password" />
       )}
-      {props.account === undefined && (
+      {props.clock === true && <input {...common} type="time" />}
+      {props.account === undefined && props.clock !== true && (
         <input
           {...common}
           type="text"
+          list={props.suggestions === undefined ? undefined : `${id}-list`}
           inputMode={props.isNumber === true ? 'numeric' : 'text'}
           autocomplete="off"
         />
+      )}
+      {props.suggestions !== undefined && (
+        <datalist id={`${id}-list`}>
+          {props.suggestions.map((value) => (
+            <option key={value} value={value} />
+          ))}
+        </datalist>
       )}
     </Frame>
   );

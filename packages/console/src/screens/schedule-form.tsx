@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { FormDialog } from '../parts/dialog.tsx';
 import { type Choice, SelectField, TextArea, TextField } from '../parts/field.tsx';
+import { ScheduleTimes } from '../parts/input/schedule-times.tsx';
 import { listAgents } from '../session/api.ts';
 import { useResource, useTenant } from '../session/use.ts';
 
@@ -14,6 +15,8 @@ const sessions = [
   { value: 'new', label: 'New for each run' },
   { value: 'keep', label: 'Shared by all runs' },
 ];
+
+const timeZones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
 /** Creates a schedule, or changes the plan of one. */
 export function ScheduleForm(props: {
@@ -57,7 +60,12 @@ export function ScheduleForm(props: {
       onSubmit={save}
       onClose={onClose}
     >
-      <Fields form={form} agents={names} isNew={schedule === undefined} onChange={set} />
+      <Fields
+        form={{ ...form, agent }}
+        agents={names}
+        isNew={schedule === undefined}
+        onChange={set}
+      />
     </FormDialog>
   );
 }
@@ -82,17 +90,12 @@ function Fields(props: {
       )}
       <TextArea label="Prompt" value={form.prompt} onInput={(prompt) => onChange({ prompt })} />
       <TextField
-        label="When"
-        value={form.cron}
-        onInput={(cron) => onChange({ cron })}
-        hint="Cron: minute hour day month weekday. 0 9 * * 1-5 means weekdays at 09:00"
-      />
-      <TextField
         label="Time zone"
         value={form.zone}
         onInput={(zone) => onChange({ zone })}
-        hint="For example Europe/Berlin or UTC"
+        suggestions={timeZones}
       />
+      <ScheduleTimes cron={form.cron} zone={form.zone} onChange={(cron) => onChange({ cron })} />
       <SelectField
         label="If the last run is still active"
         value={form.overlap}

@@ -1,11 +1,8 @@
 import type { WebhookRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import { plural } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import { addressOf } from '../data/routes.ts';
-import { FormDialog } from '../parts/dialog.tsx';
-import { TextField } from '../parts/field.tsx';
 import type { Column } from '../parts/list/table.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
@@ -14,6 +11,7 @@ import { useRefreshOnNotice } from '../session/live.ts';
 import { usePages, useRight, useTenant } from '../session/use.ts';
 import { ListScreen } from './list-screen.tsx';
 import { useSecretOnce } from './secret-once.tsx';
+import { WebhookForm } from './webhook-form.tsx';
 
 export function WebhooksScreen(): JSX.Element {
   const { client, tenantId } = useTenant();
@@ -44,7 +42,7 @@ export function WebhooksScreen(): JSX.Element {
         label: 'Create webhook',
         isAllowed: mayWrite,
         form: (close) => (
-          <CreateWebhook
+          <WebhookForm
             onClose={close}
             onCreated={(issued) => {
               secret.show(issued === undefined ? undefined : { secret: issued });
@@ -96,40 +94,4 @@ function columnsFor(tenant: string): readonly Column<WebhookRecord>[] {
       cell: ({ last_success_at: at }) => (at === undefined ? 'None yet' : <Time at={at} />),
     },
   ];
-}
-
-function CreateWebhook(props: {
-  readonly onClose: () => void;
-  readonly onCreated: (secret: string | undefined) => void;
-}): JSX.Element {
-  const { client } = useTenant();
-  const [url, setUrl] = useState('');
-  const [description, setDescription] = useState('');
-  const create = async () => {
-    const issued = await client.webhooks.create({
-      url: url.trim(),
-      types: ['*'],
-      ...(description.trim() === '' ? {} : { description: description.trim() }),
-    });
-    props.onCreated(issued.secret);
-  };
-  return (
-    <FormDialog
-      title="Create webhook"
-      action="Create"
-      isReady={url.trim() !== ''}
-      onSubmit={create}
-      onClose={props.onClose}
-    >
-      <TextField
-        label="URL"
-        value={url}
-        onInput={setUrl}
-        placeholder="https://example.com/convoke"
-        autofocus
-        hint="Must be https and reachable from the internet"
-      />
-      <TextField label="Description (optional)" value={description} onInput={setDescription} />
-    </FormDialog>
-  );
 }

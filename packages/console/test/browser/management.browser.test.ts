@@ -109,11 +109,11 @@ test('a schedule is created, shows its next times, runs beside its plan, and pau
   await form.getByLabel('Name').fill('Morning report');
   await form.getByLabel('Agent').selectOption('echo');
   await form.getByLabel('Prompt').fill('Good morning');
-  await form.getByLabel('When', { exact: true }).fill('not a plan');
+  await form.getByLabel('Cron expression').fill('not a plan');
   await form.getByRole('button', { name: 'Save' }).click();
   // What was typed stays, and the error says what to do.
   await form.getByText('Invalid cron expression.').waitFor();
-  await form.getByLabel('When', { exact: true }).fill('0 9 * * 1-5');
+  await form.getByLabel('Cron expression').fill('0 9 * * 1-5');
   await form.getByLabel('Time zone').fill('Europe/Berlin');
   await form.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { name: 'Morning report' }).waitFor();

@@ -5,6 +5,7 @@ import { FormDialog } from '../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { session } from '../../session/session.ts';
 import { organizationClient } from '../../session/tenant-clients.ts';
+import { ScopePicker } from './scope-picker.tsx';
 
 const kinds = ['tenant', 'client', 'agent', 'session'] as const;
 const periods = ['day', 'month', 'total'] as const;
@@ -39,7 +40,7 @@ export function BudgetForm(props: {
     <FormDialog
       title={isNew ? 'Create budget' : 'Edit budget'}
       action="Save"
-      isReady={tokens.trim() !== '' || cost.trim() !== ''}
+      isReady={id.trim() !== '' && (tokens.trim() !== '' || cost.trim() !== '')}
       onSubmit={save}
       onClose={onClose}
     >
@@ -49,9 +50,12 @@ export function BudgetForm(props: {
             label="Applies to"
             value={kind}
             choices={choicesOf(kinds)}
-            onChange={setKind}
+            onChange={(value) => {
+              setKind(value);
+              setId('');
+            }}
           />
-          <TextField label="ID, or agent name" value={id} onInput={setId} />
+          <ScopePicker org={org} kind={kind} value={id} onChange={setId} />
           <SelectField
             label="Period"
             value={period}

@@ -5,14 +5,16 @@ import { inBackground } from '../../data/in-background.ts';
 import { type RouteParams, addressOf } from '../../data/routes.ts';
 import { FormDialog } from '../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
+import { Choices } from '../../parts/input/choices.tsx';
 import type { Column } from '../../parts/list/table.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { organizationClient } from '../../session/tenant-clients.ts';
-import { usePages } from '../../session/use.ts';
+import { usePages, useResource } from '../../session/use.ts';
 import { ListScreen } from '../list-screen.tsx';
 import { useSecretOnce } from '../secret-once.tsx';
+import { tenantChoices } from './scope-picker.tsx';
 
 export function ClientsScreen({ org = '' }: RouteParams): JSX.Element {
   const { clients } = organizationClient(org);
@@ -94,10 +96,13 @@ function CreateClient(props: {
   const [name, setName] = useState('');
   const [profile, setProfile] = useState<string>('invoke');
   const [days, setDays] = useState('90');
+  const [bound, setBound] = useState<readonly string[]>([]);
+  const tenants = useResource(`${props.org}/tenant-choices`, () => tenantChoices(props.org));
   const create = async () => {
     const client = await organizationClient(props.org).clients.create({
       name: name.trim(),
       profile: profile as Profile,
+      ...(bound.length === 0 ? {} : { tenant_ids: bound }),
       ...(days === '' ? {} : { expires_in_days: Number(days) }),
     });
     props.onIssued(client);
@@ -120,6 +125,13 @@ function CreateClient(props: {
         hint="The program that uses it, for example “Nightly reports”."
       />
       <SelectField label="Permissions" value={profile} choices={profiles} onChange={setProfile} />
+      <Choices
+        label="Only these tenants (optional)"
+        choices={tenants.data.value ?? []}
+        chosen={bound}
+        onChange={setBound}
+        hint="None chosen: every tenant, also later ones. This can’t be changed afterwards."
+      />
       <TextField
         label="Secret expires after (days)"
         isNumber
