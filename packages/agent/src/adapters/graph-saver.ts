@@ -4,9 +4,8 @@ import type { Leg } from '../leg.ts';
 import { type Content, keyOfWrite, withCheckpoint, withWrites } from './graph-content.ts';
 import type { CheckpointConfig, CheckpointTuple, LangGraph } from './graph-types.ts';
 
-const { BaseCheckpointSaver } = (await import(
-  '@langchain/langgraph' satisfies string
-)) as LangGraph;
+const langGraph = (await import('@langchain/langgraph' satisfies string)) as LangGraph;
+const BaseCheckpointSaver: LangGraph['BaseCheckpointSaver'] = langGraph.BaseCheckpointSaver;
 
 const savers = new WeakMap<Leg, GraphSaver>();
 
