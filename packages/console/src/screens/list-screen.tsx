@@ -35,11 +35,7 @@ export function ListScreen<T extends object>(props: ListScreenProps<T>): JSX.Ele
         title={title}
         actions={
           create === undefined ? undefined : (
-            <Button
-              kind="primary"
-              onClick={() => setCreating(true)}
-              disabled={create.isAllowed === false}
-            >
+            <Button kind="primary" onClick={() => setCreating(true)} isAllowed={create.isAllowed}>
               {create.label}
             </Button>
           )

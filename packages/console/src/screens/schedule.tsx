@@ -67,16 +67,16 @@ function ScheduleHeading(props: {
         title={schedule.name}
         actions={
           <>
-            <Button onClick={start.run} disabled={!mayWrite || start.isBusy}>
+            <Button onClick={start.run} isAllowed={mayWrite} disabled={start.isBusy}>
               Run now
             </Button>
-            <Button onClick={turn.run} disabled={!mayWrite || turn.isBusy}>
+            <Button onClick={turn.run} isAllowed={mayWrite} disabled={turn.isBusy}>
               {isActive ? 'Pause' : 'Resume'}
             </Button>
-            <Button onClick={() => setOpen('edit')} disabled={!mayWrite}>
+            <Button onClick={() => setOpen('edit')} isAllowed={mayWrite}>
               Edit
             </Button>
-            <Button kind="danger" onClick={() => setOpen('delete')} disabled={!mayWrite}>
+            <Button kind="danger" onClick={() => setOpen('delete')} isAllowed={mayWrite}>
               Delete
             </Button>
           </>

@@ -74,14 +74,14 @@ function WebhookHeading(props: {
         title={webhook.url}
         actions={
           <>
-            <Button onClick={check.run} disabled={!mayWrite || check.isBusy}>
+            <Button onClick={check.run} isAllowed={mayWrite} disabled={check.isBusy}>
               Send test event
             </Button>
-            <Button onClick={rotate.run} disabled={!mayWrite || rotate.isBusy}>
+            <Button onClick={rotate.run} isAllowed={mayWrite} disabled={rotate.isBusy}>
               Rotate secret
             </Button>
             <Turn webhook={webhook} onChange={onChange} />
-            <Button kind="danger" onClick={() => setDeleting(true)} disabled={!mayWrite}>
+            <Button kind="danger" onClick={() => setDeleting(true)} isAllowed={mayWrite}>
               Delete
             </Button>
           </>
@@ -122,7 +122,7 @@ function Turn(props: {
   });
   return (
     <>
-      <Button onClick={turn.run} disabled={!mayWrite || turn.isBusy}>
+      <Button onClick={turn.run} isAllowed={mayWrite} disabled={turn.isBusy}>
         {isActive ? 'Disable' : 'Enable'}
       </Button>
       {turn.error !== undefined && <ProblemNote error={turn.error} />}
