@@ -28,6 +28,8 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
     /^apt install /,
     /^npm (ci|install (--global|--ignore-scripts|--prefix|@anthropic-ai|openapi-fetch).*)$/,
     /^NODE_OPTIONS="--import \.\/\.otel\//,
+    // In the folder of an agent whose framework is installed.
+    /^npm run bundle$/,
   ],
   'it needs a container engine or a cluster; test/deploy.alone.test.ts and test/image.alone.test.ts check what it reads':
     [/^docker /, /^kubectl /, /^cd deploy$/, /^cp cluster\.env\.example /],
@@ -275,7 +277,7 @@ test('commands are found in blocks, over several lines, and in sentences', () =>
 function concrete(text: string): string {
   const word = (name: string) => known.get(name) ?? `<no ${name} was shown>`;
   return text
-    .replaceAll(/\b(ten|whd?|sch)_…/g, (_, kind: string) => word(kind))
+    .replaceAll(/\b(ten|whd?|sch|inv)_…/g, (_, kind: string) => word(kind))
     .replaceAll(/<session>|\bSESSION\b/g, () => word('sess'))
     .replaceAll('<run>', () => word('run'))
     .replaceAll(/\brun_01m7fy30v\b/g, () => word('run').slice(0, 'run_01m7fy30v'.length))
@@ -293,7 +295,7 @@ async function run(command: string, cwd = checkout): Promise<string> {
   // Nothing is typed: a command that waits for input sees its end.
   running.child.stdin?.end();
   const { stdout } = await running;
-  for (const [id, kind = ''] of stdout.matchAll(/\b(whd?|sch|sess|run)_[0-9a-z]{10,}/g))
+  for (const [id, kind = ''] of stdout.matchAll(/\b(whd?|sch|inv|sess|run)_[0-9a-z]{10,}/g))
     known.set(kind, id);
   return stdout;
 }

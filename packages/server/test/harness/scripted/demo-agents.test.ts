@@ -13,7 +13,7 @@ const folder = fileURLToPath(new URL('../../../../../agents', import.meta.url));
 
 async function demoAgent(name: string) {
   const log = recordingLog();
-  const others = ['ai-sdk', 'stdio', 'acp', 'claude', 'a2a'];
+  const others = ['ai-sdk', 'code', 'stdio', 'acp', 'claude', 'a2a'];
   const harnesses = new Map([
     ['scripted', { read: readScript }],
     ...others.map((framework) => [framework, declaringHarness] as const),
