@@ -1,5 +1,6 @@
 import type { Json, JsonObject, RunEvent } from '@convoke/sdk';
 import { jsonSummary } from './json-text.ts';
+import { money } from './usage.ts';
 
 /** A row of the timeline. Pieces of text that follow each other are one row. */
 export interface TimelineRow {
@@ -15,6 +16,8 @@ export interface TimelineRow {
 export interface StepTokens {
   readonly input: number;
   readonly output: number;
+  /** As people write it; absent where the model has no price. */
+  readonly cost: string | undefined;
 }
 
 export function timelineRows(events: readonly RunEvent[]): TimelineRow[] {
@@ -61,8 +64,12 @@ function withTokens(rows: readonly TimelineRow[]): TimelineRow[] {
 
 function tokensOf({ type, data }: TimelineRow): StepTokens | undefined {
   if (!type.endsWith('.model_usage') || typeof data !== 'object' || data === null) return undefined;
-  const { input_tokens: input, output_tokens: output } = data as JsonObject;
-  return typeof input === 'number' && typeof output === 'number' ? { input, output } : undefined;
+  const { input_tokens: input, output_tokens: output, cost, currency } = data as JsonObject;
+  if (typeof input !== 'number' || typeof output !== 'number') return undefined;
+  // A program can write an event of this name, too.
+  const isPriced =
+    typeof cost === 'number' && typeof currency === 'string' && /^[A-Z]{3}$/.test(currency);
+  return { input, output, cost: isPriced ? money(cost, currency) : undefined };
 }
 
 function textRow(

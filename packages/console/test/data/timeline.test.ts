@@ -27,3 +27,13 @@ test('the words and tool calls of an answer have its tokens; what a person or a 
     ['run_cancelled', undefined],
   ]);
 });
+
+test('an answer of a model with a price has its cost; a currency that is none is not shown', () => {
+  const script = new EventScript();
+  const used = { input_tokens: 100, output_tokens: 10, cost: 4500 };
+  script.say(10, 'Done.');
+  script.add('ai-sdk.model_usage', 11, { ...used, currency: 'USD' });
+  script.add('stdio.model_usage', 12, { ...used, currency: 'free of charge' });
+  const rows = timelineRows(script.events).map(({ tokens }) => tokens?.cost);
+  expect(rows).toEqual(['0.0045 USD', '0.0045 USD', undefined]);
+});

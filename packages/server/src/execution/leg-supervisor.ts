@@ -4,6 +4,7 @@ import { readOutputText } from '../app/runs/output-text.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { Json } from '../domain/json.ts';
 import type { RunOutcome } from '../domain/run/run.ts';
+import { pricing } from '../domain/usage/prices.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
 import type { HarnessEvent, Leg, LegInput } from '../ports/harness.ts';
 import type { Span } from '../ports/traces.ts';
@@ -241,6 +242,7 @@ export class LegSupervisor {
         signal,
         holdsLease,
         effects,
+        costOf: pricing(this.#services.prices, agent.model),
         allowance,
         said,
       });

@@ -5,6 +5,8 @@ import type { Json, JsonObject } from '../domain/json.ts';
 import type { AfterLoss } from '../domain/run/recovery.ts';
 import type { InterruptionReason } from '../domain/run/run-parts.ts';
 import type { CallIntent, CallResult, KnownCall } from '../domain/run/tool-call.ts';
+import type { Cost } from '../domain/usage/prices.ts';
+import type { TokenCounts } from '../domain/usage/usage.ts';
 import type { ProcessLimits, SandboxMode } from './sandbox.ts';
 
 /**
@@ -186,6 +188,8 @@ export interface LegContext<Settings = unknown> {
   readonly cut?: string;
   /** What the run may still use. Ask before each request to a model (D-133). */
   readonly allowance?: () => Promise<Allowance>;
+  /** What this use of the agent's model costs; undefined where the model has no price (D-131). */
+  readonly costOf?: (used: TokenCounts) => Cost | undefined;
 }
 
 export type Allowance =

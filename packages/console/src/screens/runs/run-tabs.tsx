@@ -8,7 +8,7 @@ import { remedyOf } from '../../data/problems.ts';
 import { clock, number, plural } from '../../data/formats.ts';
 import { hasEnded } from '../../data/run-rows.ts';
 import type { RunStore } from '../../data/run-store.ts';
-import { type TimelineRow, timelineRows } from '../../data/timeline.ts';
+import { type StepTokens, type TimelineRow, timelineRows } from '../../data/timeline.ts';
 import type { TranscriptItem } from '../../data/transcript.ts';
 import { Button } from '../../parts/button.tsx';
 import { Conversation } from '../../parts/conversation.tsx';
@@ -170,8 +170,7 @@ function TimelineEntry(props: {
       <div class="open-event">
         <p class="muted small">
           {`${clock(row.at)} · ${row.type} · event ${row.id}`}
-          {row.tokens !== undefined &&
-            ` · this step: ${number(row.tokens.input)} + ${number(row.tokens.output)} tokens`}
+          {row.tokens !== undefined && ` · this step: ${usedBy(row.tokens)}`}
         </p>
         <JsonTree value={row.data} name={`event-${row.id}`} />
       </div>
@@ -236,4 +235,9 @@ function Raw(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.
       </div>
     </div>
   );
+}
+
+function usedBy({ input, output, cost }: StepTokens): string {
+  const tokens = `${number(input)} + ${number(output)} tokens`;
+  return cost === undefined ? tokens : `${tokens}, ${cost}`;
 }

@@ -42,6 +42,20 @@ export function costOf(prices: Prices, model: string, used: TokenCounts): number
   return Number(least(micros, costMax));
 }
 
+/** An amount in millionths of a currency. */
+export interface Cost {
+  readonly micros: number;
+  readonly currency: string;
+}
+
+/** Prices what a model used; undefined without a model, or where it has no price. */
+export function pricing(prices: Prices, model = ''): (used: TokenCounts) => Cost | undefined {
+  return (used) => {
+    const micros = costOf(prices, model, used);
+    return micros === undefined ? undefined : { micros, currency: prices.currency };
+  };
+}
+
 function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }

@@ -213,7 +213,10 @@ class ConversationLeg {
     const { inputTokens: input_tokens, outputTokens: output_tokens } = step.usage;
     if (!step.isUsagePartial && input_tokens + output_tokens > 0) {
       // D-341: for people who look at the run. The bill is made from the report above.
-      yield { type: 'custom', name: 'model_usage', data: { input_tokens, output_tokens } };
+      const cost = this.#context.costOf?.(step.usage);
+      const priced = cost && { cost: cost.micros, currency: cost.currency };
+      const data = { input_tokens, output_tokens, ...priced };
+      yield { type: 'custom', name: 'model_usage', data };
     }
     return step;
   }

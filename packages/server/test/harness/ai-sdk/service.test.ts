@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test, vi } from 'vitest';
 import { readAgentFolder } from '../../../src/agents/agent-folder.ts';
@@ -35,8 +36,13 @@ const worker = {
   approval_required_tools: ['write_*'],
 };
 
-test('a run asks, waits over a restart, acts once, and has its tokens counted', async () => {
-  const first = await startServer({ agents: { worker } });
+test('a run asks, waits over a restart, acts once, and has its tokens counted and priced', async () => {
+  const folder = await temporaryFolder();
+  await writeFiles(folder, {
+    'prices.yaml': 'models: { "anthropic/*": { input: 3, output: 15 } }',
+  });
+  const env = { CONVOKE_PRICES: join(folder, 'prices.yaml') };
+  const first = await startServer({ agents: { worker }, env });
   const script =
     '@@ say May I? && call write_file {"path":"a.txt","text":"once"} ;; call read_file {"path":"a.txt"} ;; last';
   const { session, run } = await begin(first, 'worker', script);
@@ -51,7 +57,7 @@ test('a run asks, waits over a restart, acts once, and has its tokens counted', 
   expect(await ended(server, run)).toMatchObject({
     status: 'completed',
     output_text: 'May I?\n\ntool said: once',
-    usage: { input_tokens: 300, output_tokens: 30 },
+    usage: { input_tokens: 300, output_tokens: 30, cost: 1350, currency: 'USD' },
   });
   const log = await logOf(server, run);
   expect(log).toContainEqual(
@@ -64,7 +70,12 @@ test('a run asks, waits over a restart, acts once, and has its tokens counted', 
   // D-341: each answer of the model, and together what the run used.
   const answers = log.filter(({ type }) => type === 'ai-sdk.model_usage');
   expect(answers.map(({ data }) => data)).toEqual(
-    Array.from({ length: 3 }, () => ({ input_tokens: 100, output_tokens: 10 })),
+    Array.from({ length: 3 }, () => ({
+      input_tokens: 100,
+      output_tokens: 10,
+      cost: 450,
+      currency: 'USD',
+    })),
   );
   expect(JSON.stringify(log)).not.toContain('canary');
   expect(modelServer.log.requests.every(({ key }) => key === 'canary-of-the-model-key')).toBe(true);
