@@ -102,6 +102,12 @@ export class KeptProcesses<Process extends KeepableProcess> {
     if (kept?.isBusy === false) await this.#end(sessionId, kept);
   }
 
+  /** Ends this process of the session if it is idle: a leg that has given it back must not take it from the next one. */
+  async end({ sessionId }: Pick<Owner, 'sessionId'>, process: Process): Promise<void> {
+    const kept = this.#kept.get(sessionId);
+    if (kept?.process === process && !kept.isBusy) await this.#end(sessionId, kept);
+  }
+
   #idle(): [SessionId, Kept<Process>][] {
     return [...this.#kept].filter(([, { isBusy }]) => !isBusy);
   }

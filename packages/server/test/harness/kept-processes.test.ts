@@ -82,4 +82,13 @@ describe('kept processes', () => {
     await kept.release(two.owner.sessionId);
     expect(two.process.isAlive).toBe(true);
   });
+
+  test('are ended by a leg that gave them back, unless the next leg has taken them', async () => {
+    const { kept, leave } = await openKept();
+    const [one, two] = [await leave('one'), await leave('two')];
+    await kept.take(one.owner);
+    for (const { owner, process } of [one, two]) await kept.end(owner, process);
+    expect([one.process.isAlive, two.process.isAlive]).toEqual([true, false]);
+    expect(kept.idle()).toEqual([]);
+  });
 });

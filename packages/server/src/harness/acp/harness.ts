@@ -52,6 +52,7 @@ class AcpHarness implements Harness<AcpSettings> {
       context,
       open: (signal: AbortSignal) => this.#open(context, signal),
       onFree: (process: AgentProcess) => this.#processes.keep(context, process, idleMs),
+      endFree: (process: AgentProcess) => this.#processes.end(context, process),
       onFault: (error: unknown) => log.error('ACP leg failed', error, { run_id: context.runId }),
     };
     return new LazyLeg(import('./leg.ts').then(({ AcpLeg }) => new AcpLeg(parts)));

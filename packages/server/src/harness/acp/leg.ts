@@ -36,6 +36,8 @@ export interface LegParts {
   readonly open: (signal: AbortSignal) => Promise<OpenProcess>;
   /** The process is free for the session's next leg. */
   readonly onFree: (process: AgentProcess) => void;
+  /** Ends a process that is free, unless the session's next leg has taken it. */
+  readonly endFree: (process: AgentProcess) => Promise<void>;
   /** Called with an unexpected error. */
   readonly onFault: (error: unknown) => void;
 }
@@ -63,6 +65,8 @@ export class AcpLeg implements Leg {
   readonly #turn: Turn;
   readonly #before: Progress;
   #process: AgentProcess | undefined;
+  /** `free`: the session's next leg may use it. `ended`: it was killed, so no leg gets it any more. */
+  #hold: 'held' | 'free' | 'ended' = 'held';
   /** Counts the processes started in this leg that still run. */
   #countRemaining = async () => 0;
   #phase: Phase = 'opening';
@@ -117,7 +121,7 @@ export class AcpLeg implements Leg {
 
   async cancel(): Promise<void> {
     if (this.#is('cancelled') || this.#queue.isEnded) return;
-    const isPrompted = !this.#is('opening', 'handing back');
+    const isPrompted = !this.#is('opening', 'handing back') && this.#hold === 'held';
     this.#stopAll();
     // Cancel before rejecting open requests: an agent that sees a rejection first continues with something else.
     if (isPrompted) await this.#process?.cancel();
@@ -139,8 +143,21 @@ export class AcpLeg implements Leg {
     this.#stopAll();
     this.#turn.cancel();
     this.#queue.push({ type: 'end', outcome: 'cancelled' });
-    await this.#process?.kill();
+    await this.#endProcess();
     await this.#running;
+  }
+
+  async #endProcess(): Promise<void> {
+    const isFree = this.#hold === 'free';
+    this.#hold = 'ended';
+    if (this.#process === undefined) return;
+    await (isFree ? this.#parts.endFree(this.#process) : this.#process.kill());
+  }
+
+  async #free(process: AgentProcess): Promise<void> {
+    if (this.#hold === 'ended') return process.kill();
+    this.#hold = 'free';
+    this.#parts.onFree(process);
   }
 
   async redact(text: string): Promise<string> {
@@ -159,7 +176,7 @@ export class AcpLeg implements Leg {
       this.#process = process;
       this.#countRemaining = await process.mark();
       if (this.#is('cancelled')) {
-        this.#parts.onFree(process);
+        await this.#free(process);
         return { type: 'end', outcome: 'cancelled' };
       }
       if (this.#is('handing back')) return await this.#leave(process);
@@ -306,10 +323,7 @@ export class AcpLeg implements Leg {
   async #release(process: AgentProcess): Promise<void> {
     process.listen(undefined);
     const count = await this.#countRemaining();
-    if (count === 0) {
-      this.#parts.onFree(process);
-      return;
-    }
+    if (count === 0) return this.#free(process);
     this.#queue.push({ type: 'custom', name: 'processes_ended', data: { count } });
     await process.kill();
   }
