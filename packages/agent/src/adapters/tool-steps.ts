@@ -78,7 +78,7 @@ export const askUserSchema = {
   additionalProperties: false,
 } as const;
 
-/** Asks what a model wants to know. Returns what the model is told. */
+/** Asks a person the model's question. Returns the text that the model gets. */
 export async function askUser(id: string, input: unknown): Promise<string> {
   const { ctx, steps } = current();
   const { question = '', options = [] } = input as { question?: string; options?: string[] };

@@ -120,7 +120,7 @@ export function leaveSignedOut(): void {
   forget();
 }
 
-/** Ends the session of this browser; the other tabs are told. */
+/** Ends the session of this browser; its other tabs sign out, too. */
 export async function signOut(): Promise<void> {
   tellTabs('signed-out');
   forget();

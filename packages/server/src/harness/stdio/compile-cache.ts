@@ -7,7 +7,7 @@ import type { Sandbox } from '../../ports/sandbox.ts';
 
 const namesMax = 20_000;
 const bytesMax = 256 * 1024 * 1024;
-/** The current one, and the one before it: a leg that is just starting may have been told of it. */
+/** The current one, and the one before it: a leg that is just starting may still use it. */
 const keptMax = 2;
 
 /**

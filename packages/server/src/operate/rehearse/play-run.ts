@@ -83,7 +83,7 @@ export async function playRun(
       const leg = new PlayedLeg({ stage, run, options, fateOf });
       const end = await leg.play(folder);
       options.signal.throwIfAborted();
-      // What a person is told after a rehearsal without kills is never about a loss.
+      // A rehearsal without kills never reports a loss.
       if (end === 'lost') run.lose(disturbed?.reading ?? 'done');
       else if (run.end === undefined) run.endLeg(end);
       if (run.end === undefined) await answerAll(run, options);
