@@ -1,11 +1,11 @@
 /**
- * `node bench/code.ts`: what an agent as code costs. One server in this process, on SQLite, without HTTP. The least of the
- * rounds counts: other work on the machine only adds.
+ * `node bench/code.ts [--frameworks]`: what an agent as code costs. One server in this process, on SQLite, without HTTP. The
+ * least of the rounds counts: other work on the machine only adds. With `--frameworks` also those that the kit has adapters
+ * for, with their packages from npm.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SessionId, isTerminalRunStatus, organizationId, tenantId } from '@convoke/contract';
@@ -14,20 +14,10 @@ import { createSession } from '../packages/server/src/app/sessions.ts';
 import { compose } from '../packages/server/src/compose/compose.ts';
 import { readConfig } from '../packages/server/src/config/config.ts';
 import type { Store } from '../packages/server/src/ports/store.ts';
+import { type Program, modelKey, writePrograms } from './code/programs.ts';
 
 const rounds = Number(process.env['ROUNDS'] ?? 15);
 const steps = 200;
-const launcher = createRequire(new URL('../packages/server/package.json', import.meta.url)).resolve(
-  '@convoke/agent/launch',
-);
-/** A name that no other process on the machine has in its command line. */
-const entry = `bench-${process.pid}.ts`;
-const source = `import { agent } from '@convoke/agent';
-export default agent(async (ctx) => {
-  ctx.say('hello');
-  for (let n = 0; n < Number(ctx.prompt); n += 1) await ctx.step('nothing', () => null);
-});
-`;
 
 let commits = 0;
 const counting = (store: Store): Store => ({
@@ -38,16 +28,12 @@ const counting = (store: Store): Store => ({
   },
 });
 
+Object.assign(process.env, modelKey);
 const folder = await mkdtemp(join(tmpdir(), 'convoke-code-'));
-const program = join(folder, 'agents/kit');
-await mkdir(program, { recursive: true });
-await writeFile(join(program, 'agent.yaml'), JSON.stringify({ framework: 'code', entry }));
-await writeFile(join(program, entry), source);
-const loadBefore = (loadavg()[0] ?? 0).toFixed(1);
-const plainMs = await msToLoad({});
-const cache = { NODE_COMPILE_CACHE: join(folder, 'cache') };
-const cachedMs = await msToLoad(cache);
-
+const programs = await writePrograms(join(folder, 'agents'), process.argv.includes('--frameworks'));
+console.log(
+  `load average ${(loadavg()[0] ?? 0).toFixed(1)} before the start, the least of ${rounds} rounds`,
+);
 const convoke = await compose(
   readConfig({
     CONVOKE_PORT: '1',
@@ -67,39 +53,51 @@ const scope = {
 };
 const chargeRate = () => {};
 
-const [cold, kept, stepMs, stepCommits, megabytes]: [
-  number[],
-  number[],
-  number[],
-  number[],
-  number[],
-] = [[], [], [], [], []];
-for (let round = 0; round <= rounds; round += 1) {
-  const request = { agentName: 'kit', idempotencyKey: undefined, chargeRate };
+console.log(
+  'agent | load | … compiled | resident | first event, new process | … kept | empty step',
+);
+for (const program of programs) console.log((await measure(program)).join(' | '));
+await convoke.stop(10_000);
+await rm(folder, { recursive: true, force: true });
+
+async function measure(program: Program): Promise<readonly string[]> {
+  const plain = await msToLoad(program, {});
+  const compiled = await msToLoad(program, { NODE_COMPILE_CACHE: join(folder, 'cache') });
+  const figures: Figures[] = [];
+  // The first round fills the caches.
+  for (let round = 0; round <= rounds; round += 1) figures.push(await roundOf(program));
+  const of = (figure: keyof Figures, digits: number) =>
+    least(figures.slice(1).map((each) => each[figure])).toFixed(digits);
+  return [
+    program.name,
+    `${plain.toFixed(0)} ms`,
+    `${compiled.toFixed(0)} ms`,
+    `${of('megabytes', 0)} MB`,
+    `${of('newMs', 0)} ms`,
+    `${of('keptMs', 1)} ms`,
+    `${of('stepMs', 2)} ms, ${of('stepCommits', 2)} commits`,
+  ];
+}
+
+type Figures = Readonly<
+  Record<'newMs' | 'keptMs' | 'stepMs' | 'stepCommits' | 'megabytes', number>
+>;
+
+async function roundOf(program: Program): Promise<Figures> {
+  const agentName = program.folder.split('/').at(-1) ?? '';
+  const request = { agentName, idempotencyKey: undefined, chargeRate };
   const { id } = (await createSession(services, scope, request)).resource;
   const first = await runOf(id, 0);
   const next = await runOf(id, 0);
   const working = await runOf(id, steps);
-  // The first round fills the caches.
-  if (round === 0) continue;
-  cold.push(first.firstMs);
-  kept.push(next.firstMs);
-  stepMs.push((working.ms - next.ms) / steps);
-  stepCommits.push((working.commits - next.commits) / steps);
-  megabytes.push(await residentMb());
+  return {
+    newMs: first.firstMs,
+    keptMs: next.firstMs,
+    stepMs: (working.ms - next.ms) / steps,
+    stepCommits: (working.commits - next.commits) / steps,
+    megabytes: await residentMb(program),
+  };
 }
-await convoke.stop(10_000);
-await rm(folder, { recursive: true, force: true });
-process.stdout.write(
-  [
-    `load average ${loadBefore} before the start, the least of ${rounds} rounds`,
-    `start and import, without a sandbox: ${plainMs.toFixed(0)} ms, with compiled code ${cachedMs.toFixed(0)} ms`,
-    `resident: ${least(megabytes).toFixed(0)} MB`,
-    `start of a run to its first event: ${least(cold).toFixed(0)} ms in a new process, ${least(kept).toFixed(1)} ms in a kept one`,
-    `an empty step: ${least(stepMs).toFixed(2)} ms, ${least(stepCommits).toFixed(2)} commits`,
-    '',
-  ].join('\n'),
-);
 
 function least(values: readonly number[]): number {
   return Math.min(...values);
@@ -121,7 +119,7 @@ async function runOf(sessionId: SessionId, count: number) {
     }
     const run = await services.store.read.runs.findById(scope, resource.id);
     if (run === undefined || !isTerminalRunStatus(run.status)) return;
-    if (run.status !== 'completed') ending.reject(new Error(JSON.stringify(run)));
+    if (run.status !== 'completed') ending.reject(new Error(JSON.stringify(run.error)));
     ending.resolve();
   };
   const stop = services.fanout.subscribe(`run:${resource.id}`, () => {
@@ -133,13 +131,17 @@ async function runOf(sessionId: SessionId, count: number) {
   return { ms: performance.now() - begunAt, firstMs, commits: commits - commitsBefore };
 }
 
-/** Start of Node, import of the kit and of the program. */
-async function msToLoad(env: Readonly<Record<string, string>>): Promise<number> {
+/** Start of the interpreter, import of the kit and of the program. */
+async function msToLoad(
+  { folder, entry, command }: Program,
+  env: Readonly<Record<string, string>>,
+): Promise<number> {
   const times: number[] = [];
-  const command = ['-c', 'exec 3>&1 1>&2; exec "$@"', 'sh', process.execPath, launcher];
+  const [file, ...first] = command;
+  const parameters = [...first, join(folder, entry), `${folder}/`, '--check', entry];
   for (let round = 0; round <= rounds; round += 1) {
     const begunAt = performance.now();
-    const child = spawn('/bin/sh', [...command, join(program, entry), `${program}/`, '--check'], {
+    const child = spawn(file, parameters, {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
@@ -151,12 +153,12 @@ async function msToLoad(env: Readonly<Record<string, string>>): Promise<number> 
 }
 
 /** Of the program's newest process. */
-async function residentMb(): Promise<number> {
+async function residentMb({ entry }: Program): Promise<number> {
   const found: { pid: number; megabytes: number }[] = [];
   for (const pid of (await readdir('/proc')).map(Number).filter(Number.isInteger)) {
     const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
-    const [node, ...parameters] = (await read('cmdline')).split('\0');
-    if (node !== process.execPath || !parameters.includes(`/agent/${entry}`)) continue;
+    const [interpreter = '', ...parameters] = (await read('cmdline')).split('\0');
+    if (interpreter.endsWith('bwrap') || !parameters.includes(`/agent/${entry}`)) continue;
     const [, kilobytes = '0'] = /VmRSS:\s+(\d+)/.exec(await read('status')) ?? [];
     found.push({ pid, megabytes: Number(kilobytes) / 1024 });
   }

@@ -26,4 +26,8 @@ if [ -e "$2.venv/bin/python3" ] || [ -L "$2.venv/bin/python3" ]; then
     refuse '.venv/bin/python3 leads to a program that the sandbox does not have: make .venv with /usr/bin/python3'
 fi
 command -v "$python" >/dev/null || refuse 'the sandbox has no python3'
-exec "$python" -I -B "${0%/*}/convoke_agent/__main__.py" "$@"
+# Compiled code is written while the program is loaded only; legs find it read-only (D-184).
+write=-B
+if [ "$mode" = --check ] && [ -n "$PYTHONPYCACHEPREFIX" ]; then write=; fi
+exec "$python" -I $write ${PYTHONPYCACHEPREFIX:+-X "pycache_prefix=$PYTHONPYCACHEPREFIX"} \
+  "${0%/*}/convoke_agent/__main__.py" "$@"

@@ -20,6 +20,7 @@ from .context import AsyncContext, Context
 from .failures import Misuse
 from .json_values import dump
 from .leg import Leg
+from .pending import READER
 from .problems import Program, agent_in, load_problem, where_of
 from .threads import Threads
 
@@ -68,7 +69,12 @@ def _load(program: Program) -> Agent | str:
         exec(code, module.__dict__)
     except BaseException as error:
         return load_problem(error, program)
-    return agent_in(module.__dict__, program)
+    loaded = agent_in(module.__dict__, program)
+    if isinstance(loaded, Agent) and loaded.is_async:
+        from . import tasks  # noqa: F401
+    # What was imported so far is in the compiled code that the server has made. What is imported later is beside its source.
+    sys.pycache_prefix = None
+    return loaded
 
 
 def _run_legs(program: Program, lines: int, is_serving: bool) -> None:
@@ -114,7 +120,7 @@ class _Server:
         self._leg: Leg | None = None
         self._early: list[dict] = []
         self._lock = threading.Lock()
-        threading.Thread(target=self._read, args=(lines,), daemon=True).start()
+        threading.Thread(target=self._read, args=(lines,), name=READER, daemon=True).start()
 
     def attach(self, leg: Leg) -> None:
         with self._lock:

@@ -14,6 +14,8 @@ from .replay import Replay, is_foreign
 from .results import shortened, text_of
 from .signal_of_run import Signal
 
+_ENDED_EARLY = "The program ended before its function did."
+
 
 class Leg:
     """Calls the program's function from its first line, with all answers and results that the run has.
@@ -58,6 +60,7 @@ class Leg:
 
     async def perform(self, body: Callable[[], object]) -> None:
         """Runs the function, and ends the leg with it."""
+        self.host.when_empty(self._end_empty)
         if is_foreign(self.start) and self.start["input"]["kind"] == "prompt":
             self.send({"type": "custom", "name": "state_ignored", "data": {}})
         try:
@@ -205,6 +208,13 @@ class Leg:
         self.host.outside(self.signal.notify)
         self.host.cancel()
 
+    def _end_empty(self) -> bool:
+        """Nothing can continue the function any more: it waits for what never comes."""
+        if self._begins or self.is_over:
+            return False
+        self.fail(Misuse(_ENDED_EARLY))
+        return True
+
     async def _idle(self) -> None:
         """Steps that the function did not wait for end before the run does."""
         self._is_ending = True
@@ -226,7 +236,7 @@ class Leg:
 
     def _described(self, error: BaseException) -> str:
         if isinstance(error, SystemExit):
-            return "The program ended before its function did."
+            return _ENDED_EARLY
         is_ours = isinstance(error, (Misuse, NotJson))
         name = "" if is_ours else f"{type(error).__name__}: "
         return f"{name}{text_of(error)}{self._locate(error)}"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 
+#: The name of the thread that reads the server's lines.
+READER = "convoke reader"
+
 
 class Host:
     """What runs a program: `threads.Threads` for `def`, `tasks.Tasks` for `async def`."""
@@ -27,6 +30,9 @@ class Host:
     async def perform(self, work: Callable[[], object]) -> object:
         """Runs the work of a step: other branches of the program continue beside it."""
         raise NotImplementedError
+
+    def when_empty(self, end: Callable[[], bool]) -> None:
+        """Calls back when nothing can continue the program any more. `end` returns whether that ended the leg."""
 
     def cancel(self) -> None:
         """The run was cancelled."""

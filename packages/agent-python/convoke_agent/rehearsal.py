@@ -46,6 +46,7 @@ class RehearsedRun:
         self._calls: dict[str, dict] = {}
         self._answers: dict[str, dict] = {}
         self._open: dict[str, Asked] = {}
+        self._allowed: list[tuple[str | None, object]] = []
         self._checkpoint: dict | None = None if state is None else {"convoke": 1, "state": state}
         self._texts: list[str] = []
         self._covered_texts = 0
@@ -138,7 +139,7 @@ class RehearsedRun:
         for ref, call in self._calls.items():
             if call["status"] != "begun":
                 continue
-            may_repeat = call["is_repeatable"] and self._answers.get(ref, {}).get("kind") != "permission"
+            may_repeat = call["is_repeatable"] and not self._is_allowed(ref, call)
             if call["is_done"] and not may_repeat:
                 self.has_doubt = True
                 call.update(status="left", output="A person says that it was carried out.")
@@ -148,8 +149,15 @@ class RehearsedRun:
     def reply(self) -> None:
         """Replies to everything that is open."""
         for ref, asked in self._open.items():
-            self._answers[ref] = _answer_of(asked, self._answer(asked))
+            answer = self._answers[ref] = _answer_of(asked, self._answer(asked))
+            if answer.get("allow"):
+                self._allowed.append((asked.tool, answer["input"]))
         self._open.clear()
+
+    def _is_allowed(self, ref: str, call: dict) -> bool:
+        """Whether a person has allowed it: one allow is for one execution (D-39, D-176)."""
+        is_asked = self._answers.get(ref, {}).get("kind") == "permission"
+        return is_asked or (call["name"], call["input"]) in self._allowed
 
     def _ask(self, message: dict) -> None:
         ref = message["ref"]

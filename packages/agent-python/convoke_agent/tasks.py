@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 
 from .failures import LegOver, Misuse
-from .pending import Host, Pending
+from .pending import READER, Host, Pending
 
 #: A program that never comes to rest gets its results all the same, after this many turns of the loop.
 _RESTLESS_TURNS_MAX = 100
@@ -22,7 +22,9 @@ class _RestingSelector(selectors.DefaultSelector):
     def __init__(self) -> None:
         super().__init__()
         self.later: deque[Callable[[], None]] = deque()
-        self.loop: asyncio.AbstractEventLoop | None = None
+        self.loop: _Loop | None = None
+        #: Called when nothing can wake the loop any more; returns whether it had something to do then.
+        self.on_empty: Callable[[], bool] = lambda: False
         self._turns = 0
 
     def select(self, timeout: float | None = None) -> list:
@@ -32,7 +34,44 @@ class _RestingSelector(selectors.DefaultSelector):
                 self._turns = 0
                 self.loop.call_soon(self.later.popleft())
             timeout = 0
+        elif timeout is None and self._is_empty():
+            # What a thread said before it ended is there already.
+            events = super().select(0)
+            if events or self.on_empty():
+                return events
         return super().select(timeout)
+
+    def _is_empty(self) -> bool:
+        """Whether the loop waits for no time, for no descriptor but its own, and for no thread of the program."""
+        return len(self.get_map()) <= 1 and self.loop is not None and not self.loop.has_threads
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """Knows whether a thread of the program may still wake it."""
+
+    def __init__(self, selector: _RestingSelector) -> None:
+        super().__init__(selector)
+        self._in_threads = 0
+
+    def run_in_executor(self, executor, func, *args):  # type: ignore[no-untyped-def]
+        future = super().run_in_executor(executor, func, *args)
+        self._in_threads += 1
+        future.add_done_callback(self._left_thread)
+        return future
+
+    def _left_thread(self, future: object) -> None:
+        self._in_threads -= 1
+
+    @property
+    def has_threads(self) -> bool:
+        """Threads of the loop's own executor are idle when it waits for none of them."""
+        if self._in_threads > 0:
+            return True
+        ours = (threading.main_thread(), threading.current_thread())
+        return any(
+            each not in ours and each.name != READER and not each.name.startswith("asyncio_")
+            for each in threading.enumerate()
+        )
 
 
 class Tasks(Host):
@@ -40,7 +79,7 @@ class Tasks(Host):
 
     def __init__(self) -> None:
         self._selector = _RestingSelector()
-        self.loop = asyncio.SelectorEventLoop(self._selector)
+        self.loop = _Loop(self._selector)
         self._selector.loop = self.loop
         self._over: asyncio.Future[None] = self.loop.create_future()
         self._main: asyncio.Task[None] | None = None
@@ -55,6 +94,7 @@ class Tasks(Host):
         try:
             self.loop.run_until_complete(self._until_over(program))
         finally:
+            self._selector.on_empty = lambda: False
             self._main = None
             asyncio.set_event_loop(None)
 
@@ -97,6 +137,9 @@ class Tasks(Host):
 
     def outside(self, callback: Callable[[], None]) -> None:
         self.loop.call_soon(callback)
+
+    def when_empty(self, end: Callable[[], bool]) -> None:
+        self._selector.on_empty = end
 
     async def call(self, function: Callable[[], object]) -> object:
         returned = function()

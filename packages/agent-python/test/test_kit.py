@@ -250,6 +250,60 @@ class Branches(unittest.TestCase):
         self.assertEqual(rehearse(program).text, "7")
 
 
+class Emptiness(unittest.TestCase):
+    early = "The program ended before its function did."
+
+    def test_a_function_that_waits_for_nothing_ends_its_run(self):
+        @agent
+        async def program(ctx):
+            await ctx.step("read", lambda: 1)
+            ctx.say("on the way")
+            await asyncio.get_running_loop().create_future()
+
+        result = rehearse(program)
+        self.assertEqual([result.outcome, result.message, result.text], ["error", self.early, "on the way"])
+
+    def test_so_does_a_step_that_waits_for_nothing_beside_an_open_question(self):
+        @agent
+        async def program(ctx):
+            await asyncio.gather(ctx.ask("Why?"), ctx.step("slow", asyncio.Event().wait))
+
+        self.assertEqual(rehearse(program).message, self.early)
+
+    def test_a_thread_may_still_wake_it(self):
+        @agent
+        async def program(ctx):
+            loop, gate = asyncio.get_running_loop(), threading.Event()
+            woken = loop.create_future()
+
+            def wake():
+                gate.wait()
+                loop.call_soon_threadsafe(woken.set_result, "woken")
+
+            threading.Thread(target=wake).start()
+            loop.call_soon(gate.set)
+            text = await woken
+            return f"{text} {await loop.run_in_executor(None, lambda: 'twice')}"
+
+        self.assertEqual(rehearse(program).text, "woken twice")
+
+    def test_an_idle_thread_of_the_executor_does_not(self):
+        @agent
+        async def program(ctx):
+            await asyncio.get_running_loop().run_in_executor(None, lambda: 1)
+            await asyncio.Event().wait()
+
+        self.assertEqual(rehearse(program).message, self.early)
+
+    def test_neither_a_descriptor_nor_a_timer_counts_as_nothing(self):
+        @agent
+        async def program(ctx):
+            child = await asyncio.create_subprocess_exec("true")
+            return f"{await child.wait()} {await asyncio.sleep(0.01, 'late')}"
+
+        self.assertEqual(rehearse(program).text, "0 late")
+
+
 class Doubt(unittest.TestCase):
     def test_a_step_that_was_left_raises_what_the_person_said(self):
         notes = []

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Agent } from './agent.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Answer, KitMessage, KnownCall, Point, StartMessage } from './lines.ts';
@@ -52,6 +53,8 @@ export class RehearsedRun {
   readonly #calls = new Map<string, LedgerEntry>();
   readonly #answers = new Map<string, Answer>();
   readonly #open = new Map<string, Asked>();
+  /** What a person has allowed: one allow is for one execution (D-39). */
+  readonly #allowed: { readonly tool: string; readonly input: Json }[] = [];
   #checkpoint: Json;
   #texts: string[] = [];
   #coveredTexts = 0;
@@ -170,7 +173,7 @@ export class RehearsedRun {
     this.#usage.push({ model: 'another leg', tokens: 0 });
     for (const [ref, call] of this.#calls) {
       if (call.status !== 'begun') continue;
-      const mayRepeat = call.isRepeatable && this.#answers.get(ref)?.kind !== 'permission';
+      const mayRepeat = call.isRepeatable && !this.#isAllowed(ref, call);
       if (call.isDone && !mayRepeat) {
         this.hasDoubt = true;
         Object.assign(call, { status: 'left', output: 'A person says that it was carried out.' });
@@ -181,8 +184,21 @@ export class RehearsedRun {
   /** Replies to everything that is open. */
   reply(): void {
     const { answer = defaultReply } = this.#options;
-    for (const [ref, asked] of this.#open) this.#answers.set(ref, answerOf(asked, answer(asked)));
+    for (const [ref, asked] of this.#open) {
+      const given = answerOf(asked, answer(asked));
+      this.#answers.set(ref, given);
+      if (asked.kind === 'permission' && 'input' in given)
+        this.#allowed.push({ tool: asked.tool, input: given.input });
+    }
     this.#open.clear();
+  }
+
+  /** A framework may ask under another ref than that of the call (D-176). */
+  #isAllowed(ref: string, { name, input }: LedgerEntry): boolean {
+    if (this.#answers.get(ref)?.kind === 'permission') return true;
+    return this.#allowed.some(
+      (allowed) => allowed.tool === name && isDeepStrictEqual(allowed.input, input),
+    );
   }
 
   #ask(message: Extract<KitMessage, { type: 'user_question' | 'permission_request' }>): void {

@@ -49,6 +49,8 @@ export interface ToolCall extends Pick<StepOptions, 'repeatable' | 'touches'> {
   readonly id: string;
   readonly tool: string;
   readonly input: Json;
+  /** A person has allowed it before: the operator's list is not asked. */
+  readonly isCleared?: boolean;
 }
 
 export type Permission =
@@ -80,8 +82,8 @@ interface Call {
   readonly input: Json;
   readonly touches: Touches;
   readonly isRepeatable: boolean;
-  /** No tool, so the operator's list does not name it. */
-  readonly isModel?: boolean;
+  /** No tool, or allowed before: the operator's list is not asked. */
+  readonly isCleared?: boolean | undefined;
 }
 
 interface Permitted {
@@ -192,7 +194,8 @@ export class Steps {
       const permitted = this.#permitted.get(this.#keyOf(call));
       this.#permitted.delete(this.#keyOf(call));
       const ref = permitted?.ref ?? countName(this.#scope, nameOfCall(call));
-      return this.#takeStep({ ...callOf(call), ...permitted, ref, name: call.tool }, work);
+      const { tool: name, isCleared } = call;
+      return this.#takeStep({ ...callOf(call), ...permitted, ref, name, isCleared }, work);
     });
   }
 
@@ -203,7 +206,7 @@ export class Steps {
     return this.#orEnd(async () => {
       this.#guardOutside('a model request');
       const taken = takeName(this.#scope, 'model', 'request');
-      const call = { ...callOf(options), ref: taken.ref, name: 'model', isModel: true };
+      const call = { ...callOf(options), ref: taken.ref, name: 'model', isCleared: true };
       const ask: Work = async (step) => ({ shape: now, answer: await work(step) });
       try {
         const stored = (await this.#takeStep(call, ask)) as { shape: string; answer: Json };
@@ -273,7 +276,8 @@ export class Steps {
   async #takeStep(call: Call, work: Work): Promise<unknown> {
     const known = this.#leg.replay.take(call.ref);
     if (known !== undefined) return this.#resume(call, known, work);
-    if (call.isModel === true || !this.needsApproval(call.name)) return this.#carryOut(call, work);
+    const isFree = call.isCleared === true || !this.needsApproval(call.name);
+    if (isFree) return this.#carryOut(call, work);
     const answer = await this.#permission(call);
     if (answer.allow) return this.#carryOut({ ...call, input: answer.input }, work);
     await this.#leg.deliveredLate(call.ref);

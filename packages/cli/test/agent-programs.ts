@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -25,6 +26,28 @@ import { agent } from '@convoke/agent';
 export default agent(async (ctx) => {
   const { allowed } = await ctx.approve('pay', {}, () => appendFileSync('ledger.txt', 'paid\\n'));
   return allowed ? 'Paid.' : 'Not paid.';
+});
+`,
+  },
+  // Writes a line into the ledger, and then takes as long as a test.
+  pays: {
+    'agent.yaml': 'framework: code\n',
+    'agent.ts': `import { appendFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { InDoubt, agent } from '@convoke/agent';
+
+export default agent(async (ctx) => {
+  ctx.say('I pay it. ');
+  const payment = async () => {
+    appendFileSync('ledger.txt', 'paid\\n');
+    await setTimeout(3_600_000);
+  };
+  try {
+    await ctx.step('pay', payment, { input: { invoice: 7 } });
+  } catch (error) {
+    if (!(error instanceof InDoubt)) throw error;
+  }
+  return 'Paid.';
 });
 `,
   },
@@ -90,4 +113,10 @@ export async function writeAgents(folder: string, ...names: readonly string[]): 
       await writeFile(file, text, { mode: path.endsWith('.sh') ? 0o755 : 0o644 });
     }
   }
+}
+
+/** How often an agent has paid: the lines of its ledger, in the folder of its session. */
+export function paymentsIn(place: string): number {
+  const ledgers = globSync(join(place, '.convoke/workspaces/*/*/ledger.txt'));
+  return ledgers.flatMap((path) => readFileSync(path, 'utf8').trim().split('\n')).length;
 }

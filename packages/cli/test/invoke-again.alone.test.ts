@@ -2,6 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
+import { eventually } from '../../server/test/support/eventually.ts';
 import { requireSandbox, requireTerminal } from '../../../test/services.ts';
 import { writeAgents } from './agent-programs.ts';
 import { type CommandLine, createCommandLine, mainPath, ownEnvironment } from './command-line.ts';
@@ -42,10 +43,13 @@ test('an agent is invoked after each change, with the answers given before, unti
     await terminal.type('y');
     await terminal.shows(/Refunded, since it was broken\.\n+waiting for a change/);
 
-    await save(first.replace('Refunded', 'Repaid'));
+    const printing = first.replace('  const why', "  console.log('\\u001b[31mhere');\n  const why");
+    await save(printing.replace('Refunded', 'Repaid'));
     const again = await terminal.shows(/Repaid, since it was broken\.\n+waiting for a change/);
     expect(again).toContain('as before: Why is it refunded? broken');
     expect(again).toContain('as before: refund: allow');
+    // What the program prints, its author sees where the server runs, and nothing of it controls the terminal.
+    await eventually(() => server.errors().includes('careful | ⟨U+001B⟩[31mhere'));
 
     await save('enum Colour { Red }\n');
     await terminal.shows(/"careful" is not loaded: agent\.ts:1: "enum" needs a build step/);

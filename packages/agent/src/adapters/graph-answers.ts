@@ -25,12 +25,12 @@ export async function answersTo(
   const answers = open.map(async ({ id = '', value, task }) => {
     // Two interrupts of a node have one id: how many answers its task has taken tells them apart (D-363).
     const key = `interrupt ${id} ${resumesOf(saver.content, task)}`;
-    return [id, await answerTo(key, plain(value ?? null) as Json)] as const;
+    return [id, await answerTo(saver, key, plain(value ?? null) as Json)] as const;
   });
   return Object.fromEntries(await Promise.all(answers));
 }
 
-async function answerTo(key: string, value: Json): Promise<unknown> {
+async function answerTo(saver: GraphSaver, key: string, value: Json): Promise<unknown> {
   const { steps } = current();
   const { actionRequests, convoke } = (value ?? {}) as {
     readonly actionRequests?: readonly Action[];
@@ -42,7 +42,11 @@ async function answerTo(key: string, value: Json): Promise<unknown> {
     if (!Array.isArray(actionRequests)) return (await askFor(value)) ?? null;
     const decisions = (actionRequests as readonly Action[]).map(async (action, index) => {
       const call = { id: String(index), tool: action.name, input: action.args };
-      return decisionOf(action, await steps.permit(call));
+      const permission = await steps.permit(call);
+      if (permission.allowed) {
+        saver.allowed.add(`${key} ${index}`, { tool: action.name, input: permission.input });
+      }
+      return decisionOf(action, permission);
     });
     return { decisions: await Promise.all(decisions) };
   });

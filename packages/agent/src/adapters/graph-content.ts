@@ -59,3 +59,22 @@ function isTaskBelow(namespace: string, graph: string): boolean {
   const isBelow = graph === '' ? namespace !== '' : namespace.startsWith(`${graph}|`);
   return isBelow && namespace.includes(':');
 }
+
+interface StreamedMessage {
+  readonly kwargs?: { readonly tool_calls?: readonly object[]; tool_call_chunks?: object[] };
+}
+
+/**
+ * Drops the pieces in which a model streamed its calls: LangChain would make the calls of a loaded message of them once more,
+ * without the input that a person has changed since.
+ */
+export function withCallsAsTheyAre(text: string): string {
+  if (!text.includes('"tool_call_chunks":[{')) return text;
+  const value: unknown = JSON.parse(text, (_key, member: unknown) => {
+    const { kwargs } = (member ?? {}) as StreamedMessage;
+    const isStreamed = Array.isArray(kwargs?.tool_call_chunks) && Array.isArray(kwargs.tool_calls);
+    if (isStreamed && kwargs.tool_calls.length > 0) kwargs.tool_call_chunks = [];
+    return member;
+  });
+  return JSON.stringify(value);
+}

@@ -1,7 +1,15 @@
 import { Misuse } from '../failures.ts';
 import type { Speaker } from '../floor.ts';
+import type { Json } from '../json.ts';
 import type { Leg } from '../leg.ts';
-import { type Content, keyOfWrite, withCheckpoint, withWrites } from './graph-content.ts';
+import { type AllowedCalls, readSaved } from './graph-allowed.ts';
+import {
+  type Content,
+  keyOfWrite,
+  withCallsAsTheyAre,
+  withCheckpoint,
+  withWrites,
+} from './graph-content.ts';
 import type { CheckpointConfig, CheckpointTuple, LangGraph } from './graph-types.ts';
 
 const langGraph = (await import('@langchain/langgraph' satisfies string)) as LangGraph;
@@ -21,6 +29,7 @@ export function saverOf(leg: Leg): GraphSaver {
  */
 export class GraphSaver extends BaseCheckpointSaver {
   readonly #leg: Leg;
+  readonly allowed: AllowedCalls;
   #content: Content;
   /** Tasks that have spoken, by id. */
   readonly #speakers = new Map<string, Speaker & { readonly graph: string }>();
@@ -31,10 +40,13 @@ export class GraphSaver extends BaseCheckpointSaver {
   #isDirty = false;
   #onStored: (() => void)[] = [];
 
-  constructor(leg: Leg, content: Content = {}) {
+  /** Continues with what was saved. */
+  constructor(leg: Leg, saved: Json | Content | undefined) {
     super();
     this.#leg = leg;
+    const { content, allowed } = readSaved(saved);
     this.#content = content;
+    this.allowed = allowed;
     savers.set(leg, this);
   }
 
@@ -128,7 +140,7 @@ export class GraphSaver extends BaseCheckpointSaver {
   #store(): void {
     if (!this.#isDirty || !this.#leg.progress.floor.isFree) return;
     this.#isDirty = false;
-    this.#leg.progress.keep(this.#content as never);
+    this.#leg.progress.keep(this.allowed.savedWith(this.#content));
     this.#unstored.clear();
     for (const resolve of this.#onStored.splice(0)) resolve();
   }
@@ -150,6 +162,6 @@ export class GraphSaver extends BaseCheckpointSaver {
 
   async #dump(value: unknown): Promise<string> {
     const [, bytes] = await this.serde.dumpsTyped(value);
-    return Buffer.from(bytes).toString();
+    return withCallsAsTheyAre(Buffer.from(bytes).toString());
   }
 }

@@ -1,6 +1,7 @@
 import { current } from '../current.ts';
-import type { Json } from '../json.ts';
-import type { StepCall, StepOptions } from '../steps.ts';
+import { Denied } from '../failures.ts';
+import { type Json, jsonCopy } from '../json.ts';
+import type { StepCall, StepOptions, ToolCall } from '../steps.ts';
 import { saverOf } from './graph-saver.ts';
 import type { LangGraph } from './graph-types.ts';
 import { plain } from './model-answer.ts';
@@ -14,7 +15,8 @@ interface Config {
   readonly configurable?: Readonly<Record<string, unknown>>;
 }
 interface ToolConfig extends Config {
-  readonly toolCall?: { readonly id?: string };
+  /** With the arguments as the model gave them. */
+  readonly toolCall?: { readonly id?: string; readonly args?: unknown };
 }
 type Func = (input: unknown, manager: unknown, config: ToolConfig) => unknown;
 
@@ -30,6 +32,11 @@ interface Task {
 
 type Call = Parameters<typeof callTool>[0];
 
+interface Request {
+  readonly call: Call;
+  readonly args: unknown;
+}
+
 /** Makes each call of the tools a step of its node's task: it is carried out once, however often the node runs. */
 export function durableTools<T extends readonly object[]>(
   tools: T,
@@ -43,7 +50,8 @@ export function durableTools<T extends readonly object[]>(
     const durable: Func = (input, manager, config) => {
       const call = { id: config.toolCall?.id ?? '', tool: name, input, ...options[name] };
       const execute = (approved: unknown) => func(approved, manager, config);
-      return inTask(config, (task) => tellDoubt(() => callInTask(call, task, execute)));
+      const request = { call, args: config.toolCall?.args ?? input };
+      return inTask(config, (task) => tellDoubt(() => callInTask(request, task, execute)));
     };
     return Object.assign(copy, { func: durable });
   }) as unknown as T;
@@ -55,8 +63,37 @@ export function step<T>(
   work: (call: StepCall) => T | Promise<T>,
   options?: StepOptions,
 ): Promise<T> {
+  return inTask(getConfig(), (task) => stepInTask({ name, options }, task, work)) as Promise<T>;
+}
+
+interface NamedStep {
+  readonly name: string;
+  readonly options: StepOptions | undefined;
+}
+
+/** Steps of each execution of a node that the operator's list names, to tell those of one name apart. */
+const listedSteps = new WeakMap<Scratchpad, string[]>();
+
+async function stepInTask(
+  { name, options = {} }: NamedStep,
+  { namespace: task, scratchpad }: Task,
+  work: (call: StepCall) => unknown,
+): Promise<unknown> {
   const { steps } = current();
-  return inTask(getConfig(), () => steps.step(name, work, options)) as Promise<T>;
+  if (!steps.needsApproval(name)) return steps.step(name, work, options);
+  const listed = listedSteps.get(scratchpad) ?? [];
+  listedSteps.set(scratchpad, [...listed, name]);
+  const id = `step ${listed.filter((each) => each === name).length}`;
+  const input = jsonCopy(options.input ?? {}, 'input') as Json;
+  const call = { ...options, input, id, tool: name };
+  askOperator({ ...call, task });
+  return steps.call(call, work);
+}
+
+/** The operator's list is asked as LangGraph asks: the node stops, and runs again with the answer. */
+function askOperator(call: ToolCall & { readonly task: string }): void {
+  const answer = interrupt({ convoke: call }) as { allowed: boolean; reason?: string | null };
+  if (!answer.allowed) throw new Denied(call.tool, answer.reason ?? null);
 }
 
 /** Waits until the id of the task is stored, and runs the body with the names of its task. */
@@ -71,18 +108,19 @@ async function inTask(
   return steps.inTask(namespace, scratchpad, () => body({ namespace, scratchpad }));
 }
 
-/** The operator's list is asked as LangGraph asks: the node stops, and runs again with the answer. */
+/** Calls a tool, which the operator's list may name. */
 async function callInTask(
-  call: Call,
+  { call, args }: Request,
   task: Task,
   execute: (input: unknown) => unknown,
 ): Promise<unknown> {
-  if (current().steps.needsApproval(call.tool)) {
-    const asked = { ...call, input: plain(call.input) as Json, task: task.namespace };
-    const answer = interrupt({ convoke: asked }) as { allowed: boolean; reason?: string };
-    if (!answer.allowed) return answer.reason ?? 'not allowed';
-  }
-  return callUntilDone(call, task.scratchpad, execute);
+  const { leg, steps } = current();
+  if (!steps.needsApproval(call.tool)) return callUntilDone(call, task.scratchpad, execute);
+  const inputs = [plain(args), plain(call.input)] as Json[];
+  const isCleared = saverOf(leg).allowed.take(`${task.namespace} ${call.id}`, call.tool, inputs);
+  // What is thrown for a denial is the model's result.
+  if (!isCleared) askOperator({ ...call, input: plain(call.input) as Json, task: task.namespace });
+  return callUntilDone({ ...call, isCleared }, task.scratchpad, execute);
 }
 
 /** A tool that interrupts itself does so in one step, and continues with the answer in another. */

@@ -38,7 +38,7 @@ export async function runGraph(
 ): Promise<void> {
   const { leg } = current();
   const state = ctx.state as { graph?: Content };
-  const saver = new GraphSaver(leg, (ctx.saved as Content | undefined) ?? state.graph);
+  const saver = new GraphSaver(leg, ctx.saved ?? state.graph);
   const control = new RunControl();
   const graph = compile(saver as never);
   const options = {

@@ -62,7 +62,8 @@ export class FolderWatch {
     return Math.ceil(Math.max(this.#options.pollMs ?? defaultPollMs, tookMs * pollShare));
   }
 
-  #changed(): void {
+  /** Scans soon. */
+  changed(): void {
     if (this.#scanning !== undefined) this.#again = true;
     // Later events do not postpone the scan, so that constant changes cannot starve it.
     else if (!this.#soon) this.#schedule(settleMs);
@@ -117,7 +118,7 @@ export class FolderWatch {
 
   #open(path: string): FSWatcher | undefined {
     try {
-      const watcher = watch(path, { persistent: false }, () => this.#changed());
+      const watcher = watch(path, { persistent: false }, () => this.changed());
       watcher.on('error', () => this.#forget(path));
       return watcher;
     } catch (error) {

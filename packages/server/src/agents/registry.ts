@@ -8,11 +8,14 @@ import { errorCode, hasCode } from '../runtime/error-code.ts';
 import { type AgentHarnesses, type ReadAgent, readAgentFolder } from './agent-folder.ts';
 import { type FolderScan, scanFolder } from './folder-scan.ts';
 import { FolderWatch, type Scanned } from './folder-watch.ts';
+import { Readings } from './readings.ts';
 
 const agentsMax = 1000;
 const readAtOnce = 16;
 /** A person makes the folder first and then writes its `agent.yaml`: it is not broken in between. */
 const graceMs = 1000;
+/** A scan does not wait longer for one folder. */
+const patienceMs = 1000;
 /** Pauses before a folder whose reading failed for a passing reason is read again; each is twice the one before (D-366). */
 const pauseMs = 30_000;
 const pauseMaxMs = 15 * 60_000;
@@ -24,6 +27,8 @@ export interface OpenAgents {
   readonly log: Log;
   /** Needed to tell what a run costs; none when absent. */
   readonly prices?: Prices | undefined;
+  /** How long a scan waits for one folder, whose agent may take long to load. */
+  readonly patienceMs?: number;
   /** How often to scan without an event, because watchers can lose events. */
   readonly pollMs?: number;
   /** Now, in milliseconds. */
@@ -57,6 +62,7 @@ interface Reading {
 class AgentRegistry implements Agents {
   readonly #options: OpenAgents;
   readonly #watch: FolderWatch;
+  readonly #slow: Readings;
   #readings = new Map<string, Reading>();
   /** When each folder that has no `agent.yaml` yet was first seen; undefined before the first scan is over. */
   #arriving: ReadonlyMap<string, number> | undefined;
@@ -69,6 +75,10 @@ class AgentRegistry implements Agents {
       pollMs: options.pollMs,
       watch: options.watch,
       onChange: () => this.#refresh(),
+    });
+    this.#slow = new Readings({
+      patienceMs: options.patienceMs ?? patienceMs,
+      onReady: () => this.#watch.changed(),
     });
   }
 
@@ -103,16 +113,12 @@ class AgentRegistry implements Agents {
     const directories = [{ path: folder, inode: (await stat(folder)).ino }];
     const readings = new Map<string, Reading>();
     const arriving = new Map<string, number>();
-    for (let from = 0; from < Math.min(names.length, agentsMax); from += readAtOnce) {
-      const batch = names.slice(from, Math.min(from + readAtOnce, agentsMax));
-      const results = await Promise.all(batch.map((name) => this.#read(name)));
-      for (const [index, name] of batch.entries()) {
-        const found = results[index];
-        if (found === undefined) continue;
-        directories.push(...found.directories);
-        if (found.reading === undefined) arriving.set(name, found.since);
-        else readings.set(name, found.reading);
-      }
+    const read = names.slice(0, agentsMax);
+    this.#slow.retain(new Set(read));
+    for (const [name, found] of await this.#readAll(read)) {
+      directories.push(...found.directories);
+      if (found.since !== undefined) arriving.set(name, found.since);
+      if (found.reading !== undefined) readings.set(name, found.reading);
     }
     if (names.length > agentsMax) {
       const reason = `contains ${names.length} agents, but only the first ${agentsMax} by name are read: remove the others`;
@@ -121,6 +127,20 @@ class AgentRegistry implements Agents {
     this.#swap(readings);
     this.#arriving = arriving;
     return { directories, ...(arriving.size > 0 && { againMs: graceMs }) };
+  }
+
+  /** What was found in each folder, in the order of the names. A folder that takes long holds up none of the others. */
+  async #readAll(names: readonly string[]): Promise<readonly (readonly [string, Found])[]> {
+    const found = new Map<string, Found | undefined>();
+    const next = names.values();
+    const readNext = async () => {
+      for (const name of next) found.set(name, await this.#read(name));
+    };
+    await Promise.all(Array.from({ length: readAtOnce }, readNext));
+    return names.flatMap((name) => {
+      const each = found.get(name);
+      return each === undefined ? [] : [[name, each] as const];
+    });
   }
 
   async #read(name: string): Promise<Found | undefined> {
@@ -143,13 +163,22 @@ class AgentRegistry implements Agents {
     }
     if (before === undefined && !scan.hasDefinition && this.#arriving !== undefined) {
       const since = this.#arriving.get(name) ?? now();
-      if (now() - since < graceMs) return { reading: undefined, since, directories };
+      if (now() - since < graceMs) return { since, directories };
     }
     const request = { folder: scan.folder, name, harnesses, prices, now: now() };
-    const result: ReadAgent =
+    const result: ReadAgent | undefined =
       problem === undefined
-        ? await readAgentFolder({ ...request, before: before?.result })
+        ? await this.#slow.read({
+            name,
+            fingerprint,
+            // A server that did not know all its agents would end their runs, so it does not start before (D-427).
+            isAwaited: this.#arriving === undefined,
+            read: () => readAgentFolder({ ...request, before: before?.result }),
+          })
         : { ok: false, reason: problem };
+    // Until it has been read, what was known of it holds.
+    if (result === undefined)
+      return { directories, ...(before !== undefined && { reading: before }) };
     const failures = isSame ? (before.again?.failures ?? 0) : 0;
     return { reading: { fingerprint, result, ...laterIf(result, failures, now()) }, directories };
   }
@@ -194,11 +223,14 @@ function laterIf(result: ReadAgent, failures: number, now: number): Pick<Reading
   return { again: { at, failures: failures + 1 } };
 }
 
-/** What was found in one folder. Without a reading it has no `agent.yaml` yet, and was first seen at `since`. */
-type Found = { readonly directories: FolderScan['directories'] } & (
-  | { readonly reading: Reading }
-  | { readonly reading: undefined; readonly since: number }
-);
+/** What was found in one folder. */
+interface Found {
+  readonly directories: FolderScan['directories'];
+  /** Absent while there is none. */
+  readonly reading?: Reading;
+  /** When it was first seen, if it has no `agent.yaml` yet. */
+  readonly since?: number;
+}
 
 /** Tells the person who edits agents what the server made of it. */
 function logChanges(

@@ -13,7 +13,11 @@ export function redactedEvent(event: HarnessEvent, redact: (text: string) => str
     case 'custom':
       return { ...event, data: redactedJson(event.data, redact) };
     case 'permission_request':
-      return { ...event, toolInput: redactedJson(event.toolInput, redact) };
+      return {
+        ...event,
+        toolInput: redactedJson(event.toolInput, redact),
+        ...(event.toolCallId !== undefined && { toolCallId: redact(event.toolCallId) }),
+      };
     case 'user_question':
       return {
         ...event,

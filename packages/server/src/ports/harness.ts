@@ -240,6 +240,8 @@ export type HarnessEvent =
   | {
       readonly type: 'permission_request';
       readonly ref: string;
+      /** The id of the call in the framework's events, if it has one (D-192). */
+      readonly toolCallId?: string;
       readonly toolName: string;
       readonly toolInput: Json;
     }

@@ -45,6 +45,8 @@ export interface SpawnOptions {
   readonly limits: ProcessLimits;
   /** Hosts it may reach (`domain/egress.ts`). Empty means no network at all. */
   readonly network: readonly string[];
+  /** Gets what it writes to standard error. */
+  readonly onErrorOutput?: ((chunk: Buffer) => void) | undefined;
 }
 
 export interface ProcessLimits {

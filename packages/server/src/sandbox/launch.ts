@@ -22,6 +22,8 @@ export interface Launch {
   /** How long the watcher of the chain lets it run unless that is extended; `undefined` without a watcher. */
   readonly watchedMs: number | undefined;
   readonly clock: Clock;
+  /** Gets what the program writes to standard error. */
+  readonly onErrorOutput?: ((chunk: Buffer) => void) | undefined;
   /** Called when the program and all its processes have ended. */
   readonly onEnd: () => Promise<void>;
 }
@@ -93,7 +95,10 @@ class LaunchedProcess implements WatchedProcess {
     this.stdin = writable(stdin);
     this.#watcher = request.watchedMs === undefined ? undefined : writable(stdio.at(-1));
     this.stdout = isWrapped ? readable(stdout) : this.#untilIdle(readable(stdout));
-    readable(stderr).on('data', (chunk: Buffer) => this.#keepErrors(chunk));
+    readable(stderr).on('data', (chunk: Buffer) => {
+      this.#keepErrors(chunk);
+      request.onErrorOutput?.(chunk);
+    });
     const onInit = (pid: number) => {
       this.#init = pid;
     };

@@ -1,4 +1,4 @@
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile, readdir, readlink } from 'node:fs/promises';
 
 /** Relay to the proxy, which forks a process for each connection: these are not the program's. */
 const relay = 'socat';
@@ -16,18 +16,44 @@ interface ListedProcess {
  * 0 where there is no /proc.
  */
 export async function markProcesses(root: number): Promise<() => Promise<number>> {
-  const before = await descendantsOf(root);
+  const view = await viewOf(root);
+  const before = await descendantsIn(view);
+  if (before === undefined) return async () => 0;
   const known = new Set(before.map(({ id }) => id));
   const relays = new Set(before.filter(({ name }) => name === relay).map(({ pid }) => pid));
   return async () => {
-    const now = await descendantsOf(root);
+    const now = await descendantsIn(view);
+    // A list that can no longer be read may have anything: the caller must not rely on an idle program.
+    if (now === undefined) return 1;
     return now.filter(({ id, parent }) => !known.has(id) && !relays.has(parent)).length;
   };
 }
 
-async function descendantsOf(root: number): Promise<readonly ListedProcess[]> {
-  const names = await readdir('/proc').catch(() => []);
-  const running = await Promise.all(names.map(Number).filter(Number.isInteger).map(statOf));
+/** A list of processes, and the pid that the root has in it. */
+interface View {
+  readonly folder: string;
+  readonly root: number;
+}
+
+/**
+ * The /proc of the program's own pid namespace, where it can be read: it has the program's few processes, and that of the
+ * server all of the machine (D-425).
+ */
+async function viewOf(root: number): Promise<View> {
+  const own = `/proc/${root}/root/proc`;
+  const paths = [`/proc/${root}/ns/pid`, '/proc/self/ns/pid', `${own}/1/ns/pid`];
+  const [namespace, ofServer, ofFirst] = await Promise.all(
+    paths.map((path) => readlink(path).catch(() => undefined)),
+  );
+  const isOwn = namespace !== undefined && namespace !== ofServer && namespace === ofFirst;
+  return isOwn ? { folder: own, root: 1 } : { folder: '/proc', root };
+}
+
+async function descendantsIn({ folder, root }: View): Promise<ListedProcess[] | undefined> {
+  const names = await readdir(folder).catch(() => undefined);
+  if (names === undefined) return undefined;
+  const pids = names.map(Number).filter(Number.isInteger);
+  const running = await Promise.all(pids.map((pid) => statOf(folder, pid)));
   const childrenOf = Map.groupBy(running, (each) => each?.parent);
   const found: ListedProcess[] = [];
   const parents = [root];
@@ -43,8 +69,8 @@ async function descendantsOf(root: number): Promise<readonly ListedProcess[]> {
 }
 
 /** `undefined` for a process that has ended, also for a zombie. */
-async function statOf(pid: number): Promise<ListedProcess | undefined> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+async function statOf(folder: string, pid: number): Promise<ListedProcess | undefined> {
+  const text = await readFile(`${folder}/${pid}/stat`, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
   // The name in parentheses may contain anything, so fields are read after the last parenthesis.
   const end = text.lastIndexOf(')');

@@ -257,6 +257,7 @@ class ProcessSandbox implements Sandbox {
       seconds: limits.seconds,
       watchedMs,
       clock: this.#options.clock,
+      onErrorOutput: options.onErrorOutput,
       onEnd: async () => proxy?.close(),
     });
   }
@@ -279,6 +280,7 @@ class ProcessSandbox implements Sandbox {
       seconds: limits.seconds,
       watchedMs,
       clock: this.#options.clock,
+      onErrorOutput: options.onErrorOutput,
       onEnd: async () => undefined,
     });
   }

@@ -95,6 +95,82 @@ test('a folder whose program could not be loaded in time is read again, after lo
   expect(attempts).toEqual([0, 30_000, 90_000, now]);
 });
 
+describe('an agent that takes long to load', () => {
+  /** Reads `slow…` agents when the test says so. */
+  async function openSlow(files: Readonly<Record<string, string>>) {
+    const folder = await temporaryFolder();
+    await writeFiles(folder, { 'first/agent.yaml': echo });
+    const loads: ((prepared: PreparedAgent) => void)[] = [];
+    const prepare = async ({ name }: { name: string }): Promise<PreparedAgent> => {
+      if (!name.startsWith('slow')) return { ok: true, digest: '' };
+      return new Promise((resolve) => loads.push(resolve));
+    };
+    const harnesses = new Map([['scripted', { read: readScript, prepare }]]);
+    const { agents } = await open(folder, { harnesses, watch: false, pollMs: 5, patienceMs: 5 });
+    // A registry that waits for one of them could not be closed.
+    onTestFinished(() => loads.forEach((load) => load({ ok: true, digest: '' })));
+    await writeFiles(folder, files);
+    return { folder, agents, loads, named: () => agents.all().map(({ name }) => name) };
+  }
+
+  test('delays none that comes with it or later, and is listed when it has loaded (D-427)', async () => {
+    const slow = await openSlow({ 'a-second/agent.yaml': echo, 'slow/agent.yaml': echo });
+    const { folder, agents, loads, named } = slow;
+    await eventually(() => loads.length === 1 && agents.find('a-second') !== undefined);
+    await writeFiles(folder, { 'third/agent.yaml': echo });
+    await eventually(() => agents.find('third') !== undefined);
+    expect([named(), agents.problems(), loads.length]).toEqual([
+      ['a-second', 'first', 'third'],
+      [],
+      1,
+    ]);
+    loads[0]?.({ ok: true, digest: 'loaded' });
+    await eventually(() => agents.find('slow') !== undefined);
+    expect(named()).toEqual(['a-second', 'first', 'slow', 'third']);
+    expect(loads).toHaveLength(1);
+  });
+
+  test('is read again when it was edited meanwhile; until then its last reading holds', async () => {
+    const { folder, agents, loads } = await openSlow({ 'slow/agent.yaml': echo });
+    await eventually(() => loads.length === 1);
+    await appendFile(join(folder, 'slow/agent.yaml'), 'description: Edited\n');
+    await writeFiles(folder, { 'third/agent.yaml': echo });
+    await eventually(() => agents.find('third') !== undefined);
+    loads[0]?.({ ok: true, digest: 'before the edit' });
+    await eventually(() => loads.length === 2);
+    expect(agents.find('slow')).toBeUndefined();
+    loads[1]?.({ ok: true, digest: 'after the edit' });
+    await eventually(() => agents.find('slow')?.description === 'Edited');
+    await appendFile(join(folder, 'slow/agent.yaml'), 'name: slow\n');
+    await eventually(() => loads.length === 3);
+    expect(agents.find('slow')?.description).toBe('Edited');
+    loads[2]?.({ ok: false, problem: 'is wrong' });
+    await eventually(() => reasonOf(agents, 'slow') === 'is wrong');
+  });
+
+  test('is forgotten with its folder', async () => {
+    const { folder, agents, loads, named } = await openSlow({ 'slow/agent.yaml': echo });
+    await eventually(() => loads.length === 1);
+    await rm(join(folder, 'slow'), { recursive: true });
+    loads[0]?.({ ok: true, digest: '' });
+    await writeFiles(folder, { 'third/agent.yaml': echo });
+    await eventually(() => agents.find('third') !== undefined);
+    expect(named()).toEqual(['first', 'third']);
+  });
+
+  test('sixteen such agents at once still leave room for others', async () => {
+    const names = Array.from({ length: 16 }, (_, index) => `slow-${index}/agent.yaml`);
+    const files = Object.fromEntries(names.map((name) => [name, echo]));
+    const { folder, agents, loads } = await openSlow(files);
+    await eventually(() => loads.length === 16);
+    await writeFiles(folder, { 'third/agent.yaml': echo });
+    await eventually(() => agents.find('third') !== undefined);
+    expect(agents.all()).toHaveLength(2);
+    for (const load of loads) load({ ok: true, digest: '' });
+    await eventually(() => agents.all().length === 18);
+  });
+});
+
 describe.each([
   { how: 'reported by the watcher', options: { pollMs: 60_000 } },
   { how: 'found by polling alone', options: { watch: false, pollMs: 20 } },

@@ -48,7 +48,12 @@ const frameworks = {
   },
 } satisfies Record<string, PackageSet>;
 
-type Framework = keyof typeof frameworks;
+export type Framework = keyof typeof frameworks;
+
+/** The folder in which the packages of a framework are installed. */
+export function installedFramework(framework: Framework): Promise<string> {
+  return installedPackages(frameworks[framework]);
+}
 
 /** Runs a program of `programs` with the framework that it imports, against the model server. */
 export async function play(framework: Framework): Promise<Readonly<Record<string, Played>>> {

@@ -62,6 +62,23 @@ describe('at every message', () => {
     });
   });
 
+  test('what a person has allowed already, the operator’s list does not ask again (D-176)', () => {
+    expect(played['the operator’s list beside the middleware']).toMatchObject({
+      text: '[whole][whole]tool said: saw a | R-9',
+      asked: ['permission'],
+      calls: ['look', 'refund'],
+      done: ['look a', 'refund 9'],
+    });
+  });
+
+  test('the operator’s list holds for steps of nodes', () => {
+    expect(played['the operator’s list for a step of a node']).toMatchObject({
+      text: 'paid denied: not this one',
+      asked: ['permission', 'permission'],
+      done: ['pay 9'],
+    });
+  });
+
   test('the operator’s list holds for tools', () => {
     expect(played['the operator’s list']).toMatchObject({
       text: 'tool said: saw a | R-9 | not this one',

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConnectionError, type Convoke, ConvokeError, NotFoundError, type Run } from '@convoke/sdk';
-import { collect } from '../../collect.ts';
+import { consoleLink } from '../../console-link.ts';
 import type { Following } from '../../options/following.ts';
-import { usedLogin } from '../../sign-in/used-login.ts';
 import { followRun } from '../../terminal/follow-run.ts';
 import { GivenAnswers } from '../../terminal/given-answers.ts';
 import { printable, remark } from '../../terminal/output.ts';
@@ -29,7 +28,7 @@ export async function invokeAgain(invoked: InvokedAgain): Promise<void> {
   for (;;) {
     if (loadedAt !== undefined) {
       const run = await start();
-      remark(await linkTo(convoke, run), 'dim');
+      remark(await consoleLink(convoke, run.id), 'dim');
       const changing = new AbortController();
       const cancelled = cancelOnChange({ convoke, agent, loadedAt, run }, changing.signal);
       const { stream = false } = options;
@@ -114,12 +113,4 @@ async function tellProblem(agent: string): Promise<void> {
   const { problemOf } = await import('./agents/problem.ts');
   const problem = (await problemOf(agent)) ?? 'there is no such agent';
   remark(printable(`the agent "${agent}" is not loaded: ${problem}`), 'red');
-}
-
-/** Where a person sees the run in the console. */
-async function linkTo(convoke: Convoke, run: Run): Promise<string> {
-  const { baseUrl = '', tenantId } = usedLogin() ?? {};
-  const [workspace] = tenantId === undefined ? await collect(convoke.workspaces()) : [];
-  const tenant = tenantId ?? workspace?.tenant.tenant_id;
-  return `${baseUrl.replace(/\/$/, '')}/console/t/${tenant}/runs/${run.id}`;
 }

@@ -6,6 +6,7 @@ import { report } from '../../operating.ts';
 import { example } from '../../options/options.ts';
 import { settingsHelp } from '../../options/settings-help.ts';
 import { loadServer } from '../../server.ts';
+import { printable, remark } from '../../terminal/output.ts';
 import { ensureAgents } from './starter-agent.ts';
 import { untilStopped } from './until-stopped.ts';
 
@@ -18,7 +19,7 @@ export function devCommand(): Command {
       const { readConfig, runServer } = await loadServer();
       const config = withLocalWebhooks(readConfig(process.env));
       await ensureAgents(config.agentsDir);
-      const server = await runServer(config, { quickstart: true });
+      const server = await runServer(config, { quickstart: true, showOutput });
       const { convoke, listensOn } = server;
       const facts = {
         base_url: convoke.baseUrl,
@@ -35,6 +36,11 @@ export function devCommand(): Command {
       );
       await untilStopped(server);
     });
+}
+
+/** What the program of an agent prints is for its author, who watches this terminal. */
+function showOutput(agent: string, line: string): void {
+  remark(printable(`${agent} | ${line}`), 'dim');
 }
 
 /** Lets webhooks lead to this machine, unless the setting says where they may lead or others reach the server. */

@@ -152,7 +152,8 @@ export class Turn implements Listener {
     const answered = this.#waitFor({ ref, title, tool: toolName });
     this.#calls.wait(call, ref);
     this.#parts.onProgress();
-    this.queue.push({ type: 'permission_request', ref, toolName, toolInput: input });
+    const { toolCallId } = call;
+    this.queue.push({ type: 'permission_request', ref, toolCallId, toolName, toolInput: input });
     this.#parts.onStep();
     return answered;
   }

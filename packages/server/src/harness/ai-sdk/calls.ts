@@ -64,10 +64,10 @@ export function sortCalls(
 
 /** The question to a person about an open call. */
 export function requestAbout(call: OpenCall, { messages }: StepCalls): HarnessEvent {
-  const { ref, name: toolName } = call;
+  const { ref, toolCallId, name: toolName } = call;
   const toolInput = inputOf(messages, call);
   const question = call.kind === 'question' ? questionOf(ref, toolInput) : undefined;
-  return question ?? { type: 'permission_request', ref, toolName, toolInput };
+  return question ?? { type: 'permission_request', ref, toolCallId, toolName, toolInput };
 }
 
 /**

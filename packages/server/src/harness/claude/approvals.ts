@@ -19,7 +19,8 @@ export type FinalDecision =
 export function interactionEvents(call: ToolCall): readonly HarnessEvent[] {
   const { id, name, input } = call;
   if (name === askToolName) return askingOf(id, input)?.events ?? [];
-  return [{ type: 'permission_request', ref: id, toolName: toolNameOf(name), toolInput: input }];
+  const toolName = toolNameOf(name);
+  return [{ type: 'permission_request', ref: id, toolCallId: id, toolName, toolInput: input }];
 }
 
 /** References of the interactions of a call. */

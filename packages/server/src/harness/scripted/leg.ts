@@ -211,7 +211,8 @@ async function* callTool(
   const toolInput = expandObject(leaf.input, valuesOf(run));
   if (!needsApproval(run.context.agent, leaf.name))
     return yield* useTool(leaf.name, toolInput, turn);
-  yield { type: 'permission_request', ref: refOf(ordinal), toolName: leaf.name, toolInput };
+  const ref = refOf(ordinal);
+  yield { type: 'permission_request', ref, toolCallId: ref, toolName: leaf.name, toolInput };
   return yield* park(run, ordinal);
 }
 

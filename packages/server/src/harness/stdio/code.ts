@@ -6,7 +6,7 @@ import type { Harness, HarnessEvent, LegEnd } from '../../ports/harness.ts';
 import { LazyLeg } from '../lazy-leg.ts';
 import { shownValue } from '../shown-value.ts';
 import { CodeProcesses } from './code-processes.ts';
-import { CompileCaches } from './compile-cache.ts';
+import { CompileCaches, cacheVariable } from './compile-cache.ts';
 import { shownErrors } from './ending.ts';
 import type { StartedProgram, StdioParts } from './leg.ts';
 import type { CallMessage } from './protocol.ts';
@@ -44,14 +44,12 @@ export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
       const started = { input, context };
       const isKept = settings.keepSeconds > 0;
       const program: StartedProgram = {
-        ...withCache(
-          launchOf(settings, isKept ? ['--serve'] : []),
-          caches.of(context.agent.folder),
-        ),
+        ...launched(settings, isKept ? ['--serve'] : [], caches.of(context.agent.folder)),
         ...(isKept && { keeper: processes.keeper(settings.keepSeconds * 1000) }),
         lineBytesMax,
         endsByExit: false,
         eventOf: callEvents(),
+        asksByCallId: true,
         endWith,
       };
       return new LazyLeg(
@@ -77,14 +75,15 @@ export function launchOf(
   return { command: [...redirect, ...node, `./${entry}`, './', ...more], readOnly: [kitFolder] };
 }
 
-/** The program finds its compiled code there, and cannot change it. */
-function withCache(
-  launched: Pick<StartedProgram, 'command' | 'readOnly'>,
+/** As `launchOf`, with the compiled code of the program, which it cannot change. */
+function launched(
+  settings: CodeSettings,
+  more: readonly string[],
   cache: string | undefined,
 ): Pick<StartedProgram, 'command' | 'readOnly' | 'env'> {
-  if (cache === undefined) return launched;
-  const { command, readOnly } = launched;
-  return { command, readOnly: [...readOnly, cache], env: { NODE_COMPILE_CACHE: cache } };
+  const { command, readOnly } = launchOf(settings, more);
+  if (cache === undefined) return { command, readOnly };
+  return { command, readOnly: [...readOnly, cache], env: cacheVariable(settings.entry, cache) };
 }
 
 /** The events `code.tool_call` and `code.tool_result` of a leg's calls, as other frameworks have them. */

@@ -41,6 +41,11 @@ export class CompileCaches {
   }
 }
 
+/** The variable that names the cache to the runtime of a program. */
+export function cacheVariable(entry: string, path: string): Readonly<Record<string, string>> {
+  return entry.endsWith('.py') ? { PYTHONPYCACHEPREFIX: path } : { NODE_COMPILE_CACHE: path };
+}
+
 /** Whether the folder has files and folders only, and not too many: the program that wrote it is not trusted. */
 async function isCache(folder: string): Promise<boolean> {
   let bytes = 0;

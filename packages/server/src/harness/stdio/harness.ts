@@ -22,6 +22,7 @@ export function stdioHarness(parts: StdioParts): Harness<StdioSettings> {
         lineBytesMax,
         endsByExit: true,
         eventOf: () => undefined,
+        asksByCallId: false,
         endWith: (end: LegEnd) => end,
       };
       const started = { input, context };

@@ -18,6 +18,7 @@ import {
   yieldMessage,
 } from './protocol.ts';
 import type { StdioSettings } from './settings.ts';
+import { type ShowOutput, eachLine } from './shown-output.ts';
 
 /** After its `end` event a program has this long to exit. */
 const exitGraceMs = 2000;
@@ -41,6 +42,8 @@ export interface StartedProgram {
   readonly endsByExit: boolean;
   /** The events that readers see of a call: none where only the program can say what it did. */
   eventOf(message: CallMessage): HarnessEvent | undefined;
+  /** Whether a step that needs approval has the ref of its request as its id. */
+  readonly asksByCallId: boolean;
   /** The end of the leg with the lines of standard error that help the author of the program. */
   endWith(end: LegEnd, errors: string): LegEnd;
 }
@@ -67,6 +70,7 @@ export interface StdioParts {
   readonly sandbox: Sandbox;
   readonly clock: Clock;
   readonly log: Log;
+  readonly showOutput?: ShowOutput | undefined;
 }
 
 /** What a harness starts a leg with. */
@@ -166,6 +170,8 @@ export class StdioLeg {
   async #spawn(needs: ProgramNeeds): Promise<SandboxedProcess> {
     const { sessionFolder, stateDir, agent, settings } = this.#context;
     const { command, readOnly, env, keeper } = this.#program;
+    const { showOutput } = this.#parts;
+    const show = (line: string) => showOutput?.(agent.name, this.#redact(line));
     const child = await this.#parts.sandbox.spawn(command, {
       sessionFolder,
       home: stateDir,
@@ -174,6 +180,7 @@ export class StdioLeg {
       ...settings.sandbox,
       limits: settings.limits,
       env: { ...env, ...needs.env },
+      onErrorOutput: showOutput && eachLine(show),
     });
     this.#child = child;
     await keeper?.admit(needs, child);
@@ -277,7 +284,9 @@ export class StdioLeg {
         if (this.#asked > interactionsMax) {
           return `The program asked more than ${interactionsMax} questions in one leg.`;
         }
-        break;
+        if (message.type === 'user_question' || !this.#program.asksByCallId) break;
+        yield { ...message, toolCallId: message.ref };
+        return undefined;
       case 'checkpoint':
         this.#state = message.state;
         break;

@@ -8,7 +8,7 @@ import type { PreparedAgent, PreparingAgent } from '../../ports/harness.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
 import { insidePlaces } from '../../sandbox/file-system-view.ts';
 import { launchOf } from './code.ts';
-import type { CompileCaches } from './compile-cache.ts';
+import { type CompileCaches, cacheVariable } from './compile-cache.ts';
 import { endOfProgram } from './ending.ts';
 import { linesOf } from './lines.ts';
 import type { CodeSettings } from './settings.ts';
@@ -66,8 +66,8 @@ async function load(
   await mkdir(sandbox.folder, { recursive: true, mode: 0o700 });
   const place = await mkdtemp(join(sandbox.folder, 'prepare-'));
   try {
-    const cached = hasWalls ? { NODE_COMPILE_CACHE: join(insidePlaces.home, cacheName) } : {};
-    const env = { ...cached, ...resolved.values };
+    const cache = join(insidePlaces.home, cacheName);
+    const env = { ...(hasWalls && cacheVariable(settings.entry, cache)), ...resolved.values };
     const child = await start(sandbox, { agent, place, env });
     const loaded = await loadedBy(child, settings);
     if ('problem' in loaded) return { ...loaded, problem: resolved.redact(loaded.problem) };

@@ -33,12 +33,14 @@ const eventSchemas = {
       ref,
       tool_name: z.string().min(1).max(200),
       tool_input: z.json(),
+      tool_call_id: ref.exactOptional(),
     })
-    .transform(({ type, ref: of, tool_name, tool_input }) => ({
+    .transform(({ type, ref: of, tool_name, tool_input, tool_call_id: id }) => ({
       type,
       ref: of,
       toolName: tool_name,
       toolInput: tool_input,
+      ...(id !== undefined && { toolCallId: id }),
     })),
   user_question: z.strictObject({
     type: z.literal('user_question'),

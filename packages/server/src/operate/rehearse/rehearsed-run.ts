@@ -1,7 +1,7 @@
 import type { Agent } from '../../domain/agent.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import { leaveCall } from '../../domain/run/call-in-doubt.ts';
-import { type LostRunFacts, decideRecovery } from '../../domain/run/recovery.ts';
+import { type AllowedCall, type LostRunFacts, decideRecovery } from '../../domain/run/recovery.ts';
 import { type CallResult, type ToolCall, knownCalls } from '../../domain/run/tool-call.ts';
 import type {
   Answer,
@@ -55,6 +55,7 @@ export class RehearsedRun {
   /** Answers that the leg before was waiting for. */
   #fresh = new Map<string, Answer>();
   readonly #open = new Map<string, Asked>();
+  readonly #allowed: AllowedCall[] = [];
   readonly #told = new Map<string, CarriedOut>();
   #carriedOut: CarriedOut[] = [];
   #texts: string[] = [];
@@ -163,7 +164,7 @@ export class RehearsedRun {
       afterLoss: this.#harness.afterLoss ?? 'none',
       point: this.#covered === undefined ? undefined : { seq: 1 },
       calls: [...this.#calls.values()],
-      allowed: this.#allowed(),
+      allowed: this.#allowed,
       isLeftToOthers: false,
       hasSameFolder: true,
       keepsCutText: false,
@@ -211,6 +212,10 @@ export class RehearsedRun {
   }
 
   answer(ref: string, answer: Answer): void {
+    const asked = this.#open.get(ref);
+    if (asked?.kind === 'permission' && answer.kind === 'permission' && answer.allow) {
+      this.#allowed.push({ ref, toolName: asked.toolName, input: answer.input });
+    }
     this.#open.delete(ref);
     this.#answers.set(ref, answer);
     this.#fresh.set(ref, answer);
@@ -246,13 +251,6 @@ export class RehearsedRun {
   #facts(): LostRunFacts {
     const status = this.#open.size > 0 ? 'waiting' : 'running';
     return { status, losses: 0, lossesTotal: 0, lastSeq: 1, lastMachine: null, savedEpoch: 0 };
-  }
-
-  #allowed(): Set<string> {
-    const allowed = [...this.#answers].filter(
-      ([, answer]) => answer.kind === 'permission' && answer.allow,
-    );
-    return new Set(allowed.map(([ref]) => ref));
   }
 
   #fail(message: string): void {

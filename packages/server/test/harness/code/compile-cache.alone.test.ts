@@ -15,9 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => code.close());
 
-async function read(source: string, yaml = 'framework: code\n') {
+async function read(source: string, entry = 'agent.ts') {
   const folder = join(await temporaryFolder(), 'tester');
-  const files = { 'agent.yaml': yaml, 'agent.ts': source };
+  const files = { 'agent.yaml': 'framework: code\n', 'src/more.py': '', [entry]: source };
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true, mode: 0o755 });
     await writeFile(join(folder, path), text);
@@ -68,6 +68,45 @@ test('a session gets the compiled code of its agent, and cannot write it', async
   expect(before.some((path) => path.startsWith('compile-cache/'))).toBe(true);
   const { text } = await playProgram(code, agent);
   expect(JSON.parse(text)).toEqual({ isCached: true, worked: [] });
+  expect(await filesBelow(code.sandbox.folder)).toEqual(before);
+});
+
+/** The same in Python, which also says whether the kit and a module of its own were compiled before. */
+const pythonIntruder = `import json
+import os
+import subprocess
+import sys
+from convoke_agent import agent, context
+from src import more
+
+cache = sys.pycache_prefix or "none"
+
+@agent
+def main(ctx):
+    def write(): open(more.__cached__, "w").write("code")
+    def add(): open(os.path.join(cache, "planted"), "w").write("code")
+    def replace(): os.rename(more.__cached__, cache + "/moved")
+    def link(): os.symlink("/workspace", cache + "/link")
+    def mode(): os.chmod(more.__cached__, 0o777)
+    def remove(): os.remove(more.__cached__)
+    def shell(): subprocess.run(["sh", "-c", 'echo code > "$0"/planted', cache], check=True, stderr=-3)
+    worked = []
+    for attempt in (write, add, replace, link, mode, remove, shell):
+        try:
+            attempt()
+            worked.append(attempt.__name__)
+        except (OSError, subprocess.SubprocessError):
+            pass
+    cached = [each.__cached__.startswith(cache) and os.path.exists(each.__cached__) for each in (more, context)]
+    return json.dumps({"cached": cached, "later": sys.pycache_prefix, "worked": worked})
+`;
+
+test('so does one in Python, and what it imports later is not looked for there', async () => {
+  const agent = await read(pythonIntruder, 'agent.py');
+  const before = await filesBelow(code.sandbox.folder);
+  const { text, end } = await playProgram(code, agent);
+  expect([text, end]).toMatchObject([expect.any(String), { outcome: 'completed' }]);
+  expect(JSON.parse(text)).toEqual({ cached: [true, true], later: null, worked: [] });
   expect(await filesBelow(code.sandbox.folder)).toEqual(before);
 });
 

@@ -4,13 +4,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { requireSandbox } from '../../../../../test/services.ts';
 import { type ReadAgent, readAgentFolder } from '../../../src/agents/agent-folder.ts';
 import { temporaryFolder } from '../../support/agent-folders.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type OpenStdio, playProgram } from '../stdio/leg.ts';
 import { openCode } from './open-code.ts';
 
 let code: OpenStdio;
+/** What programs printed, as `convoke dev` shows it. */
+const shown: string[] = [];
 beforeAll(async () => {
   requireSandbox();
-  code = await openCode();
+  code = await openCode((agent, line) => shown.push(`${agent} | ${line}`));
 });
 afterAll(() => code.close());
 
@@ -137,7 +140,12 @@ describe('a run ends with what its author needs', () => {
     [
       'when a result is too large',
       "await ctx.step('find', () => 'x'.repeat(300 * 1024));",
-      { code: 'agent_error', message: expect.stringContaining('KiB, at most 256: write a file') },
+      {
+        code: 'agent_error',
+        message: expect.stringMatching(
+          /^step "find" returned 30\d KiB, at most 256: write a file and return its name/,
+        ),
+      },
     ],
     [
       'when the results of all its steps are too large',
@@ -171,6 +179,22 @@ describe('a run ends with what its author needs', () => {
       },
     ],
     [
+      'when the function waits for nothing after a step',
+      "await ctx.step('read', () => 1);\nawait new Promise(() => {});",
+      {
+        code: 'agent_error',
+        message: expect.stringContaining('The program ended before its function did.'),
+      },
+    ],
+    [
+      'when a step waits for nothing beside an open question',
+      "await Promise.all([ctx.ask('Why?'), ctx.step('slow', () => new Promise(() => {}))]);",
+      {
+        code: 'agent_error',
+        message: expect.stringContaining('The program ended before its function did.'),
+      },
+    ],
+    [
       'when an error is thrown where nothing can catch it',
       "setTimeout(() => { throw new Error('late'); });\nawait new Promise(() => setInterval(() => {}, 1000));",
       { code: 'agent_error', message: expect.stringMatching(/^Error: late \(agent\.ts:3:\d+\)/) },
@@ -182,11 +206,22 @@ describe('a run ends with what its author needs', () => {
     expect(end).toMatchObject({ type: 'end', outcome: 'error', ...expected });
   });
 
+  test('when a step is in doubt and nothing catches that', async () => {
+    const body = "await ctx.step('mail', () => 1);";
+    const result = await read({ 'agent.ts': agentOf(body) });
+    if (!result.ok) throw new Error(result.reason);
+    const mail = { toolName: 'mail', input: {}, state: 'left', note: 'It was sent.' } as const;
+    const { end } = await playProgram(code, result.agent, { calls: { mail } });
+    expect(end).toMatchObject({ code: 'tool_error', message: 'step "mail": It was sent.' });
+  });
+
   test('and what it prints, itself or by a child, is no part of the answer', async () => {
     const body = `console.log('{"type":"end"}');\n(await import('node:child_process')).execSync('echo child', { stdio: 'inherit' });\nreturn 'said';`;
     const result = await read({ 'agent.ts': agentOf(body) });
     if (!result.ok) throw new Error(result.reason);
     const { text, end } = await playProgram(code, result.agent);
     expect([text, end]).toMatchObject(['said', { outcome: 'completed' }]);
+    await eventually(() => shown.includes('refunds | {"type":"end"}'));
+    await eventually(() => shown.includes('refunds | child'));
   });
 });

@@ -4,13 +4,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { requireSandbox } from '../../../../../test/services.ts';
 import { type ReadAgent, readAgentFolder } from '../../../src/agents/agent-folder.ts';
 import { temporaryFolder } from '../../support/agent-folders.ts';
-import { type OpenStdio, playProgram } from '../stdio/leg.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type OpenStdio, type PlayMore, playProgram } from '../stdio/leg.ts';
 import { openCode } from './open-code.ts';
 
 let code: OpenStdio;
+/** What programs printed, as `convoke dev` shows it. */
+const shown: string[] = [];
 beforeAll(async () => {
   requireSandbox();
-  code = await openCode();
+  code = await openCode((agent, line) => shown.push(`${agent} | ${line}`));
 });
 afterAll(() => code.close());
 
@@ -26,10 +29,10 @@ async function read(files: Readonly<Record<string, string>>): Promise<ReadAgent>
   return readAgentFolder({ folder, name: 'refunds', harnesses });
 }
 
-async function played(files: Readonly<Record<string, string>>) {
+async function played(files: Readonly<Record<string, string>>, more: PlayMore = {}) {
   const result = await read(files);
   if (!result.ok) throw new Error(result.reason);
-  return playProgram(code, result.agent);
+  return playProgram(code, result.agent, more);
 }
 
 const agentOf = (body: string, kind = 'def') =>
@@ -37,7 +40,7 @@ const agentOf = (body: string, kind = 'def') =>
 
 /** A python3 that takes itself for an older one. */
 const oldPython = `#!/bin/sh
-shift 2
+while [ "\${1%.py}" = "$1" ]; do shift; done
 exec /usr/bin/python3 -c 'import runpy, sys; sys.version_info = (3, 8, 10); sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name="__main__")' "$@"
 `;
 
@@ -146,7 +149,12 @@ describe('a run ends with what its author needs', () => {
     [
       'when a result is too large',
       "ctx.step('find', lambda: 'x' * 300 * 1024)",
-      { code: 'agent_error', message: expect.stringContaining('KiB, at most 256: write a file') },
+      {
+        code: 'agent_error',
+        message: expect.stringMatching(
+          /^step "find" returned 30\d KiB, at most 256: write a file and return its name/,
+        ),
+      },
     ],
     [
       'when two steps of one name run at the same time',
@@ -190,6 +198,20 @@ describe('a run ends with what its author needs', () => {
   });
 
   test.each([
+    ['at once', ''],
+    ['after a step', "await ctx.step('read', lambda: 1)\n"],
+    ['after work in a thread', 'await asyncio.to_thread(lambda: 1)\n'],
+  ])('when the function waits for nothing, %s', async (_what, before) => {
+    const body = `import asyncio\n${before}await asyncio.Event().wait()`;
+    const { end } = await played({ 'agent.py': agentOf(body, 'async def') });
+    expect(end).toMatchObject({
+      outcome: 'error',
+      code: 'agent_error',
+      message: 'The program ended before its function did.',
+    });
+  });
+
+  test.each([
     ['without Python', { env: { PATH: '/nowhere' } }, 'the sandbox has no python3'],
     ['with an old one', {}, 'Python 3.8.10; the kit needs 3.9'],
   ])('when the sandbox is %s by now', async (_what, settings, message) => {
@@ -207,10 +229,19 @@ describe('a run ends with what its author needs', () => {
     expect(end).toMatchObject({ outcome: 'error', code: 'agent_error', message });
   });
 
+  test('when a step is in doubt and nothing catches that', async () => {
+    const mail = { toolName: 'mail', input: {}, state: 'left', note: 'It was sent.' } as const;
+    const files = { 'agent.py': agentOf("ctx.step('mail', lambda: 1)") };
+    const { end } = await played(files, { calls: { mail } });
+    expect(end).toMatchObject({ code: 'tool_error', message: 'step "mail": It was sent.' });
+  });
+
   test('and what it prints, itself or by a child, is no part of the answer; a child reads nothing', async () => {
     const body = `import subprocess\nprint('{"type":"end"}')\nsubprocess.run(['sh', '-c', 'echo child; cat'])\nreturn 'said'`;
     const { text, end } = await played({ 'agent.py': agentOf(body) });
     expect([text, end]).toMatchObject(['said', { outcome: 'completed' }]);
+    await eventually(() => shown.includes('refunds | {"type":"end"}'));
+    await eventually(() => shown.includes('refunds | child'));
   });
 
   test('and its own copy of the kit is not used, whatever .venv and folder have', async () => {

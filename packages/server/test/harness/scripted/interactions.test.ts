@@ -132,6 +132,7 @@ describe('tools', () => {
       {
         type: 'permission_request',
         ref: 'step-0',
+        toolCallId: 'step-0',
         toolName: 'write_file',
         toolInput: { path: 'notes/a.txt', text: 'hello\n' },
       },

@@ -163,6 +163,24 @@ await scenarios(effects, {
   async 'a failing model'() {
     return rehearse(looking(), { prompt: '@@ fail 400 Out of luck' });
   },
+  async 'the operator’s list beside the middleware'(kill) {
+    const prompt = '@@ chat && call look {"at":"a"} && call refund {"order":7} ;; chat && last';
+    return kill(approving, { prompt, answer, approvalRequiredTools: ['refund'] });
+  },
+  async 'the operator’s list for a step of a node'(kill) {
+    const paying = async () => {
+      const paid = await step('pay', ({ input }) => effects.done(`pay ${input.order}`, 'paid'), {
+        input: { order: 7 },
+      });
+      const input = { order: 8 };
+      const denied = await step('pay', () => effects.done('pay 8'), { input }).catch((error) => {
+        if (error.name !== 'Denied') throw error;
+        return `denied: ${error.message}`;
+      });
+      return { messages: [{ role: 'user', content: `@@ say ${paid} ${denied}` }] };
+    };
+    return kill(loop([look], paying), { prompt: 'go', answer, approvalRequiredTools: ['pay'] });
+  },
   async 'the operator’s list'(kill) {
     const prompt =
       '@@ call look {"at":"a"} && call refund {"order":7} && call refund {"order":8} ;; last';

@@ -6,23 +6,20 @@ interface Framework {
   /** Versions that the adapter is tested with. */
   readonly dependencies: Readonly<Record<string, string>>;
   readonly overrides?: Readonly<Record<string, string>>;
-  /** Whether the adapter imports nothing of the framework, so that a bundle has one copy of it wherever the kit is. */
-  readonly canBundle?: boolean;
 }
 
 /** A bundle starts faster and needs no packages beside it (D-186). The kit is the server's. */
-const bundle =
-  'rolldown agent.ts --platform node --format esm --dir bundle --external @convoke/agent';
+const bundle = `node -e "import('@convoke/agent/bundle')"`;
 
 /** An agent of a framework, with the packages it needs, the key of its model by reference, and the network to ask it (D-181). */
-export function frameworkTemplate({ agent, canBundle = false, ...packages }: Framework): Template {
+export function frameworkTemplate({ agent, ...packages }: Framework): Template {
   const manifest = (name: string) => ({
     name,
     private: true,
     type: 'module',
-    scripts: { test: 'node --import @convoke/agent/resolve --test', ...(canBundle && { bundle }) },
+    scripts: { test: 'node --import @convoke/agent/resolve --test', bundle },
     ...packages,
-    ...(canBundle && { devDependencies: { rolldown: '1.2.15' } }),
+    devDependencies: { rolldown: '1.2.15' },
   });
   return {
     test: 'npm install && npm test',
@@ -33,7 +30,7 @@ description: Helps with orders
 framework: code
 env: { OPENAI_API_KEY: "\${env:OPENAI_API_KEY}" }
 sandbox: { network: [api.openai.com] }
-${canBundle ? bundledEntry : ''}`,
+${bundledEntry}`,
       'agent.ts': agent,
       'agent.test.ts': testOfAgent,
       'package.json': `${JSON.stringify(manifest(name), undefined, 2)}\n`,

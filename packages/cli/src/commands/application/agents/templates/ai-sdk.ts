@@ -3,7 +3,6 @@ import { frameworkTemplate } from '../framework-template.ts';
 /** An agent of the AI SDK. */
 export const aiSdk = frameworkTemplate({
   dependencies: { '@ai-sdk/openai': '4.0.111', ai: '7.0.165', zod: '4.6.7' },
-  canBundle: true,
   agent: `import { openai } from '@ai-sdk/openai';
 import { agent } from '@convoke/agent';
 import { askUser, converse, durableModel, durableTools } from '@convoke/agent/ai-sdk';

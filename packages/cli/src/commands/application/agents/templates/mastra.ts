@@ -3,7 +3,6 @@ import { frameworkTemplate } from '../framework-template.ts';
 /** An agent of Mastra. */
 export const mastra = frameworkTemplate({
   dependencies: { '@ai-sdk/openai': '4.0.115', '@mastra/core': '1.71.0', zod: '4.6.7' },
-  canBundle: true,
   agent: `import { openai } from '@ai-sdk/openai';
 import { agent } from '@convoke/agent';
 import { converse, durableModel, durableTools } from '@convoke/agent/mastra';

@@ -1,0 +1,76 @@
+import type { Json } from '../json.ts';
+import { digestOf } from '../names.ts';
+import type { Content } from './graph-content.ts';
+
+/** Beside the checkpoints in what is saved: no namespace of a graph begins so. */
+const savedKey = '|allowed';
+
+interface Allowed {
+  readonly tool: string;
+  /** Digest of the approved input. */
+  readonly input: string;
+  /** The call that took it. */
+  readonly by?: string;
+}
+
+type AllAllowed = Readonly<Record<string, Allowed>>;
+
+/**
+ * Calls that a person has allowed before a node makes them, such as with the middleware for a person in the loop. They are
+ * recognized by tool and approved input, so that the operator's list does not ask once more; each is for one call (D-176).
+ */
+export class AllowedCalls {
+  #all: AllAllowed;
+
+  constructor(all: AllAllowed) {
+    this.#all = all;
+  }
+
+  /** `key` is the same when the answer is read again. */
+  add(key: string, { tool, input }: { readonly tool: string; readonly input: Json }): void {
+    this.#all = { ...this.#all, [key]: this.#all[key] ?? { tool, input: inputDigest(input) } };
+  }
+
+  /** Whether the call was allowed with one of these inputs. `by` is the same when its node runs again. */
+  take(by: string, tool: string, inputs: readonly Json[]): boolean {
+    const digests = new Set(inputs.map(inputDigest));
+    const found = Object.entries(this.#all).filter(
+      ([, each]) => each.tool === tool && digests.has(each.input),
+    );
+    const [key, allowed] =
+      found.find(([, each]) => each.by === by) ??
+      found.find(([, each]) => each.by === undefined) ??
+      [];
+    if (key === undefined || allowed === undefined) return false;
+    this.#all = { ...this.#all, [key]: { ...allowed, by } };
+    return true;
+  }
+
+  /** What is saved of a graph, with the calls that a later node may make. */
+  savedWith(content: Content): Json {
+    const isEmpty = Object.keys(this.#all).length === 0;
+    return { ...content, ...(!isEmpty && { [savedKey]: this.#all }) } as unknown as Json;
+  }
+}
+
+/** The parts of what was saved. */
+export function readSaved(saved: Json | Content | undefined): {
+  readonly content: Content;
+  readonly allowed: AllowedCalls;
+} {
+  const parts = (saved ?? {}) as { readonly [savedKey]?: AllAllowed };
+  const { [savedKey]: allowed = {}, ...content } = parts;
+  return { content, allowed: new AllowedCalls(allowed) };
+}
+
+/** Databases may store members in another order. */
+function inputDigest(input: Json): string {
+  return digestOf(sorted(input));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return members.map(([name, member]) => [name, sorted(member)]);
+}
