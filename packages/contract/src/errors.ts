@@ -38,6 +38,10 @@ export const errors = {
     message: 'The body has a field that this operation does not declare.',
   },
   duplicate_key: { status: 400, message: 'The body contains the same field twice.' },
+  not_supported: {
+    status: 400,
+    message: 'The client asks for something that a session cannot do.',
+  },
   invalid_query: { status: 400, message: 'A query parameter has an invalid value.' },
   unknown_query_parameter: {
     status: 400,

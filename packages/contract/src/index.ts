@@ -24,6 +24,21 @@ export {
 export { type Notice, notice, noticeTypeNames } from './events/notice.ts';
 export { type NoticeType, noticeTypes } from './events/notice-types.ts';
 export { RunText, type TextEvent, interruptedText } from './events/run-text.ts';
+export { UiStream, type UiStreamOptions } from './faces/ai-sdk.ts';
+export { type VoidText, voidTextIn } from './faces/speech.ts';
+export { type UiChunk, type UiMetadata, askUserTool } from './faces/ui-chunks.ts';
+export { type UiMessage, type UiPart, assistantMessage } from './faces/ui-messages.ts';
+export {
+  type AskItem,
+  type CallItem,
+  type PermissionItem,
+  type QuestionItem,
+  type ResultItem,
+  type SettledItem,
+  Turn,
+  type TurnEvent,
+  type TurnItem,
+} from './faces/turn.ts';
 export {
   type ClientId,
   type CredentialId,
@@ -74,6 +89,7 @@ export {
 } from './openapi/document.ts';
 export {
   errorsOf,
+  isOpenToSessionTokens,
   type Method,
   type Operation,
   type OperationInput,
@@ -207,6 +223,7 @@ export {
 export {
   type JsonWebKeySet,
   type ServerMetadata,
+  type SessionTokenRecord,
   type TokenResponse,
   tokenResponse,
 } from './resources/token.ts';
@@ -243,4 +260,5 @@ export {
   scopeDescriptions,
   scopes,
   scopesOf,
+  sessionTokenScopes,
 } from './scopes.ts';

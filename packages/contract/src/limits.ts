@@ -17,6 +17,8 @@ export const limits = {
   pageMaxBytes: 8 * mebibyte,
   cursorMaxCharacters: 1024,
   bodyMaxBytes: mebibyte,
+  /** D-193: chat clients send whole histories. */
+  faceBodyMaxBytes: 4 * mebibyte,
   formMaxBytes: 16 * kibibyte,
   bodyMaxMs: 1 * minutes,
   bodySilenceMaxMs: 30 * seconds,
@@ -96,6 +98,16 @@ export const limits = {
   clientSecretChecksumCharacters: 6,
   secretHintCharacters: 4,
 
+  // Session tokens (D-196, D-200)
+  sessionTokenMinSeconds: 60,
+  sessionTokenMaxSeconds: 3600,
+  sessionTokenDefaultSeconds: 900,
+  sessionTokenScopesMax: 20,
+  endUserMaxCharacters: 200,
+  sessionRatePerMinute: 120,
+  sessionRateBurst: 60,
+  streamsPerSession: 16,
+
   // Organization management (spec §8, D-61 to D-63)
   clientsPerOrganization: 20,
   tenantsPerClient: 100,
@@ -108,6 +120,7 @@ export const limits = {
   invitationsPerOrganization: 50,
   invitationDays: 7,
   emailMaxCharacters: 254,
+  personNameMaxCharacters: 100,
   passwordMinCharacters: 12,
   passwordMaxCharacters: 256,
 

@@ -30,6 +30,7 @@ const tagDescriptions: { readonly [T in Tag]: string } = {
   Interactions: 'Questions and permission requests of agents, and their answers.',
   Files:
     'Files for a session. Check `file_attachments_enabled` and `session_files_supported` first.',
+  Faces: 'A session in the protocols of chat libraries: the same log, in another form.',
   Feed: 'Everything that happens in a tenant, as one numbered stream of notices.',
   Webhooks:
     'A webhook sends the notices of the tenant to a URL, signed, and again until it is answered.',

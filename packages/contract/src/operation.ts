@@ -20,6 +20,7 @@ export type Tag =
   | 'Runs'
   | 'Interactions'
   | 'Files'
+  | 'Faces'
   | 'Feed'
   | 'Schedules'
   | 'Webhooks'
@@ -76,6 +77,8 @@ export type Operation = {
   /** A strict object. An absent optional body is parsed as `{}`. */
   readonly body?: z.ZodType;
   readonly bodyRequired?: boolean;
+  /** The largest JSON body, if it is not `limits.bodyMaxBytes`. */
+  readonly maxBytes?: number;
   /** Schema for the API description, where the exact shape depends on state of the server. */
   readonly documentedBody?: z.ZodType;
   readonly responses: Readonly<Record<number, OperationResponse>>;
@@ -127,6 +130,15 @@ export function requiredScopes(operation: Operation): readonly Scope[] {
 
 function isNoScope(scope: readonly Scope[] | NoScope): scope is NoScope {
   return 'unscoped' in scope;
+}
+
+/**
+ * D-198: whether a token for one session opens the operation: `whoami`, and everything whose path names a session. Which
+ * session that is, and whether the token has the scopes, is decided for each request.
+ */
+export function isOpenToSessionTokens({ id, caller, path }: Operation): boolean {
+  if (caller !== 'automation') return false;
+  return id === 'whoami' || pathParams(path).includes('session_id');
 }
 
 /** Names of the path parameters, in path order. */

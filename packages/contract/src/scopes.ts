@@ -66,6 +66,20 @@ const invoke = [
   'usage:read',
 ] as const satisfies readonly Scope[];
 
+/**
+ * D-196: the scopes that a token for one session may have. Without `sessions:write` a page can neither stop the session
+ * nor create tokens.
+ */
+export const sessionTokenScopes = [
+  'sessions:read',
+  'runs:read',
+  'runs:write',
+  'interactions:read',
+  'interactions:write',
+  'files:read',
+  'files:write',
+] as const satisfies readonly Scope[];
+
 const deploy = ['agents:read', 'agents:deploy'] as const satisfies readonly Scope[];
 
 /** Scopes of the named profiles. `custom` is missing: its scopes are stored with the client. */

@@ -81,6 +81,7 @@ test('no published operation is missing or has moved', () => {
       'GET /v1/sessions/{session_id}',
       'POST /v1/sessions/{session_id}/stop',
       'POST /v1/sessions/{session_id}/resume',
+      'POST /v1/sessions/{session_id}/tokens',
       'POST /v1/sessions/{session_id}/runs',
       'GET /v1/sessions/{session_id}/runs',
       'GET /v1/sessions/{session_id}/runs/{run_id}',

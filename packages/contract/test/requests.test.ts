@@ -13,8 +13,10 @@ const accepts = (schema: z.ZodType, value: unknown) => schema.safeParse(value).s
 
 // Spec §1.2, D-72
 describe('a request with an unknown field is rejected', () => {
+  // An answer has one of several shapes, and a foreign library owns the bodies of the faces (D-193).
+  const isExcepted = ({ id, tag }: Operation) => id === 'answer_interaction' || tag === 'Faces';
   const jsonBodies = operationList.filter(
-    ({ id, body, content }) => body && content !== 'form' && id !== 'answer_interaction',
+    (operation) => operation.body && operation.content !== 'form' && !isExcepted(operation),
   );
 
   test.each(jsonBodies.map((operation): [string, Operation] => [operation.id, operation]))(

@@ -137,6 +137,7 @@ const others: Readonly<Record<string, readonly Place[]>> = {
   update_session: [{ noun: 'SessionHandle', method: 'update' }],
   stop_session: [{ noun: 'SessionHandle', method: 'stop' }],
   resume_session: [{ noun: 'SessionHandle', method: 'resume' }],
+  create_session_token: [{ noun: 'SessionHandle', method: 'create_token' }],
   list_runs: [{ noun: 'Runs', method: 'list', wraps: 'Run' }],
   get_run: [
     { noun: 'Runs', method: 'get', wraps: 'Run' },
@@ -184,6 +185,7 @@ const repeatable = new Set([
   'update_session',
   'stop_session',
   'resume_session',
+  'create_session_token',
   'update_run',
   'cancel_run',
   'answer_interaction',

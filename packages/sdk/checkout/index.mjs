@@ -20,8 +20,10 @@ export const {
   RunError,
   RunText,
   ServerError,
+  Turn,
   WebhookVerificationError,
   interruptedText,
   isTerminalEvent,
+  openSession,
   verifyWebhook,
 } = sdk;

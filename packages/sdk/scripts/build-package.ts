@@ -29,6 +29,7 @@ function published() {
     engines,
     exports: {
       '.': { types: './index.d.ts', default: './index.js' },
+      './ai-sdk': { types: './ai-sdk.d.ts', default: './ai-sdk.js' },
       './node': { types: './node.d.ts', default: './node.js' },
     },
     types: './index.d.ts',

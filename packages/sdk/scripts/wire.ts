@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { basename } from 'node:path';
 import {
   attachmentStates,
   clientStatuses,
@@ -98,8 +98,7 @@ export function wireFiles(): Readonly<Record<string, string>> {
     ...Object.fromEntries(
       Object.entries(methods).map(([name, text]) => [name, classFile(text, parts)]),
     ),
-    // The one piece of code that server and SDK share, so that both join the same text (D-87).
-    'run-text.ts': `${generated}\n\n${readFileSync(runText, 'utf8')}`,
+    ...Object.fromEntries(sharedFiles.map((path) => [basename(path), copyOf(path)])),
   };
 }
 
@@ -111,7 +110,19 @@ function fileOf(name: string, text: string): string {
   return [generated, ...(name === 'values.ts' ? [] : [imports]), text, ''].join('\n\n');
 }
 
-const runText = fileURLToPath(new URL('../../contract/src/events/run-text.ts', import.meta.url));
+/** Code that server and SDK share, so that both join the same text (D-87) and show the same calls (D-191, D-209). */
+const sharedFiles = [
+  'events/run-text.ts',
+  'faces/turn.ts',
+  'faces/ui-chunks.ts',
+  'faces/speech.ts',
+  'faces/ai-sdk.ts',
+];
+
+function copyOf(path: string): string {
+  const source = readFileSync(new URL(`../../contract/src/${path}`, import.meta.url), 'utf8');
+  return `${generated}\n\n${source.replace("from '../json.ts'", "from './values.ts'")}`;
+}
 
 const generated =
   '// Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.';
@@ -199,6 +210,7 @@ const recordNames: Readonly<Record<string, string>> = {
   Usage: 'UsageRecord',
   Budget: 'BudgetRecord',
   Token: 'TokenResponse',
+  SessionToken: 'SessionTokenRecord',
 };
 /** In a file of their own, because the others fill one. */
 const scheduleNames: Readonly<Record<string, string>> = {
@@ -225,6 +237,7 @@ export const answerNames: Readonly<Record<string, string>> = {
 /** Bodies of methods that are written by hand; the others are those of the generated methods. */
 const handWrittenBodies: readonly string[] = [
   'stop_session',
+  'create_session_token',
   'cancel_run',
   'update_run',
   'update_session',

@@ -16,6 +16,7 @@ import { Sessions } from './sessions/sessions.ts';
 import { Usage } from './usage.ts';
 import { TenantInteractions, TenantRuns } from './tenant.ts';
 import type { Listing } from './transport/listing.ts';
+import { type AuthorizedFetch, authorizedFetch } from './transport/authorized-fetch.ts';
 import { Bearer, type ClientCredentials, type TokenProvider } from './transport/tokens.ts';
 import { type CallOptions, Transport } from './transport/transport.ts';
 import {
@@ -53,6 +54,14 @@ export class Convoke {
   /** Pending requests in all sessions. */
   readonly interactions: TenantInteractions;
   readonly webhooks: Webhooks;
+  /**
+   * `fetch` with the token and the workspace of this client, for libraries that take such a function. Sends a request
+   * once more with a new token after a 401, and refuses addresses that are not below `baseUrl`.
+   *
+   * @example
+   * const agent = new HttpAgent({ url, fetch: convoke.fetch });
+   */
+  readonly fetch: AuthorizedFetch;
   readonly #options: ConvokeOptions;
   readonly #token: string | TokenProvider;
   readonly #transport: Transport;
@@ -66,10 +75,9 @@ export class Convoke {
     this.#token = tokenOf(options, connection);
     const bearer = new Bearer(this.#token);
     this.#account = new Transport(connection, bearer);
-    this.#transport = new Transport(
-      connection,
-      new SelectedWorkspace(bearer, this.#account, { workspace, tenantHeader }),
-    );
+    const selected = new SelectedWorkspace(bearer, this.#account, { workspace, tenantHeader });
+    this.#transport = new Transport(connection, selected);
+    this.fetch = authorizedFetch(connection, selected);
     this.agents = new Agents(this.#transport);
     this.sessions = new Sessions(this.#transport);
     this.feed = new Feed(this.#transport);

@@ -56,6 +56,7 @@ export type {
   RunRecord,
   RunSummary,
   SessionRecord,
+  SessionTokenRecord,
   SystemRecord,
   TenantRecord,
   UsageRecord,
@@ -87,6 +88,7 @@ export type {
   CancelRun,
   CreateClient,
   CreateSchedule,
+  CreateSessionToken,
   CreateTenant,
   CreateWebhook,
   DeliveriesQuery,
@@ -145,7 +147,19 @@ export type {
   TerminalEventType,
   WebhookType,
 } from './generated/values.ts';
+export {
+  type AskItem,
+  type CallItem,
+  type PermissionItem,
+  type QuestionItem,
+  type ResultItem,
+  type SettledItem,
+  Turn,
+  type TurnEvent,
+  type TurnItem,
+} from './generated/turn.ts';
 export { RunText, type TextEvent, interruptedText } from './generated/run-text.ts';
+export { openSession, type OpenSessionOptions } from './open-session.ts';
 export type { TenantInteractions, TenantRuns } from './tenant.ts';
 export type { IdempotentOptions, LabelledOptions } from './transport/idempotency.ts';
 export type { Answer, Interactions } from './runs/interactions.ts';
@@ -164,11 +178,13 @@ export {
 export type { RunInput, Runs, StartOptions } from './runs/runs.ts';
 export type { NewSchedule, Schedules } from './schedules.ts';
 export type { Session, SessionHandle } from './sessions/session.ts';
+export type { UiMessage, UiMessages } from './sessions/ui-messages.ts';
 export type { Audit } from './generated/audit.ts';
 export type { Members } from './generated/members.ts';
 export type { CreateSessionOptions, Sessions } from './sessions/sessions.ts';
 export type { Tenants } from './generated/tenants.ts';
 export type { ClientCredentials, TokenProvider } from './transport/tokens.ts';
+export type { AuthorizedFetch } from './transport/authorized-fetch.ts';
 export type { CallOptions, Fetch } from './transport/transport.ts';
 export type { Usage } from './usage.ts';
 export type { TenantHeader, WorkspaceSelector } from './workspaces.ts';

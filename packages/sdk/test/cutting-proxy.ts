@@ -9,30 +9,28 @@ export interface CuttingProxy extends AsyncDisposable {
 
 /**
  * A proxy that cuts connections of a server after so many bytes of answers, wherever that is: in a head, in a
- * body, in a frame, in a character. `nextCut` says after how many; undefined spares the connection.
+ * body, in a frame, in a character. `nextCut` says after how many, from the first bytes of the first request; undefined
+ * spares the connection, and a text is the answer, so that the server never sees the request.
  */
 export async function startCuttingProxy(
   upstream: string,
-  nextCut: () => number | undefined,
+  nextCut: (request: string) => number | string | undefined,
 ): Promise<CuttingProxy> {
   const { hostname, port } = new URL(upstream);
   const sockets = new Set<Socket>();
   let cuts = 0;
-  const server = createServer((near) => {
+  const forward = (near: Socket, first: Buffer, cut: number | undefined) => {
     const far = connect(Number(port), hostname);
-    let left = nextCut();
+    let left = cut;
     const end = () => {
       near.destroy();
       far.destroy();
     };
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.once('close', () => {
-        sockets.delete(socket);
-        end();
-      });
-      socket.on('error', end);
-    }
+    sockets.add(far);
+    for (const socket of [near, far]) socket.once('close', end);
+    far.once('close', () => sockets.delete(far));
+    far.on('error', end);
+    far.write(first);
     near.pipe(far);
     far.on('data', (bytes) => {
       if (left === undefined) return void near.write(bytes);
@@ -43,6 +41,18 @@ export async function startCuttingProxy(
         cuts += 1;
         end();
       });
+    });
+  };
+  const server = createServer((near) => {
+    sockets.add(near);
+    near.once('close', () => sockets.delete(near));
+    near.on('error', () => near.destroy());
+    near.once('data', (first) => {
+      near.pause();
+      const fault = nextCut(first.toString('latin1'));
+      if (typeof fault !== 'string') return forward(near, first, fault);
+      cuts += 1;
+      near.end(fault);
     });
   });
   server.listen(0, '127.0.0.1');

@@ -42,6 +42,7 @@ const methods: Readonly<
   get_session: ({ convoke }) => convoke.sessions.get('sess_1'),
   stop_session: ({ session }) => session.stop({ mode: 'terminate', reason: 'Done' }),
   resume_session: ({ session }) => session.resume(),
+  create_session_token: ({ session }) => session.createToken({ end_user: 'user-7' }),
 
   start_run: ({ session }) => session.run('Hello', { files: ['file_1'] }),
   list_runs: ({ session }) => session.runs.list({ status: 'failed' }).page(),
@@ -94,6 +95,12 @@ const methods: Readonly<
   read_usage: ({ convoke }) => convoke.usage.list({ group_by: 'agent' }).page(),
   read_organization_usage: ({ admin }) => admin.usage.list({ bucket: 'day' }).page(),
 
+  send_ui_message: ({ session }) =>
+    session.uiMessages.send({ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }),
+  resume_ui_stream: {
+    because: 'the AI SDK sends it; ConvokeChatTransport follows the run instead',
+  },
+  list_ui_messages: ({ session }) => session.uiMessages.list().page(),
   read_invitation: { because: 'the page of an invitation reads it' },
   accept_invitation: ({ convoke }) => convoke.acceptInvitation('cvi_1'),
   sign_up: { because: 'a person signs up on the page of the invitation' },

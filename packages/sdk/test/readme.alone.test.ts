@@ -110,6 +110,7 @@ await receive(post(text.replace('completed', 'failed'))).catch(({ name }) => con
 test('the package of a checkout exports what its sources export', async () => {
   const pairs = [
     [await import('@convoke/sdk'), await import('../src/index.ts')],
+    [await import('@convoke/sdk/ai-sdk'), await import('../src/ai-sdk.ts')],
     [await import('@convoke/sdk/node'), await import('../src/node.ts')],
   ];
   for (const [ours, sources] of pairs) expect({ ...ours }).toEqual({ ...sources });

@@ -27,24 +27,6 @@ describe('a stream of events', () => {
     );
   });
 
-  test('drops an incomplete message', () => {
-    expect(parse('data: one\n\ndata: tw')).toEqual(['one']);
-    expect(parse('data: one\n\ndata: two\n')).toEqual(['one']);
-  });
-
-  test('is parsed as the standard defines', () => {
-    expect(parse('data:no space\ndata:  two spaces\ndata\nother: x\n\n')).toEqual([
-      'no space\n two spaces\n',
-    ]);
-    expect(parse('event: x\nid: 1\n\n')).toEqual([]);
-  });
-
-  test('may set the reconnection time', () => {
-    const parser = new MessageParser();
-    parser.push('retry: 2000\n\nretry: soon\n\n');
-    expect(parser.retryMs).toBe(2000);
-  });
-
   test('with an endless message is rejected before it fills the memory', () => {
     const parser = new MessageParser();
     const piece = 'x'.repeat(1024 * 1024);

@@ -29,18 +29,20 @@ export interface RunningServer {
 export interface RunOptions {
   /** Creates an organization and a client to try the server with, and writes them into the data folder. */
   readonly quickstart?: boolean;
+  /** Gets what programs of agents print, line by line. They may print anything, so it belongs into no log. */
+  readonly showOutput?: (agent: string, line: string) => void;
 }
 
 /** Starts the server and drains it on SIGTERM or SIGINT; a second signal exits at once. */
 export async function runServer(
   given: Config,
-  { quickstart = false }: RunOptions = {},
+  { quickstart = false, showOutput }: RunOptions = {},
 ): Promise<RunningServer> {
   const inherited = closeInheritedDescriptors();
   // Whatever this process creates is private, unless it says otherwise.
   process.umask(0o077);
   const config = given.port === 0 ? await onFreePort(given) : given;
-  const convoke = await compose(config);
+  const convoke = await compose(config, { showOutput });
   if (inherited.length > 0) {
     const fields = { descriptors: inherited.join(', ') };
     convoke.services.log.info('closed files that the starting process left open', fields);

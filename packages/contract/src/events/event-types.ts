@@ -108,6 +108,13 @@ export const eventTypes = {
       interaction_key: z.string(),
       tool_name: z.string(),
       tool_input: jsonValue,
+      tool_call_id: z
+        .string()
+        .meta({
+          description:
+            'The id of the call in the events `<framework>.tool_call` and `<framework>.tool_result`, where the framework knows it.',
+        })
+        .optional(),
       replayed,
     }),
   },

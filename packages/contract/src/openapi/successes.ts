@@ -46,17 +46,24 @@ function eventStream(
   event: NonNullable<OperationResponse['stream']>,
   writer: SchemaWriter,
 ): MediaType {
+  const schema = writer.write(event, 'output');
+  const example = exampleOf(schema, writer.components());
+  const isNumbered = typeof example === 'object' && example !== null && 'id' in example;
   return {
-    schema: {
-      type: 'string',
-      description:
-        'Server-sent events: first the line `retry: 2000`, then one frame per event with its id in `id:`, its ' +
-        'type in `event:` and the event as JSON in one `data:` line. Comment lines keep the connection alive.',
-    },
-    example: frames(writer.write(event, 'output'), writer),
-    'x-event-schema': writer.write(event, 'output'),
+    schema: { type: 'string', description: isNumbered ? ofEvents : ofChunks },
+    example: isNumbered
+      ? frames(schema, writer)
+      : `data: ${JSON.stringify(example)}\n\ndata: [DONE]`,
+    'x-event-schema': schema,
   };
 }
+
+const ofEvents =
+  'Server-sent events: first the line `retry: 2000`, then one frame per event with its id in `id:`, its ' +
+  'type in `event:` and the event as JSON in one `data:` line. Comment lines keep the connection alive.';
+const ofChunks =
+  'Server-sent events: one `data:` line per chunk, which is JSON, and `data: [DONE]` after the last one. ' +
+  'Comment lines keep the connection alive.';
 
 /** Three frames of a run's stream, the first event, a piece of the answer and the terminal event; one of another stream. */
 function frames(event: Schema, writer: SchemaWriter): string {

@@ -136,6 +136,12 @@ export const signUp = defineOperation({
     password: text({ min: limits.passwordMinCharacters, max: limits.passwordMaxCharacters }).meta({
       examples: ['correct horse battery staple'],
     }),
+    name: text({ min: 0, max: limits.personNameMaxCharacters })
+      .meta({
+        description: 'What the person wants to be called, instead of the address.',
+        examples: ['Bob Weber'],
+      })
+      .optional(),
   }),
   bodyRequired: true,
   responses: { 201: { description: 'The new membership.', schema: acceptedInvitation } },

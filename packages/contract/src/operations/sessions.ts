@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sessionIdSchema } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { at, defineOperation } from '../operation.ts';
-import { givenLabels, labelChanges } from '../resources/labels.ts';
+import { givenLabels, labelChanges, labelQuery } from '../resources/labels.ts';
 import { pageQuery } from '../resources/page.ts';
 import { sessionList, sessionRecord, sessionStatuses, stopModes } from '../resources/session.ts';
 import { text } from '../text.ts';
@@ -51,7 +51,7 @@ export const listSessions = defineOperation({
   tag: 'Sessions',
   summary: 'List the sessions of the tenant',
   description:
-    'Lists the sessions of all clients of the tenant. `status` and `agent_name` select some of them.',
+    'Lists the sessions of all clients of the tenant. `status`, `agent_name` and `label` select some of them. With a label, a page scans a limited number of sessions, so it may be short or empty and still have a `next_cursor`.',
   caller: 'automation',
   scope: 'sessions:read',
   query: z.strictObject({
@@ -59,6 +59,7 @@ export const listSessions = defineOperation({
     agent_name: text({ max: limits.nameMaxCharacters })
       .meta({ description: 'Sessions with this agent.' })
       .optional(),
+    label: labelQuery,
     ...pageQuery,
   }),
   responses: { 200: { description: 'One page, newest first.', schema: sessionList } },

@@ -11,6 +11,7 @@ import {
   updateClient,
 } from './clients.ts';
 import { addCredential, revokeCredential } from './credentials.ts';
+import { listUiMessages, resumeUiStream, sendUiMessage } from './ai-sdk.ts';
 import { followTenantEvents } from './feed.ts';
 import { deleteFile, downloadFile, listFiles, prepareFile, uploadFile } from './files.ts';
 import { answerInteraction, listInteractions } from './interactions.ts';
@@ -55,6 +56,7 @@ import {
   stopSession,
   updateSession,
 } from './sessions.ts';
+import { createSessionToken } from './session-tokens.ts';
 import {
   findInteraction,
   findRun,
@@ -98,6 +100,7 @@ export const operations = {
   update_session: updateSession,
   stop_session: stopSession,
   resume_session: resumeSession,
+  create_session_token: createSessionToken,
 
   start_run: startRun,
   list_runs: listRuns,
@@ -123,6 +126,10 @@ export const operations = {
   upload_file: uploadFile,
   download_file: downloadFile,
   delete_file: deleteFile,
+
+  send_ui_message: sendUiMessage,
+  resume_ui_stream: resumeUiStream,
+  list_ui_messages: listUiMessages,
 
   create_schedule: createSchedule,
   list_schedules: listSchedules,

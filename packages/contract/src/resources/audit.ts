@@ -14,7 +14,9 @@ export const auditRecord = z
       id: z.string().meta({ description: 'Empty for an anonymous caller.' }),
       name: z
         .string()
-        .meta({ description: 'Email address of a person, or name of a client, as it is now.' })
+        .meta({
+          description: 'Name or else email address of a person, or name of a client, as it is now.',
+        })
         .optional(),
     }),
     action: z.string().meta({ examples: ['interaction.answer'] }),

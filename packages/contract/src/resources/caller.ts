@@ -23,6 +23,13 @@ export const callerRecord = z
         examples: ['convoke-7k2m9x4c'],
       })
       .optional(),
+    session_id: opaqueId('session')
+      .meta({ description: 'Only of a token for one session: the session.' })
+      .optional(),
+    end_user: z
+      .string()
+      .meta({ description: 'Only of a token for one session: the user it was created for.' })
+      .optional(),
     organization_id: opaqueId('organization'),
     tenant_id: opaqueId('tenant'),
     profile: z.enum(profileNames).meta({ description: 'Only of an automation client.' }).optional(),

@@ -52,7 +52,7 @@ export function splitLabel(label: string): { readonly key: string; readonly valu
 
 /** D-330: display name of a client or a person, for people who read the record. */
 export const actorName = z.string().meta({
-  description: 'Name of the client, or email address of the person, as it is now.',
+  description: 'Name of the client, or name or else email address of the person, as it is now.',
   examples: ['Quickstart'],
 });
 

@@ -9,6 +9,11 @@ const email = z
   .meta({ description: 'Absent when no issuer has verified one.', examples: ['ann@acme.example'] })
   .optional();
 
+const personName = z
+  .string()
+  .meta({ description: 'What the person wants to be called.', examples: ['Ann Miller'] })
+  .optional();
+
 export const organizationRecord = z
   .object({
     id: opaqueId('organization'),
@@ -28,6 +33,7 @@ export type OrganizationRecord = z.infer<typeof organizationRecord>;
 export const memberRecord = z
   .object({
     user_id: opaqueId('user'),
+    name: personName,
     email,
     role: z.enum(memberRoles),
     created_at: timestamp.meta({ description: 'When the person joined.' }),
@@ -41,6 +47,7 @@ export const memberList = z.object({ members: z.array(memberRecord), next_cursor
 export const meRecord = z
   .object({
     user_id: opaqueId('user'),
+    name: personName,
     email,
     memberships: z.array(
       z.object({

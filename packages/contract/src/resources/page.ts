@@ -59,17 +59,18 @@ function orderDefaulting(order: Order) {
   return z.enum(orders).meta({ description: 'Sort direction.' }).default(order);
 }
 
-function limitDefaulting(size: number) {
+/** How many items a page has, at most. */
+export function limitDefaulting(size: number, max: number = limits.pageMax) {
   return z
     .string()
-    .refine(isPageSize, {
-      error: `must be a whole number from ${limits.pageMin} to ${limits.pageMax}`,
+    .refine((text) => isPageSize(text) && Number(text) <= max, {
+      error: `must be a whole number from ${limits.pageMin} to ${max}`,
     })
     .transform(Number)
     .meta({
       type: 'integer',
       minimum: limits.pageMin,
-      maximum: limits.pageMax,
+      maximum: max,
       description:
         'Maximum number of items in a page. A page of large items ends earlier, at 8 MiB.',
     })

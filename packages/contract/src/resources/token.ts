@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import { limits } from '../limits.ts';
+import { scopes, sessionTokenScopes } from '../scopes.ts';
+import { opaqueId } from './opaque-id.ts';
+import { timestamp } from './page.ts';
 
 /** The answer of the token endpoint (D-50, RFC 6749). */
 export const tokenResponse = z
@@ -18,6 +21,25 @@ export const tokenResponse = z
   .meta({ id: 'Token', description: 'A short-lived access token.' });
 
 export type TokenResponse = z.infer<typeof tokenResponse>;
+
+/** D-196: a token for one session, which a page may hold. */
+export const sessionTokenRecord = z
+  .object({
+    token: z.string().meta({ examples: ['eyJhbGciOiJFZERTQSIs…'] }),
+    token_type: z.literal('Bearer'),
+    expires_at: timestamp,
+    expires_in: z
+      .int()
+      .meta({ description: 'Seconds.', examples: [limits.sessionTokenDefaultSeconds] }),
+    scopes: z.array(z.enum(scopes)).meta({ examples: [[...sessionTokenScopes]] }),
+    session_id: opaqueId('session'),
+  })
+  .meta({
+    id: 'SessionToken',
+    description: 'A short-lived access token that opens one session and nothing else.',
+  });
+
+export type SessionTokenRecord = z.infer<typeof sessionTokenRecord>;
 
 /** RFC 8414. */
 export const serverMetadata = z

@@ -1,10 +1,10 @@
 """Client for Convoke: sessions, runs that survive any connection, interactions, files, management.
 
-`Convoke` and `ConvokeAdmin` block; `AsyncConvoke` and `AsyncConvokeAdmin` are for asyncio. Records are dictionaries
-with the names of the API; `convoke_sdk.types` has their types.
+`Convoke`, `ConvokeAdmin` and `OpenSession` block; `AsyncConvoke`, `AsyncConvokeAdmin` and `AsyncOpenSession` are for
+asyncio. Records are dictionaries with the names of the API; `convoke_sdk.types` has their types.
 """
 
-from ._async.client import AsyncConvoke, AsyncConvokeAdmin
+from ._async.client import AsyncConvoke, AsyncConvokeAdmin, AsyncOpenSession
 from ._async.transport import AsyncReadableResponse, AsyncTransport, StreamTransport
 from ._core.effects import BrokenConnection, Content, Request
 from ._core.events import is_terminal_event
@@ -13,7 +13,7 @@ from ._core.requests import UNSET
 from ._core.retry import Retry
 from ._core.run_text import INTERRUPTED_TEXT, RunText
 from ._core.webhooks import VerifiedWebhook, WebhookVerificationError, verify_webhook
-from ._sync.client import Convoke, ConvokeAdmin
+from ._sync.client import Convoke, ConvokeAdmin, OpenSession
 from ._sync.transport import ReadableResponse, SocketTransport, Transport
 from ._version import VERSION as __version__
 from .errors import (
@@ -34,6 +34,7 @@ __all__ = [
     "UNSET",
     "AsyncConvoke",
     "AsyncConvokeAdmin",
+    "AsyncOpenSession",
     "AsyncReadableResponse",
     "AsyncTransport",
     "AuthenticationError",
@@ -46,6 +47,7 @@ __all__ = [
     "ConvokeError",
     "InvalidRequestError",
     "NotFoundError",
+    "OpenSession",
     "Page",
     "PermissionDeniedError",
     "RateLimitError",

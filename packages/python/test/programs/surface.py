@@ -7,7 +7,7 @@ import pathlib
 import tempfile
 
 import convoke_sdk
-from convoke_sdk import AsyncConvoke, AsyncConvokeAdmin, Retry
+from convoke_sdk import AsyncConvoke, AsyncConvokeAdmin, AsyncOpenSession, Retry
 
 
 def options(**more):
@@ -29,6 +29,7 @@ async def main():
     async with AsyncConvoke(**options(**CLIENT)) as convoke:
         await account(convoke)
         await runs(convoke)
+        await page(convoke)
         await interactions(convoke)
         await files(convoke)
         await tenant(convoke)
@@ -51,6 +52,35 @@ async def account(convoke):
     same((await convoke.agents.get("echo"))["name"], "echo")
     other = convoke.workspace(tenant_id=TENANT_ID, organization_id=ORGANIZATION_ID)
     same((await other.whoami())["tenant_id"], TENANT_ID)
+
+
+async def page(convoke):
+    session = await convoke.sessions.create("echo")
+    neighbour = await convoke.sessions.create("echo")
+    asked = []
+
+    async def token(rejected):
+        asked.append(rejected)
+        issued = await session.create_token(end_user="user-7", expires_in_seconds=60)
+        # One that the service rejects, as it rejects one that has expired.
+        return issued["token"] if len(asked) > 1 else "expired"
+
+    async with AsyncOpenSession(**options(session_id=session.id, token=token)) as opened:
+        same(await (await opened.run("Hello")).text(), "Hello (run 1)")
+        same((await opened.read())["id"], session.id)
+        same(asked, [None, "expired"])
+        try:
+            await opened.stop()
+            raise AssertionError("a page stopped its session")
+        except convoke_sdk.PermissionDeniedError as error:
+            same(error.code, "insufficient_scope")
+    fixed = (await session.create_token(scopes=["runs:read", "sessions:read"]))["token"]
+    async with AsyncOpenSession(**options(session_id=neighbour.id, token=fixed)) as elsewhere:
+        try:
+            await elsewhere.read()
+            raise AssertionError("a page read another session")
+        except convoke_sdk.NotFoundError as error:
+            same(error.code, "not_found")
 
 
 async def runs(convoke):

@@ -12,7 +12,6 @@ from convoke_sdk import (
     Convoke,
     RateLimitError,
     Retry,
-    RunText,
     ServerError,
     WebhookVerificationError,
     verify_webhook,
@@ -169,23 +168,6 @@ class Values(unittest.TestCase):
     def test_fields_that_were_not_given_are_not_sent(self):
         self.assertEqual(present({"a": None, "b": UNSET, "c": None, "d": 0}, ("c",)), {"c": None, "d": 0})
         self.assertEqual(input_of("Hi", ["f"]), {"prompt": "Hi", "files": ["f"]})
-
-
-class Texts(unittest.TestCase):
-    def test_drop_what_an_interruption_takes_back(self):
-        text = RunText()
-
-        def delta(event_id, piece):
-            return text.take({"id": event_id, "type": "message_delta", "data": {"text": piece}})
-
-        def interrupted(data):
-            return text.take({"id": "e9", "type": "run_interrupted", "data": data})
-
-        self.assertFalse(delta("e1", "a") or delta("e2", "b") or delta("e4", "c"))
-        self.assertFalse(interrupted({}))
-        self.assertFalse(interrupted({"discard_from_event_id": "e5"}))
-        self.assertTrue(interrupted({"discard_from_event_id": "e2"}))
-        self.assertEqual(text.text, "a")
 
 
 class Webhooks(unittest.TestCase):

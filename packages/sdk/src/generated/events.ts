@@ -55,6 +55,8 @@ export interface PermissionRequestData {
   interaction_key: string;
   tool_name: string;
   tool_input: Json;
+  /** The id of the call in the events `<framework>.tool_call` and `<framework>.tool_result`, where the framework knows it. */
+  tool_call_id?: string | undefined;
   /** This repeats an earlier event of the same interaction. */
   replayed?: boolean | undefined;
 }

@@ -40,6 +40,10 @@ export interface CallerRecord {
   kind: 'automation_client' | 'person';
   /** OAuth client id. Only of an automation client. */
   client_id?: string | undefined;
+  /** Only of a token for one session: the session. */
+  session_id?: string | undefined;
+  /** Only of a token for one session: the user it was created for. */
+  end_user?: string | undefined;
   organization_id: string;
   tenant_id: string;
   /** Only of an automation client. */
@@ -103,7 +107,7 @@ export interface SessionRecord {
     | {
         kind: 'client' | 'person';
         id: string;
-        /** Name of the client, or email address of the person, as it is now. */
+        /** Name of the client, or name or else email address of the person, as it is now. */
         name?: string | undefined;
       }
     | undefined;
@@ -139,7 +143,7 @@ export interface RunRecord {
     | {
         kind: 'client' | 'person';
         id: string;
-        /** Name of the client, or email address of the person, as it is now. */
+        /** Name of the client, or name or else email address of the person, as it is now. */
         name?: string | undefined;
       }
     | undefined;
@@ -158,7 +162,7 @@ export interface RunRecord {
     | {
         kind: 'client' | 'person';
         id: string;
-        /** Name of the client, or email address of the person, as it is now. */
+        /** Name of the client, or name or else email address of the person, as it is now. */
         name?: string | undefined;
       }
     | undefined;
@@ -227,7 +231,7 @@ export interface InteractionRecord {
   declined?: true | undefined;
   message?: string | undefined;
   answered_by?: string | undefined;
-  /** Name of the client, or email address of the person, as it is now. */
+  /** Name of the client, or name or else email address of the person, as it is now. */
   answered_by_name?: string | undefined;
   created_at: string;
   answered_at?: string | undefined;
@@ -293,7 +297,7 @@ export interface RunSummary {
     | {
         kind: 'client' | 'person';
         id: string;
-        /** Name of the client, or email address of the person, as it is now. */
+        /** Name of the client, or name or else email address of the person, as it is now. */
         name?: string | undefined;
       }
     | undefined;
@@ -349,7 +353,7 @@ export interface InteractionSummary {
   tool_input_preview?: string | undefined;
   decision?: Decision | undefined;
   answered_by?: string | undefined;
-  /** Name of the client, or email address of the person, as it is now. */
+  /** Name of the client, or name or else email address of the person, as it is now. */
   answered_by_name?: string | undefined;
   created_at: string;
   answered_at?: string | undefined;
@@ -398,7 +402,7 @@ export interface InteractionInTenantRecord {
   declined?: true | undefined;
   message?: string | undefined;
   answered_by?: string | undefined;
-  /** Name of the client, or email address of the person, as it is now. */
+  /** Name of the client, or name or else email address of the person, as it is now. */
   answered_by_name?: string | undefined;
   created_at: string;
   answered_at?: string | undefined;
@@ -462,7 +466,7 @@ export interface ClientRecord {
   created_at: string;
   updated_at: string;
   created_by: string;
-  /** Name of the client, or email address of the person, as it is now. */
+  /** Name of the client, or name or else email address of the person, as it is now. */
   created_by_name?: string | undefined;
 }
 
@@ -529,6 +533,8 @@ export interface OrganizationRecord {
 /** A person in an organization. */
 export interface MemberRecord {
   user_id: string;
+  /** What the person wants to be called. */
+  name?: string | undefined;
   /** Absent when no issuer has verified one. */
   email?: string | undefined;
   role: MemberRole;
@@ -544,7 +550,7 @@ export interface InvitationRecord {
   /** Only the person with this address can accept. Absent: anyone who has the link. */
   email?: string | undefined;
   created_by: string;
-  /** Name of the client, or email address of the person, as it is now. */
+  /** Name of the client, or name or else email address of the person, as it is now. */
   created_by_name?: string | undefined;
   created_at: string;
   expires_at: string;
@@ -568,7 +574,7 @@ export interface AuditRecord {
     kind: 'user' | 'client' | 'operator' | 'system' | 'anonymous';
     /** Empty for an anonymous caller. */
     id: string;
-    /** Email address of a person, or name of a client, as it is now. */
+    /** Name or else email address of a person, or name of a client, as it is now. */
     name?: string | undefined;
   };
   action: string;
@@ -604,6 +610,8 @@ export interface AuditStatusRecord {
 /** The person who is signed in, with their organizations. */
 export interface MeRecord {
   user_id: string;
+  /** What the person wants to be called. */
+  name?: string | undefined;
   /** Absent when no issuer has verified one. */
   email?: string | undefined;
   memberships: Array<{
@@ -701,6 +709,17 @@ export interface TokenResponse {
   expires_in: number;
   /** Space-separated scopes. */
   scope: string;
+}
+
+/** A short-lived access token that opens one session and nothing else. */
+export interface SessionTokenRecord {
+  token: string;
+  token_type: 'Bearer';
+  expires_at: string;
+  /** Seconds. */
+  expires_in: number;
+  scopes: Scope[];
+  session_id: string;
 }
 
 export interface IssuedClient {

@@ -48,6 +48,25 @@ export interface StopSession {
   reason?: string | undefined;
 }
 
+export interface CreateSessionToken {
+  /** Default: those of these scopes that the caller has. */
+  scopes?:
+    | ReadonlyArray<
+        | 'sessions:read'
+        | 'runs:read'
+        | 'runs:write'
+        | 'interactions:read'
+        | 'interactions:write'
+        | 'files:read'
+        | 'files:write'
+      >
+    | undefined;
+  /** How long the token is valid. */
+  expires_in_seconds?: number | undefined;
+  /** The user of your product that the token is for, by a name of your own. The audit rows of the token and of its answers have it. */
+  end_user?: string | undefined;
+}
+
 export interface CancelRun {
   reason?: string | undefined;
 }
@@ -246,6 +265,8 @@ export interface SessionsQuery {
   status?: SessionStatus | undefined;
   /** Sessions with this agent. */
   agent_name?: string | undefined;
+  /** Has this label, as `key:value`. Repeat it for several: all must match. */
+  label?: ReadonlyArray<string> | undefined;
   /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */

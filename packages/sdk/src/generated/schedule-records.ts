@@ -38,7 +38,7 @@ export interface ScheduleSummary {
   version: number;
   /** Id of the client or person that the runs start as: the one that created the schedule, or last changed its pattern, time zone or input. */
   created_by: string;
-  /** Name of the client, or email address of the person, as it is now. */
+  /** Name of the client, or name or else email address of the person, as it is now. */
   created_by_name?: string | undefined;
   created_at: string;
   updated_at: string;
@@ -73,7 +73,7 @@ export interface ScheduleRecord {
   version: number;
   /** Id of the client or person that the runs start as: the one that created the schedule, or last changed its pattern, time zone or input. */
   created_by: string;
-  /** Name of the client, or email address of the person, as it is now. */
+  /** Name of the client, or name or else email address of the person, as it is now. */
   created_by_name?: string | undefined;
   created_at: string;
   updated_at: string;

@@ -151,6 +151,7 @@ export type ErrorCode =
   | 'invalid_body'
   | 'unknown_field'
   | 'duplicate_key'
+  | 'not_supported'
   | 'invalid_query'
   | 'unknown_query_parameter'
   | 'invalid_cursor'

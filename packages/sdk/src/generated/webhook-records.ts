@@ -23,7 +23,7 @@ export interface WebhookRecord {
   /** Since when every delivery has failed. */
   failing_since?: string | undefined;
   created_by: string;
-  /** Name of the client, or email address of the person, as it is now. */
+  /** Name of the client, or name or else email address of the person, as it is now. */
   created_by_name?: string | undefined;
   created_at: string;
   updated_at: string;

@@ -1,11 +1,12 @@
-import type { SessionRecord } from '../generated/records.ts';
-import type { StopSession, UpdateSession } from '../generated/requests.ts';
+import type { SessionRecord, SessionTokenRecord } from '../generated/records.ts';
+import type { CreateSessionToken, StopSession, UpdateSession } from '../generated/requests.ts';
 import { Interactions } from '../runs/interactions.ts';
 import type { Run } from '../runs/run.ts';
 import { type RunInput, Runs, type StartOptions } from '../runs/runs.ts';
 import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
 import { Files } from './files.ts';
+import { UiMessages } from './ui-messages.ts';
 
 /** A session by its id. Creating it sends no request. */
 export class SessionHandle {
@@ -13,6 +14,7 @@ export class SessionHandle {
   readonly runs: Runs;
   readonly interactions: Interactions;
   readonly files: Files;
+  readonly uiMessages: UiMessages;
   readonly #transport: Transport;
   readonly #path: string;
 
@@ -23,6 +25,7 @@ export class SessionHandle {
     this.runs = new Runs(transport, id);
     this.interactions = new Interactions(transport, id);
     this.files = new Files(transport, id);
+    this.uiMessages = new UiMessages(transport, id);
   }
 
   /** Reads the current state of the session. */
@@ -70,6 +73,26 @@ export class SessionHandle {
   resume({ signal }: CallOptions = {}): Promise<SessionRecord> {
     const path = `${this.#path}/resume`;
     return this.#transport.json({ method: 'POST', path, repeatable: 'always', signal });
+  }
+
+  /**
+   * Creates a token that opens this session and nothing else, for a page of your product. The page passes it to
+   * `openSession()`.
+   *
+   * @example
+   * const { token } = await session.createToken({ end_user: user.id });
+   */
+  createToken({
+    signal,
+    ...body
+  }: CreateSessionToken & CallOptions = {}): Promise<SessionTokenRecord> {
+    return this.#transport.json({
+      method: 'POST',
+      path: `${this.#path}/tokens`,
+      json: body,
+      repeatable: 'always',
+      signal,
+    });
   }
 }
 

@@ -19,7 +19,7 @@ const retryAfterMaxMs = 60_000;
  *
  * - `always`: idempotent. Reads, deletions, uploads of the same bytes; creates and starts with their
  *   key (spec §7); stop, resume, cancel, answer and offboard, which return the same result the second
- *   time (D-13, D-14, D-24, D-38, D-67).
+ *   time (D-13, D-14, D-24, D-38, D-67); a token for a session, of which a second one does no harm.
  * - `refused`: only after a response that proves that nothing was done (401, 429). For requests without a
  *   key: preparing a file, updating a client, retrying a tenant.
  * - `never`: the body can be read only once.

@@ -1,4 +1,4 @@
-import { ServerError } from '../errors.ts';
+import { ConnectionError, ServerError } from '../errors.ts';
 import type { TokenResponse } from '../generated/records.ts';
 import type { Scope } from '../generated/values.ts';
 import type { Authority, AuthorityRequest, Transport } from './transport.ts';
@@ -83,6 +83,41 @@ interface HeldToken {
   readonly token: string;
   readonly renewAt: number;
   readonly expiresAt: number;
+}
+
+/** D-202: asks for a token on first use, once for concurrent calls, and again after the service rejected it. */
+export class KeptToken {
+  readonly #provider: TokenProvider;
+  #held: string | undefined;
+  #request: Promise<string> | undefined;
+
+  constructor(provider: TokenProvider) {
+    this.#provider = provider;
+  }
+
+  async get({ rejected }: TokenRequest): Promise<string> {
+    // Keep a token that another call has renewed in the meantime.
+    if (this.#held === rejected) this.#held = undefined;
+    if (this.#held !== undefined) return this.#held;
+    this.#request ??= this.#ask({ rejected });
+    return this.#request;
+  }
+
+  async #ask(request: TokenRequest): Promise<string> {
+    try {
+      this.#held = await this.#provider(request);
+      return this.#held;
+    } catch (error) {
+      // What `fetch` throws without a network: a reader of events waits for it as it waits for the service.
+      if (!(error instanceof TypeError)) throw error;
+      throw new ConnectionError(`There was no token: ${error.message}`, {
+        code: 'connection_failed',
+        cause: error,
+      });
+    } finally {
+      this.#request = undefined;
+    }
+  }
 }
 
 /** Adds the token to every request. */

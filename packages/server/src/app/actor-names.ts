@@ -1,5 +1,5 @@
 import { clientId, idPrefixes, userId } from '@convoke/contract';
-import { unknownEmailEnding } from './people/people.ts';
+import { emailOf } from './people/people.ts';
 import type { Services } from './services.ts';
 
 /** The names that one response needs. */
@@ -7,6 +7,12 @@ export interface Names {
   get(id: string): string | undefined;
 }
 
+/** The caller that reads them. */
+interface Reader {
+  readonly session?: object | undefined;
+}
+
+const nameless: Names = new Map<string, string>();
 const rememberedMs = 60_000;
 const rememberedMost = 10_000;
 
@@ -16,7 +22,7 @@ interface Remembered {
 }
 
 /**
- * Names of clients and email addresses of people, for every record that shows who did something (D-330). A name is
+ * Names of clients, and names or else email addresses of people, for every record that shows who did something (D-330). A name is
  * remembered for a minute, so that starting or polling a run reads none from the database.
  */
 export class ActorNames {
@@ -27,7 +33,9 @@ export class ActorNames {
     this.#services = services;
   }
 
-  async of(actors: Iterable<string | null | undefined>): Promise<Names> {
+  /** D-386: a token for one session reads no names, because its page belongs to a user of the product. */
+  async of(actors: Iterable<string | null | undefined>, reader: Reader = {}): Promise<Names> {
+    if (reader.session !== undefined) return nameless;
     const now = this.#services.clock.now();
     const unknown = new Set<string>();
     const names = new Map<string, string>();
@@ -51,9 +59,12 @@ export class ActorNames {
   async #read(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const { organizations, clients } = this.#services.store.read;
     const startingWith = (prefix: string) => ids.filter((id) => id.startsWith(`${prefix}_`));
-    const people = await organizations.emails(startingWith(idPrefixes.user).map(userId));
+    const people = await organizations.people(startingWith(idPrefixes.user).map(userId));
     const programs = await clients.names(startingWith(idPrefixes.client).map(clientId));
-    const known = [...people].filter(([, email]) => !email.endsWith(unknownEmailEnding));
+    const known = people.flatMap((person) => {
+      const name = person.name ?? emailOf(person);
+      return name === undefined ? [] : [[person.id, name] as const];
+    });
     return new Map<string, string>([...known, ...programs]);
   }
 

@@ -7,6 +7,7 @@ import {
   type AuditRow,
   type ChainHead,
   type ChainProblem,
+  type RequestActor,
   type SealedHead,
   auditText,
   chainStart,
@@ -19,7 +20,8 @@ import type { JsonObject } from '../domain/json.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import type { Services } from './services.ts';
 
-export type NewAuditEntry = Omit<AuditEntry, 'outcome' | 'details'> & {
+export type NewAuditEntry = Omit<AuditEntry, 'by' | 'outcome' | 'details'> & {
+  readonly by: RequestActor;
   readonly chain: AuditChain;
   readonly at: number;
   readonly outcome?: AuditEntry['outcome'];
@@ -31,7 +33,9 @@ export type NewAuditEntry = Omit<AuditEntry, 'outcome' | 'details'> & {
  * the transaction: the head of the chain is locked from here to the commit, and no other lock may follow.
  */
 export async function recordAudit(tx: StoreTransaction, entry: NewAuditEntry): Promise<void> {
-  const { chain, at, by, action, object, outcome = 'done', details = {} } = entry;
+  const { chain, at, action, object, outcome = 'done' } = entry;
+  const { endUser, ...by } = entry.by;
+  const details = endUser === undefined ? entry.details : { ...entry.details, end_user: endUser };
   const head = await tx.audit.lockHead(chain);
   const content = {
     chain,
@@ -41,7 +45,7 @@ export async function recordAudit(tx: StoreTransaction, entry: NewAuditEntry): P
     action,
     object,
     outcome,
-    details,
+    details: details ?? {},
     previousHash: head.hash,
   };
   await tx.audit.append({ ...content, hash: digest(auditText(content)) });

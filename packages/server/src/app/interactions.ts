@@ -7,7 +7,7 @@ import {
   questionAnswer,
 } from '@convoke/contract';
 import type { Agent } from '../domain/agent.ts';
-import type { Actor } from '../domain/audit.ts';
+import type { RequestActor } from '../domain/audit.ts';
 import {
   type Interaction,
   type InteractionAnswer,
@@ -22,7 +22,7 @@ import { interactionsChanged, runDispatched } from '../domain/session.ts';
 import type { CutPage, PageRequest } from '../ports/page.ts';
 import { recordAudit } from './audit.ts';
 import { type Holder, lockRun, recordMove } from './record.ts';
-import { orRefuse, refuse } from './refusal.ts';
+import { Refusal, orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 
 export async function listInteractions(
@@ -45,7 +45,7 @@ export interface AnswerInteraction {
   readonly sessionId: SessionId;
   readonly key: InteractionKey;
   readonly body: JsonObject;
-  readonly by: Actor;
+  readonly by: RequestActor;
 }
 
 /**
@@ -93,6 +93,32 @@ export async function answerInteraction(
     });
     return ruling.interaction;
   });
+}
+
+/**
+ * Answers an interaction if it still waits. Returns the interaction as it is then; undefined when the session
+ * has none with this key.
+ */
+export async function answerPending(
+  services: Parameters<typeof answerInteraction>[0],
+  scope: TenantScope,
+  request: AnswerInteraction,
+): Promise<Interaction | undefined> {
+  const find = () => services.store.read.interactions.find(scope, request.sessionId, request.key);
+  const known = await find();
+  if (known === undefined || interactionAt(known, services.clock.now()).status !== 'pending') {
+    return known;
+  }
+  try {
+    return await answerInteraction(services, scope, request);
+  } catch (error) {
+    // Another answer, or the end of the run, was first.
+    const isLate =
+      error instanceof Refusal &&
+      (error.code === 'interaction_answered' || error.code === 'interaction_not_pending');
+    if (isLate) return find();
+    throw error;
+  }
 }
 
 /**

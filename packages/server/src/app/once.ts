@@ -42,7 +42,7 @@ export async function claimKey(tx: StoreTransaction, request: KeyRequest): Promi
   if (key === undefined) return { fresh: true };
   const fingerprint = hash('sha256', canonicalJson(request.body), 'base64url');
   const claim = await tx.idempotency.claim({
-    scope: scopeOf(request),
+    scope: keyScope(request),
     key,
     tenantId: scope.tenantId ?? null,
     fingerprint,
@@ -67,9 +67,9 @@ function idOf(id: string): JsonObject {
 /** Gives the key that this transaction has claimed to a resource of another id. */
 export function moveKey(tx: StoreTransaction, request: KeyRequest, resourceId: string): void {
   const { key } = request;
-  if (key !== undefined) tx.idempotency.move({ scope: scopeOf(request), key }, resourceId);
+  if (key !== undefined) tx.idempotency.move({ scope: keyScope(request), key }, resourceId);
 }
 
-function scopeOf({ scope, place }: Pick<OnceRequest, 'scope' | 'place'>): string {
+export function keyScope({ scope, place }: Pick<OnceRequest, 'scope' | 'place'>): string {
   return `${scope.tenantId ?? scope.organizationId}:${place}`;
 }

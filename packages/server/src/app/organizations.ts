@@ -186,7 +186,7 @@ export async function listMembers(
 }
 
 export interface Person {
-  readonly user: Pick<User, 'id' | 'email'>;
+  readonly user: Pick<User, 'id' | 'email' | 'name'>;
   readonly memberships: readonly (Pick<Membership, 'organizationId' | 'role'> & {
     readonly organizationName: string;
   })[];

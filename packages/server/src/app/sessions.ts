@@ -20,7 +20,7 @@ import {
   stopSession as stopped,
 } from '../domain/session.ts';
 import type { PageRequest } from '../ports/page.ts';
-import type { SessionFilter } from '../ports/repositories/sessions.ts';
+import type { SessionFilter, SessionRepository } from '../ports/repositories/sessions.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { once } from './once.ts';
 import {
@@ -34,6 +34,7 @@ import {
 import { enabledAgent } from './enabled-agent.ts';
 import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
+import { type Looked, lookedAtMax } from './tenant-reads.ts';
 
 export interface CreateSession {
   readonly agentName: string;
@@ -134,7 +135,7 @@ export async function getSession(
 }
 
 export interface ListSessions {
-  readonly filter: Omit<SessionFilter, 'expiredBefore'>;
+  readonly filter: Omit<SessionFilter, 'expiredBefore' | 'upTo'>;
   readonly page: PageRequest;
 }
 
@@ -142,12 +143,26 @@ export async function listSessions(
   services: ReadServices,
   scope: TenantScope,
   { filter, page }: ListSessions,
-): Promise<Session[]> {
+): Promise<Looked<Session>> {
   const { store, clock, settings } = services;
   const idleTtlMs = settings.sessionIdleTtlMs;
   const expiredBefore = idleTtlMs > 0 ? clock.now() - idleTtlMs : undefined;
-  const sessions = await store.read.sessions.list(scope, { ...filter, expiredBefore }, page);
-  return sessions.map((session) => asOfNow(services, session));
+  const upTo = await lastToLookAt(store.read.sessions, scope, { filter, page });
+  const found = await store.read.sessions.list(scope, { ...filter, expiredBefore, upTo }, page);
+  const items = found.map((session) => asOfNow(services, session));
+  return { items, isCut: upTo !== undefined, lookedTo: upTo };
+}
+
+/** D-253: a page looks at a bounded number of the sessions with a label. One label alone needs no bound: all of them match. */
+async function lastToLookAt(
+  sessions: SessionRepository,
+  scope: TenantScope,
+  { filter: { labels = [], status, agentName }, page }: ListSessions,
+): Promise<string | undefined> {
+  const [label, ...others] = labels;
+  const hasMore = others.length > 0 || status !== undefined || agentName !== undefined;
+  if (label === undefined || !hasMore) return undefined;
+  return sessions.lastLabelled(scope, label, { ...page, limit: lookedAtMax });
 }
 
 /** Locks the session and returns it as of now, or refuses. */

@@ -7,7 +7,7 @@ import {
 } from '@convoke/contract';
 import { timeText } from '../domain/id-time.ts';
 import { interactionAt, statusAt } from '../domain/interaction.ts';
-import { hasLabels } from '../domain/labels.ts';
+import { type Label, hasLabels } from '../domain/labels.ts';
 import {
   type RunListFilter,
   type RunSummary,
@@ -30,7 +30,7 @@ import { refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 
 /** D-253: rows that one page looks at, at most. */
-const lookedAtMax = 5_000;
+export const lookedAtMax = 5_000;
 /** The first read of a page is small: most pages find what they need in it. */
 const firstRead = 200;
 const laterRead = 300;
@@ -166,7 +166,7 @@ export interface InteractionListFilter {
   readonly status: InteractionFilter;
   readonly kind?: InteractionKind | undefined;
   readonly agentName?: string | undefined;
-  readonly labels?: readonly { readonly key: string; readonly value: string }[] | undefined;
+  readonly labels?: readonly Label[] | undefined;
 }
 
 /** Lists interactions of the whole tenant that match a filter. */

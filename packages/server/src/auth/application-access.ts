@@ -13,7 +13,7 @@ import {
 import type { Ruling } from '../domain/refusal.ts';
 import type { Store } from '../ports/store.ts';
 import type { Selectors } from './selectors.ts';
-import type { AutomationToken, PersonTenantToken } from './tokens/verified-token.ts';
+import type { AutomationToken, PersonTenantToken, SessionToken } from './tokens/verified-token.ts';
 
 /** What a request of the application API asks for. */
 export interface Asked {
@@ -27,6 +27,8 @@ export interface Asked {
  */
 export interface ApplicationAccess {
   ofClient(token: AutomationToken, asked: Asked): Promise<Ruling<ApplicationCaller>>;
+  /** D-198: as for the client that created the token, whose selectors are in it. */
+  ofSession(token: SessionToken, required: readonly Scope[]): Promise<Ruling<ApplicationCaller>>;
   ofPerson(token: PersonTenantToken, asked: Asked): Promise<Ruling<ApplicationCaller>>;
   /** For open streams: the decision for the same caller, made again. */
   again(caller: ApplicationCaller): Promise<Standing>;
@@ -51,12 +53,19 @@ export function createApplicationAccess(store: Store): ApplicationAccess {
         // A revoked credential ends open streams, not the tokens it obtained (spec §5.7).
         store.read.clients.reach(oauthClientId, tenantId),
       );
-      const ruling = decideClient(reached, token, asked);
-      if (!ruling.ok) return ruling;
-      const { client } = ruling.value;
-      const identity = { kind: 'client', client, credentialId } as const;
-      const actor = { kind: 'client', id: client.id } as const;
-      return { ok: true, value: callerOf({ token, asked, identity, actor, ...ruling.value }) };
+      return admittedClient(decideClient(reached, token, asked), { token, asked, credentialId });
+    },
+
+    async ofSession(token, required) {
+      const { organizationId, tenantId, oauthClientId, credentialId } = token;
+      const asked = { selectors: { organizationId, tenantId }, required };
+      const client = { oauthClientId };
+      const reached = await store.inTenantScope(tenantId, () =>
+        reachAgain(store, { client, credentialId }, tenantId),
+      );
+      // D-385: it may live for an hour, so it does not outlive its credential as a client's own token does.
+      if ((reached?.revokedAt ?? null) !== null) return { ok: false, code: 'unauthorized' };
+      return admittedClient(decideClient(reached, token, asked), { token, asked, credentialId });
     },
 
     async ofPerson(token, asked) {
@@ -101,7 +110,7 @@ function decideClient(
 /** Reads what `ofClient` read, and when the credential was revoked. */
 async function reachAgain(
   { read: { clients } }: Store,
-  { client: { oauthClientId }, credentialId }: ClientIdentity,
+  { client: { oauthClientId }, credentialId }: ReadAgain,
   tenantId: TenantId,
 ) {
   if (credentialId !== undefined) return clients.reachWith(credentialId, oauthClientId, tenantId);
@@ -109,13 +118,30 @@ async function reachAgain(
   return reached && { ...reached, revokedAt: null };
 }
 
+interface ReadAgain extends Pick<ClientIdentity, 'credentialId'> {
+  readonly client: Pick<ClientIdentity['client'], 'oauthClientId'>;
+}
+
+function admittedClient(
+  ruling: Ruling<Access>,
+  { credentialId, ...asking }: Pick<Admitted, 'token' | 'asked'> & Pick<ReadAgain, 'credentialId'>,
+): Ruling<ApplicationCaller> {
+  if (!ruling.ok) return ruling;
+  const { client } = ruling.value;
+  const identity = { kind: 'client', client, credentialId } as const;
+  const actor = { kind: 'client', id: client.id } as const;
+  return { ok: true, value: callerOf({ ...asking, identity, actor, ...ruling.value }) };
+}
+
 interface Admitted extends Pick<ApplicationCaller, 'identity' | 'actor' | 'tenant' | 'scopes'> {
-  readonly token: AutomationToken | PersonTenantToken;
+  readonly token: AutomationToken | SessionToken | PersonTenantToken;
   readonly asked: Asked;
 }
 
 function callerOf({ token, asked, identity, actor, tenant, scopes }: Admitted): ApplicationCaller {
   const { organizationId } = asked.selectors;
+  const session =
+    token.kind === 'session' ? { id: token.sessionId, endUser: token.endUser } : undefined;
   return {
     kind: 'application',
     actor,
@@ -127,6 +153,7 @@ function callerOf({ token, asked, identity, actor, tenant, scopes }: Admitted): 
     required: asked.required,
     tokenExpiresAt: token.expiresAt,
     tokenIssuedAt: token.issuedAt,
-    subject: actor.id,
+    session,
+    subject: session === undefined ? actor.id : `${actor.id} ${session.id}`,
   };
 }

@@ -5,6 +5,7 @@ import {
   type Scope,
   type UserId,
   idPattern,
+  isOpenToSessionTokens,
   requiredScopes,
 } from '@convoke/contract';
 import { refuse } from '../app/refusal.ts';
@@ -21,12 +22,13 @@ import type { Store } from '../ports/store.ts';
 import { createApplicationAccess } from './application-access.ts';
 import { type GateRequest, bearerToken, unauthorized } from './tokens/bearer.ts';
 import { Challenge } from './tokens/challenge.ts';
-import { type TenantHeader, readSelectors } from './selectors.ts';
+import { type TenantHeader, areSelectorsOf, readSelectors } from './selectors.ts';
 import type { Tokens } from './tokens/tokens.ts';
 import type {
   ClaimedMembership,
   HumanToken,
   PersonTenantToken,
+  SessionToken,
   VerifiedToken,
 } from './tokens/verified-token.ts';
 
@@ -36,7 +38,7 @@ import type {
  * revocation takes effect on the next request.
  */
 export interface Gate {
-  /** The application API: automation clients, and people whose token is for the tenant (D-154). */
+  /** The application API: automation clients, people whose token is for the tenant (D-154), and pages (D-198). */
   admitApplication(operation: Operation, request: GateRequest): Promise<ApplicationCaller>;
   /** The management API of the organization in the path. */
   admitHuman(request: GateRequest, organizationId: OrganizationId): Promise<HumanCaller>;
@@ -81,7 +83,7 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
 
   /** Refuses the token of a person who was signed out everywhere after it was issued. */
   async function requireCurrent(token: VerifiedToken): Promise<VerifiedToken> {
-    if (token.kind === 'automation') return token;
+    if (token.kind === 'automation' || token.kind === 'session') return token;
     const notBefore = await store.read.organizations.notBefore(token.userId);
     return token.issuedAt < notBefore ? unauthorized('invalid') : token;
   }
@@ -136,9 +138,21 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
     return { kind: 'human', userId, memberships, reach, subject: userId } as const;
   }
 
+  /**
+   * D-198. Which session the path names is compared later, where a session that does not exist is noticed: both must
+   * look the same.
+   */
+  async function admitSession(token: SessionToken, operation: Operation, request: GateRequest) {
+    if (!areSelectorsOf(request, token) || !isOpenToSessionTokens(operation)) return forbid();
+    const required = requiredScopes(operation);
+    const ruling = await access.ofSession(token, required);
+    return ruling.ok ? ruling.value : deny(ruling.code, required);
+  }
+
   return {
     async admitApplication(operation, request) {
       const token = await verify(request);
+      if (token.kind === 'session') return admitSession(token, operation, request);
       // The one read of D-154 includes this check for a person's token of a tenant.
       if (token.kind === 'human') await requireCurrent(token);
       const selectors = readSelectors(request, tenantHeader);
@@ -169,6 +183,8 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
           return { ...(await personOf(token)), tokenExpiresAt };
         case 'person':
           return { ...(await personInTenant(token)), tokenExpiresAt };
+        case 'session':
+          return forbid();
         case 'automation': {
           const client = await store.read.clients.findByOAuthId(token.oauthClientId);
           if (client === undefined || client.status !== 'active') return forbid();
@@ -185,7 +201,9 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
     async identify(request) {
       const token = await authenticate(request).catch(() => undefined);
       if (token === undefined) return { kind: 'anonymous', id: '' };
-      if (token.kind !== 'automation') return { kind: 'user', id: token.userId };
+      if (token.kind === 'human' || token.kind === 'person') {
+        return { kind: 'user', id: token.userId };
+      }
       const client = await store.read.clients.findByOAuthId(token.oauthClientId);
       return { kind: 'client', id: client?.id ?? token.oauthClientId };
     },
@@ -204,7 +222,7 @@ function forbid(): never {
 }
 
 /** RFC 6750 section 3.1: the challenge names the required scopes. */
-function lackScope(required: readonly Scope[]): never {
+export function lackScope(required: readonly Scope[]): never {
   const challenge = `Bearer realm="convoke", error="insufficient_scope", scope="${required.join(' ')}"`;
   throw new Challenge('insufficient_scope', { codeOnly: true, challenge });
 }

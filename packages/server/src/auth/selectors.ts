@@ -34,6 +34,17 @@ export function readSelectors(request: GateRequest, accepted: TenantHeader): Sel
   };
 }
 
+/** Whether the selector headers, which are optional here, name the organization and tenant that the token names. */
+export function areSelectorsOf(request: GateRequest, selectors: Selectors): boolean {
+  refuseRepeated(request.rawHeaders);
+  const { organizationId: organization, tenantId: tenant } = selectors;
+  return (
+    (read(request, organizationHeader) ?? organization) === organization &&
+    (read(request, workspaceTenantHeader) ?? tenant) === tenant &&
+    (read(request, tenantIdHeader) ?? tenant) === tenant
+  );
+}
+
 function refuseRepeated(rawHeaders: readonly string[]): void {
   if (timesSent(rawHeaders, organizationHeader) > 1) {
     refuse('invalid_selector', { message: 'X-Organization-ID was sent twice.' });

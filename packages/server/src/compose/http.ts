@@ -1,3 +1,4 @@
+import type { Operation } from '@convoke/contract';
 import type { FastifyInstance } from 'fastify';
 import manifest from '../../package.json' with { type: 'json' };
 import { ActorNames } from '../app/actor-names.ts';
@@ -6,6 +7,7 @@ import type { WithdrawingServices } from '../app/withdrawals.ts';
 import { deriveKey } from '../auth/master-key.ts';
 import { consoleClientId } from '../auth/sign-in/provider-settings.ts';
 import { createSignUp } from '../auth/sign-in/sign-up.ts';
+import { createSessionTokens } from '../auth/tokens/session-tokens.ts';
 import { createTokenEndpoint } from '../auth/tokens/token-endpoint.ts';
 import { type TokenExchange, createTokenExchange } from '../auth/tokens/token-exchange.ts';
 import type { Config } from '../config/config.ts';
@@ -13,6 +15,7 @@ import type { Load } from '../execution/run-slots.ts';
 import { type AnswerCaps, AnswersUnderWay } from '../http/answers/answers-under-way.ts';
 import { createApp } from '../http/app.ts';
 import { callerAddressBehind } from '../http/caller-address.ts';
+import { createCors } from '../http/answers/cors.ts';
 import { type Cursors, createCursors } from '../http/cursors.ts';
 import { createDenials } from '../http/denials.ts';
 import { mountDocsRedirect } from '../http/docs-redirect.ts';
@@ -25,6 +28,8 @@ import { auditRoutes } from '../http/routes/audit.ts';
 import { clientRoutes } from '../http/routes/clients.ts';
 import { credentialRoutes } from '../http/routes/credentials.ts';
 import { feedRoutes } from '../http/routes/feed.ts';
+import { aiSdkRoutes } from '../http/faces/ai-sdk.ts';
+import { createFaceFollower } from '../http/faces/face-stream.ts';
 import { fileRoutes } from '../http/routes/files.ts';
 import { interactionRoutes } from '../http/routes/interactions.ts';
 import { invitationRoutes } from '../http/routes/invitations.ts';
@@ -33,6 +38,7 @@ import { organizationRoutes } from '../http/routes/organizations.ts';
 import { runRoutes } from '../http/routes/runs.ts';
 import { scheduleRoutes } from '../http/routes/schedules.ts';
 import { sessionRoutes } from '../http/routes/sessions.ts';
+import { sessionTokenRoutes } from '../http/routes/session-tokens.ts';
 import { systemRoutes } from '../http/routes/system.ts';
 import { tenantReadRoutes } from '../http/routes/tenant-reads.ts';
 import { budgetRoutes } from '../http/routes/budgets.ts';
@@ -46,6 +52,7 @@ import {
   createRateLimit,
   invitationReadRate,
   managementRate,
+  sessionRate,
   tokenExchangeNetworkRate,
   tokenExchangeRate,
   tokenFailureRate,
@@ -96,18 +103,21 @@ export function openHttp(
   const isApi = config.cluster.roles.has('api');
   const callerAddress = callerAddressBehind(config.trustedProxies);
   const passwordWork = openPasswordWork(clock);
+  const serves = isApi
+    ? // Another issuer has the accounts.
+      ({ id }: Operation) => id !== 'sign_up' || config.peopleIssuer === undefined
+    : ({ id }: Operation) => healthOperations.has(id);
   const app = createApp({
     handlers: handlersOf(services, parts, { cursors, streams, passwordWork }),
-    serves: isApi
-      ? // Another issuer has the accounts.
-        ({ id }) => id !== 'sign_up' || config.peopleIssuer === undefined
-      : ({ id }) => healthOperations.has(id),
+    serves,
     gate,
     callerAddress,
+    cors: createCors(config.corsOrigins, serves),
     answers: new AnswersUnderWay({ clock, caps: parts.answerCaps }),
     denials: createDenials({ ...services, gate }),
     limits: {
       application: createRateLimit(clock, apiRate(config.apiRatePerMinute)),
+      session: createRateLimit(clock, sessionRate),
       management: createSharedRateLimit(services, managementRate(config.managementRatePerMinute)),
     },
     clock,
@@ -163,11 +173,13 @@ function handlersOf(
     ...workspaceRoutes(services, cursors),
     ...agentRoutes(services, runParts),
     ...sessionRoutes(services, named),
+    ...sessionTokenRoutes(createSessionTokens({ ...services, tokens })),
     ...runRoutes(services, runParts),
     ...tenantReadRoutes(services, named),
     ...interactionRoutes(services, named),
     ...feedRoutes(services, { cursors, streams, feedFollower: new FeedFollower(services) }),
     ...fileRoutes(services, cursors),
+    ...aiSdkRoutes(services, { cursors, streams, follower: createFaceFollower(services) }),
     ...scheduleRoutes(services, named),
     ...webhookRoutes(services, named),
     ...clientRoutes(services, { secrets, ...named }),

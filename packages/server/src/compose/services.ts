@@ -15,6 +15,7 @@ import { claudeHarness } from '../harness/claude/harness.ts';
 import { scriptedHarness } from '../harness/scripted/harness.ts';
 import { codeHarness } from '../harness/stdio/code.ts';
 import { stdioHarness } from '../harness/stdio/harness.ts';
+import type { ShowOutput } from '../harness/stdio/shown-output.ts';
 import type { AnswerCaps } from '../http/answers/answers-under-way.ts';
 import type { StreamCaps } from '../http/streams/admitted-streams.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -35,8 +36,10 @@ import { openBlobs } from './blobs.ts';
 import { openClock, openStore } from './database.ts';
 import { openFanout } from './fanout.ts';
 
-/** Replacements for tests. */
+/** Replacements for tests, and what a development server adds. */
 export interface Overrides {
+  /** Gets what programs of agents print, line by line. */
+  readonly showOutput?: ShowOutput | undefined;
   readonly clock?: Clock;
   readonly log?: Log;
   /** Frameworks beside those of the build. */
@@ -98,7 +101,8 @@ export async function openServices(
   closers.defer(() => fanout.close());
   const sandbox = await openSandbox({ mode: config.sandbox, dataDir, clock, log });
   closers.defer(() => sandbox.close());
-  const parts = { sandbox, clock, log, a2aAllow: config.a2aAllow };
+  const { showOutput } = overrides;
+  const parts = { sandbox, clock, log, a2aAllow: config.a2aAllow, showOutput };
   const built = [...builtHarnesses(parts), ...(overrides.harnesses ?? [])];
   const harnesses = new Map(built.map((harness) => [harness.framework, harness]));
   const agents = await openAgents({
@@ -144,6 +148,7 @@ interface HarnessParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly a2aAllow: readonly string[];
+  readonly showOutput?: ShowOutput | undefined;
 }
 
 /** The frameworks of this build. */

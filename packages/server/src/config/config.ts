@@ -20,6 +20,8 @@ export interface Config {
   readonly givenBaseUrl: string | undefined;
   /** Proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: TrustedProxies;
+  /** Origins of pages that may use session tokens. */
+  readonly corsOrigins: ReadonlySet<string>;
   readonly dataDir: string;
   readonly agentsDir: string;
   /** The file with the prices of models, if there is one. */
@@ -84,6 +86,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     baseUrl: givenBaseUrl ?? localUrl(host, port),
     givenBaseUrl,
     trustedProxies: value('CONVOKE_TRUSTED_PROXIES'),
+    corsOrigins: value('CONVOKE_CORS_ORIGINS'),
     dataDir,
     agentsDir: resolve(value('CONVOKE_AGENTS_DIR')),
     pricesFile: pathOf(value('CONVOKE_PRICES')),

@@ -1,6 +1,7 @@
 import { limits } from '@convoke/contract';
 import { z } from 'zod';
 import { clusterSettings } from './cluster-settings.ts';
+import { corsOriginsSetting } from './cors-origins.ts';
 import { oidcSettings } from './oidc-settings.ts';
 import { type Setting, baseUrl, oneOf, optionalUrl, wholeNumber } from './setting.ts';
 import { trustedProxiesSetting } from './trusted-proxies.ts';
@@ -32,6 +33,7 @@ export const settingTable = {
     ...baseUrl,
   },
   CONVOKE_TRUSTED_PROXIES: trustedProxiesSetting,
+  CONVOKE_CORS_ORIGINS: corsOriginsSetting,
   CONVOKE_DATA_DIR: {
     fallback: '.convoke',
     means: 'folder for the database, files and keys',

@@ -2,6 +2,7 @@ import {
   type CredentialId,
   type OrganizationId,
   type Scope,
+  type SessionId,
   type UserId,
   profiles,
 } from '@convoke/contract';
@@ -60,6 +61,13 @@ export interface ClientIdentity {
   readonly credentialId: CredentialId | undefined;
 }
 
+/** D-198: the one session that a caller's token opens. */
+export interface OwnSession {
+  readonly id: SessionId;
+  /** The user of the product that the token was created for, by the product's own name. */
+  readonly endUser: string | undefined;
+}
+
 export interface PersonIdentity {
   readonly kind: 'person';
   readonly userId: UserId;
@@ -82,7 +90,9 @@ export interface ApplicationCaller {
   readonly required: readonly Scope[];
   readonly tokenExpiresAt: number;
   readonly tokenIssuedAt: number;
-  /** The id of the actor, which limits count by. */
+  /** Set for a token of one session: the caller reaches no other. */
+  readonly session: OwnSession | undefined;
+  /** What limits count by: the actor, and the session if the token is for one (D-200). */
   readonly subject: string;
 }
 

@@ -53,6 +53,7 @@ export type AuditAction =
   | 'keys.rotate'
   | 'member.add'
   | 'member.link'
+  | 'member.name'
   | 'member.password'
   | 'member.remove'
   | 'member.sign_in'
@@ -64,6 +65,7 @@ export type AuditAction =
   | 'schedule.resume'
   | 'schedule.run'
   | 'schedule.update'
+  | 'session_token.issue'
   | 'tenant.create'
   | 'tenant.offboard'
   | 'tenant.retry'
@@ -85,6 +87,11 @@ export interface Actor {
   readonly id: string;
   readonly requestId: string | null;
   readonly address: string | null;
+}
+
+/** D-199: an actor of a request. A client may act for a user of its product, whom only the details of a row name. */
+export interface RequestActor extends Actor {
+  readonly endUser?: string | undefined;
 }
 
 /** Number and hash of the last row of a chain. Reveals rows that are missing at the end. */

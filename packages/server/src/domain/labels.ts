@@ -55,9 +55,12 @@ function problemOfValue(key: string, value: Json | undefined): string | undefine
   return `labels.${key}: must be text of at most ${limits.labelValueMaxCharacters} characters without control characters.`;
 }
 
-export function hasLabels(
-  labels: Labels,
-  wanted: readonly { readonly key: string; readonly value: string }[],
-): boolean {
+/** One label that a list is filtered by. */
+export interface Label {
+  readonly key: string;
+  readonly value: string;
+}
+
+export function hasLabels(labels: Labels, wanted: readonly Label[]): boolean {
   return wanted.every(({ key, value }) => labels[key] === value);
 }

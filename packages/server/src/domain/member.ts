@@ -28,6 +28,23 @@ export function readEmail(text: string): Ruling<string> {
     : refused('invalid_body', `${JSON.stringify(text)} is not an e-mail address.`);
 }
 
+/**
+ * D-415: reads what a person wants to be called; blank means no name. An `@` is refused, so that no name looks like the
+ * address of another person.
+ */
+export function readPersonName(text: string): Ruling<string | null> {
+  const name = text.trim().replaceAll(/\s+/gu, ' ');
+  if (name === '') return accepted(null);
+  const { personNameMaxCharacters: most } = limits;
+  const isName = Array.from(name).length <= most && !/[@\p{C}]/u.test(name);
+  return isName
+    ? accepted(name)
+    : refused(
+        'invalid_body',
+        `The name must have at most ${most} printable characters, without an @.`,
+      );
+}
+
 const nameMaxCharacters = 200;
 
 export function readOrganizationName(text: string): Ruling<string> {

@@ -4,6 +4,7 @@ import { type RunInSession, lockRun, recordEnd, recordMove } from '../app/record
 import type { Services } from '../app/services.ts';
 import type { RecoveryPolicy } from '../domain/agent.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
+import { approvedInput } from '../domain/interaction.ts';
 import { questionAboutCall, requestIdAbout } from '../domain/run/call-in-doubt.ts';
 import { type Recovery, decideRecovery, keptSeqOf } from '../domain/run/recovery.ts';
 import type { RunEventDraft } from '../domain/run/run-event.ts';
@@ -161,8 +162,10 @@ async function decide(
   const agent = agents.find(run.agentName);
   const { point } = await tx.sessions.state(run.sessionId);
   const answered = await tx.interactions.answered(run.id);
-  const allowed = answered.flatMap(({ requestId, answer }) =>
-    answer.kind === 'permission' && answer.decision === 'allow' ? [requestId] : [],
+  const allowed = answered.flatMap((each) =>
+    each.kind === 'permission' && each.answer.decision === 'allow'
+      ? [{ ref: each.requestId, toolName: each.toolName, input: approvedInput(each) }]
+      : [],
   );
   return decideRecovery({
     run,
@@ -171,7 +174,7 @@ async function decide(
     afterLoss: frameworkOf(services, run)?.afterLoss ?? 'none',
     point: point?.runId === run.id ? point : undefined,
     calls: await tx.toolCalls.ofRun(run.id),
-    allowed: new Set(allowed),
+    allowed,
     isLeftToOthers: hasOthers && clock.now() < run.lease.expiresAt + leftToOthersMs,
     hasSameFolder,
     keepsCutText,

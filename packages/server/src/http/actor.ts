@@ -1,16 +1,18 @@
 import { type ClientId, clientId } from '@convoke/contract';
 import type { ApplicationCaller, HumanCaller } from '../domain/access.ts';
-import type { Actor } from '../domain/audit.ts';
+import type { RequestActor } from '../domain/audit.ts';
 import type { RequestFacts } from './handler.ts';
 
-/** The actor of a request, as the audit records it (D-69, D-155). */
+/** The actor of a request, as the audit records it (D-69, D-155, D-199). */
 export function actorOf(
-  caller: Pick<ApplicationCaller, 'kind' | 'actor'> | Pick<HumanCaller, 'kind' | 'userId'>,
+  caller:
+    | Pick<ApplicationCaller, 'kind' | 'actor' | 'session'>
+    | Pick<HumanCaller, 'kind' | 'userId'>,
   { id: requestId, address }: Pick<RequestFacts, 'id' | 'address'>,
-): Actor {
-  const actor =
-    caller.kind === 'human' ? ({ kind: 'user', id: caller.userId } as const) : caller.actor;
-  return { ...actor, requestId, address };
+): RequestActor {
+  if (caller.kind === 'human') return { kind: 'user', id: caller.userId, requestId, address };
+  const { actor, session } = caller;
+  return { ...actor, requestId, address, endUser: session?.endUser };
 }
 
 /** The automation client that calls; null for a person. */

@@ -6,6 +6,8 @@ import type { Allowance, RateLimit, SharedRateLimit } from '../ports/rate-limit.
 export interface RateLimits {
   /** Counted by each server: a read of the database before every call would cost more than it protects. */
   readonly application: RateLimit;
+  /** D-200: for tokens of one session, whose pages spend nothing of their client's rate. */
+  readonly session: RateLimit;
   /** Counted by all servers together (spec §8). */
   readonly management: SharedRateLimit;
 }
@@ -22,16 +24,22 @@ interface Rates {
  */
 export async function takeFromRate(
   operation: Operation,
-  caller: { readonly subject: string; readonly organizationId?: string } | undefined,
+  caller: LimitedCaller | undefined,
   { limits, headers }: Rates,
 ): Promise<ChargeRate> {
-  const limit = limitOf(operation, limits);
+  const limit = limitOf(operation, caller, limits);
   if (caller === undefined || limit === undefined) return admitted;
   const allowance = await limit.take(`${caller.organizationId ?? ''}:${caller.subject}`);
   Object.assign(headers, rateLimitHeaders(allowance));
   if (allowance.ok) return admitted;
   const refusal = () => refuse('rate_limited');
   return takesKey(operation) ? refusal : refusal();
+}
+
+interface LimitedCaller {
+  readonly subject: string;
+  readonly organizationId?: string;
+  readonly session?: object | undefined;
 }
 
 type ChargeRate = () => void;
@@ -47,8 +55,10 @@ function takesKey({ headers, body }: Operation): boolean {
 
 function limitOf(
   operation: Operation,
+  caller: LimitedCaller | undefined,
   limits: RateLimits,
 ): RateLimit | SharedRateLimit | undefined {
+  if (caller?.session !== undefined) return limits.session;
   if (operation.caller !== 'human') return limits.application;
   return operation.method === 'GET' ? undefined : limits.management;
 }

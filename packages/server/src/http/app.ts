@@ -69,7 +69,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       refuse(new Refusal('invalid_request', { message: notHttp1 }), request, reply);
     } else if (isRouted.has(method)) done();
     // Here, because Fastify itself refuses some methods as a fault: QUERY without a media type.
-    else refuseUnrouted(request, reply);
+    else if (!answerPreflight(request, reply, parts)) refuseUnrouted(request, reply);
   });
   watchBodies(app.server, clock);
   // An unknown `Expect` may be ignored (RFC 9110 section 10.1.1); Node would answer it without a body.
@@ -97,6 +97,20 @@ export function createApp(parts: AppParts): FastifyInstance {
     app.route({ method: [...methods], url: routePattern(path), handler: refuseUnrouted });
   }
   return app;
+}
+
+/** D-201: a browser asks before a page's request. False for any other request, which no operation declares. */
+function answerPreflight(
+  { id, raw }: FastifyRequest,
+  reply: FastifyReply,
+  { cors, metrics }: Pick<AppParts, 'cors' | 'metrics'>,
+): boolean {
+  const headers = cors.preflightHeaders(raw);
+  if (headers === undefined) return false;
+  metrics.requests.add(1, 'none', '204');
+  reply.hijack();
+  reply.raw.writeHead(204, { ...baseHeaders(undefined, id), ...headers }).end();
+  return true;
 }
 
 function unused(): never {

@@ -7,7 +7,7 @@ import {
   statusOfError,
 } from '@convoke/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Refusal } from '../app/refusal.ts';
+import { Refusal, refuse } from '../app/refusal.ts';
 import type { Gate } from '../auth/gate.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
@@ -16,6 +16,7 @@ import { type RateLimits, takeFromRate } from './admission.ts';
 import type { AnswersUnderWay } from './answers/answers-under-way.ts';
 import { abandonBody, readBody } from './bodies/body.ts';
 import type { CallerAddress } from './caller-address.ts';
+import type { Cors } from './answers/cors.ts';
 import { methodsOf } from './declared-paths.ts';
 import type { Denials } from './denials.ts';
 import { errorAnswer } from './errors.ts';
@@ -29,6 +30,7 @@ export interface Binding {
   readonly serves: (operation: Operation) => boolean;
   readonly gate: Gate;
   readonly callerAddress: CallerAddress;
+  readonly cors: Cors;
   readonly limits: RateLimits;
   readonly denials: Denials;
   readonly answers: AnswersUnderWay;
@@ -98,7 +100,10 @@ async function serve(served: Served): Promise<void> {
   const { operation, binding } = bound;
   const { metrics } = binding;
   const began = metrics.seconds();
-  const headers: Record<string, string> = baseHeaders(operation, request.id);
+  const headers: Record<string, string> = {
+    ...baseHeaders(operation, request.id),
+    ...binding.cors.answerHeaders(operation, request.raw),
+  };
   // Fastify routes only: every response, of whatever kind, is written to the raw stream.
   reply.hijack();
   try {
@@ -171,7 +176,20 @@ async function readCall(
   const body = isChecked ? validateBody(operation.body, value) : value;
   // Last: a malformed request is reported before a missing resource.
   const params = readParams(operation, rawParams);
+  requireOwnSession(caller, rawParams);
   return { params, query, headers: sent, body, caller, request: facts, chargeRate };
+}
+
+/** D-198: for a token of one session, any other session is one that does not exist. */
+function requireOwnSession(
+  caller:
+    | { readonly subject: string; readonly session?: { readonly id: string } | undefined }
+    | undefined,
+  rawParams: Admitting['rawParams'],
+): void {
+  const own = caller?.session?.id;
+  const named = rawParams['session_id'];
+  if (own !== undefined && named !== undefined && named !== own) refuse('not_found');
 }
 
 /** Asks the gate, and counts what it decides. */

@@ -1,3 +1,4 @@
+import { limits } from '@convoke/contract';
 import type { Clock } from '../ports/clock.ts';
 import type { Allowance, RateLimit } from '../ports/rate-limit.ts';
 
@@ -15,6 +16,12 @@ export function managementRate(perMinute: number): Rate {
 export function apiRate(perMinute: number): Rate {
   return { perMinute, burst: Math.ceil(perMinute / 6) };
 }
+
+/** D-200: calls of the tokens of one session, which a page makes. */
+export const sessionRate: Rate = {
+  perMinute: limits.sessionRatePerMinute,
+  burst: limits.sessionRateBurst,
+};
 
 /** Failures of client authentication, per client id and address. */
 export const tokenFailureRate: Rate = { perMinute: 10, burst: 10 };

@@ -7,6 +7,7 @@ const columns = {
   id: sql`id`,
   interaction_key: sql`interaction_key`,
   user_id: sql`m.user_id`,
+  owner_id: sql`labels.owner_id`,
 };
 
 /** The end of a list statement: rows after the cursor, in order, at most `limit`. Ids sort by age (D-01). */

@@ -3,16 +3,23 @@ import { describe, expect, test } from 'vitest';
 import { ActorNames } from '../../src/app/actor-names.ts';
 import { MovingClock } from '../support/clocks.ts';
 
-/** Names by id, and how often each was read. */
-function directory(entries: Readonly<Record<string, string>>) {
+interface Known {
+  readonly [id: string]: string | { readonly email: string; readonly name: string };
+}
+
+/** Names of clients, and people by id, and how often each was read. */
+function directory(entries: Known) {
   const reads: string[] = [];
   const known = <Id extends string>(ids: readonly Id[]) => {
     reads.push(...ids);
-    return Promise.resolve(
-      new Map(ids.flatMap((id) => (entries[id] === undefined ? [] : [[id, entries[id]] as const]))),
-    );
+    return ids.flatMap((id) => (entries[id] === undefined ? [] : [[id, entries[id]] as const]));
   };
-  const read = { organizations: { emails: known }, clients: { names: known } };
+  const people = async (ids: readonly string[]) =>
+    known(ids).map(([id, person]) =>
+      typeof person === 'string' ? { id, email: person, name: null } : { id, ...person },
+    );
+  const names = async (ids: readonly string[]) => new Map(known(ids));
+  const read = { organizations: { people }, clients: { names } };
   return { store: { read } as never, reads };
 }
 
@@ -37,6 +44,12 @@ describe('names of actors (D-330)', () => {
     const { store } = directory({ usr_c: `${userId('usr_c')}@people.invalid` });
     const names = new ActorNames({ store, clock: new MovingClock() });
     expect((await names.of(['usr_c'])).get('usr_c')).toBeUndefined();
+  });
+
+  test('a person who has a name is shown by it, not by the address (D-415)', async () => {
+    const { store } = directory({ usr_a: { email: 'ann@example.com', name: 'Ann Miller' } });
+    const names = new ActorNames({ store, clock: new MovingClock() });
+    expect((await names.of(['usr_a'])).get('usr_a')).toBe('Ann Miller');
   });
 
   test('the oldest names are forgotten above ten thousand', async () => {

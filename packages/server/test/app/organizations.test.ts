@@ -121,4 +121,18 @@ describe.each(databaseKinds)('organizations and their people on %s', (kind) => {
     expect(await at('https://id', 'known')).toBe(user.id);
     expect(await at('https://id', 'odd', 'not an address')).not.toBe(user.id);
   });
+
+  test('a visitor has the name that the issuer last claimed (D-415)', async () => {
+    const visitor = { issuer: 'https://id', subject: 'named', email: undefined };
+    const nameAfter = async (name?: string) => {
+      const id = await recognise(world, { ...visitor, name });
+      return (await world.store.read.organizations.findUser(id))?.name;
+    };
+    expect(await nameAfter('Ann Miller')).toBe('Ann Miller');
+    expect(await nameAfter()).toBe('Ann Miller');
+    for (const name of ['', 'ann@acme.test', 'x'.repeat(101), 'Ann\u0000']) {
+      expect(await nameAfter(name)).toBe('Ann Miller');
+    }
+    expect(await nameAfter('Ann Smith')).toBe('Ann Smith');
+  });
 });

@@ -38,6 +38,7 @@ describe.each(deployments)('approvals on %s', (database) => {
         interaction_key: asked.interaction_key,
         tool_name: 'write_file',
         tool_input: { path: 'note.txt', text: 'exactly this' },
+        tool_call_id: log.find(({ type }) => type === 'scripted.tool_result')?.data['tool_call_id'],
       });
       expect(log.find(({ type }) => type === 'permission_resolved')?.data).toEqual({
         interaction_key: asked.interaction_key,

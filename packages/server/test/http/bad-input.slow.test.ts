@@ -25,6 +25,7 @@ beforeAll(async () => {
   await ended(server, run);
   const params = { session_id: run.session_id, run_id: run.id };
   calls.set('follow_run_events', { as: server.client, params });
+  calls.set('resume_ui_stream', { as: server.client, params: { ...params, chat_id: 'chat' } });
 });
 
 const callOf = (id: OperationId) => calls.get(id) ?? {};

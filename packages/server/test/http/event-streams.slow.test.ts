@@ -342,6 +342,13 @@ describe('a server that stops', () => {
         params: { agent_name: 'puppet' },
         body: { input: { prompt: 'x' } },
       }),
+      await own.refused('resume_ui_stream', {
+        params: { session_id: run.session_id, chat_id: 'chat' },
+      }),
+      await own.refused('send_ui_message', {
+        params: { session_id: run.session_id },
+        body: { messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'x' }] }] },
+      }),
     ]) {
       expect(refused).toMatchObject({ status: 503, error: 'not_ready' });
       expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);

@@ -2,7 +2,6 @@ import type { RunRecord, SessionRecord } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ended, logOf, openSession } from '../support/api-steps.ts';
 import { type Identity, pathOf } from '../support/checked-calls.ts';
-import { eventually } from '../support/eventually.ts';
 import { addClient, addTenant } from '../support/identities.ts';
 import type { Puppet } from '../support/puppet-harness.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
@@ -295,13 +294,5 @@ describe.each(deployments)('the same key on %s (D-57, P4)', (database) => {
       body: { agent_name: 'echo', idempotency_key },
     });
     expect(status).toBe(201);
-  });
-
-  test('a key survives a restart of the server', async () => {
-    const body = { agent_name: 'echo', idempotency_key: 'before and after' };
-    const first = await server.send('create_session', { body });
-    server = await server.restart();
-    const again = await eventually(() => server.send('create_session', { body }));
-    expect([again.status, again.body.id]).toEqual([200, first.body.id]);
   });
 });

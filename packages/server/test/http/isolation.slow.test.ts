@@ -90,9 +90,8 @@ describe.each(databaseKinds)('on %s', (database) => {
   /** Parameters that name something of a tenant or of an organization. */
   const naming = Object.keys(operations).flatMap((id) => {
     const operation = id as OperationId;
-    const names = pathParams(operations[operation].path).filter(
-      (name) => !['organization_id', 'agent_name', 'guide_name', 'page_name'].includes(name),
-    );
+    const others = ['organization_id', 'agent_name', 'guide_name', 'page_name', 'chat_id'];
+    const names = pathParams(operations[operation].path).filter((name) => !others.includes(name));
     return names.map((name) => ({ id: operation, name: name as keyof TenantDataIds }));
   });
 
@@ -182,7 +181,7 @@ describe.each(databaseKinds)('on %s', (database) => {
     async function idsOnly(id: OperationId): Promise<OperationCall> {
       const isManaged = operations[id].caller === 'human';
       const as = isManaged ? own.organization.owner : own.as;
-      return { as, params: { ...own.ids } };
+      return { as, params: { ...own.ids, chat_id: 'chat' } };
     }
   });
 

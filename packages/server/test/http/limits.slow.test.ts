@@ -138,6 +138,7 @@ describe.each(databaseKinds)('lists on %s (D-71)', (database) => {
     for (const [id, call] of [
       ['list_sessions', { query: { cursor, status: 'idle' } }],
       ['list_sessions', { query: { cursor, agent_name: 'echo' } }],
+      ['list_sessions', { query: { cursor, label: 'team:ops' } }],
       ['list_sessions', { as, query: { cursor } }],
       ['list_runs', { params: { session_id }, query: { cursor } }],
       ['list_workspaces', { query: { cursor } }],

@@ -296,15 +296,6 @@ describe.each(deployments)('runs on %s', (database) => {
         error_code: 'agent_error',
       });
     });
-
-    test('after the terminal event, the run reads as terminal at once', async () => {
-      for (const agent of ['echo', 'failing']) {
-        const { run } = await begin(server, agent);
-        const reader = await follow(server, run);
-        await reader.until(agent === 'echo' ? 'run_completed' : 'error');
-        expect(['completed', 'failed']).toContain((await readRun(server, run)).status);
-      }
-    });
   });
 
   describe('list and read (D-28, D-53)', () => {

@@ -360,3 +360,32 @@ test('a page looks at no more than 5,000 rows and says where it got to (D-253)',
   expect(second.runs.map(({ preview }) => preview)).toEqual(['needle']);
   expect(second.next_cursor).toBeUndefined();
 });
+
+test('a page of sessions with a label looks at no more than 5,000 of them (D-253)', async () => {
+  const server = await startServer();
+  const tenant = await addTenant(server, 'Many sessions');
+  const as = (await addClient(server)).in(tenant);
+  const { body: first } = await server.send('create_session', {
+    as,
+    body: { agent_name: 'asker', labels: { team: 'ops' } },
+  });
+  const { store } = server.convoke.services;
+  const scope = { organizationId: organizationId(''), tenantId: tenantId(tenant) };
+  const known =
+    (await store.read.sessions.find(scope, sessionId(first.id))) ?? expect.unreachable();
+  await store.transaction(async (tx) => {
+    for (let n = 1; n <= 5_050; n += 1) {
+      const id = sessionId(`sess_z${String(n).padStart(25, '0')}`);
+      const session = { ...known, id, agentName: 'echo' };
+      tx.sessions.insert(session);
+      tx.labels.insert(session, session.labels);
+    }
+  });
+  const query = { label: 'team:ops', agent_name: 'asker' };
+  const page = (await server.send('list_sessions', { as, query })).body;
+  expect(page.sessions).toEqual([]);
+  const cursor = page.next_cursor ?? expect.unreachable();
+  const next = (await server.send('list_sessions', { as, query: { ...query, cursor } })).body;
+  expect(next.sessions.map(({ id }) => id)).toEqual([first.id]);
+  expect(next.next_cursor).toBeUndefined();
+});

@@ -60,6 +60,7 @@ const eventTexts: EventTexts = {
     ref: (ref) => ({ ...permission, ref }),
     toolName: (toolName) => ({ ...permission, toolName }),
     toolInput: (text) => ({ ...permission, toolInput: { [text]: [text] } }),
+    toolCallId: (toolCallId) => ({ ...permission, toolCallId }),
   },
   user_question: {
     ref: (ref) => ({ ...question, ref }),

@@ -1,7 +1,9 @@
+import { deepEqual } from 'node:assert/strict';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RunText } from '@convoke/contract';
+import { RunText, formatEventId } from '@convoke/contract';
+import { turnProblems } from '../../../contract/test/faces/turn-oracle.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 import { readPrices } from '../../src/agents/prices-file.ts';
 import { answerInteraction } from '../../src/app/interactions.ts';
@@ -205,6 +207,7 @@ export class MortalLegs {
     const left = [...deaths];
     for (let turn = 0; turn < 50; turn += 1) {
       const now = await this.world.read(run);
+      await this.#checkItems(now);
       if (isEnded(now)) return now;
       if (now.status === 'waiting' && now.lease === null && now.pendingInteractions > 0) {
         await this.#answerAll(now, answer);
@@ -243,6 +246,23 @@ export class MortalLegs {
     }
   }
 
+  /** Whatever happened to a run, clients of every kind see its text, its calls and what waits (D-191). */
+  async #checkItems(run: Run): Promise<void> {
+    // A cancel withdraws at once what waits, and readers see it with the end of the run.
+    if (run.status === 'cancelling') return;
+    const { world } = this;
+    const events = await world.logOf(run.id);
+    const { interactions } = world.store.read;
+    const keys = events.flatMap(({ type, data }) =>
+      type === 'permission_request' || type === 'user_question' ? [String(data['request_id'])] : [],
+    );
+    const found = await Promise.all(keys.map((key) => interactions.findByRequest(run.id, key)));
+    const open = found.flatMap((each) => (each?.status === 'pending' ? [each.key] : []));
+    const outputText = isEnded(run) ? run.outputText : null;
+    const pending = [...new Set(open)];
+    deepEqual(turnProblems(numbered(events), { outputText, pending }), []);
+  }
+
   /** The answer as a reader joins it that knows no interruption: all deltas in order (spec §6). */
   async plain(run: Run): Promise<string> {
     const log = await this.world.logOf(run.id);
@@ -252,10 +272,13 @@ export class MortalLegs {
   /** The answer as a reader joins it from the log (D-87). */
   async joined(run: Run): Promise<string> {
     const text = new RunText();
-    const log = await this.world.logOf(run.id);
-    log.forEach((event, index) => text.take({ ...event, id: String(index + 1).padStart(12, '0') }));
+    for (const event of numbered(await this.world.logOf(run.id))) text.take(event);
     return text.text;
   }
+}
+
+function numbered<T>(log: readonly T[]): readonly (T & { readonly id: string })[] {
+  return log.map((event, index) => ({ ...event, id: formatEventId(index + 1) }));
 }
 
 export interface Asked {

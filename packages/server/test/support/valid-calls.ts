@@ -39,6 +39,7 @@ export const validCalls: {
   get_session: ofSession,
   stop_session: ofNewSession,
   resume_session: ofSession,
+  create_session_token: ofSession,
 
   start_run: async (_, data) => ({ ...inSession(data), body: { input: { prompt: 'hi' } } }),
   list_runs: ofSession,
@@ -91,6 +92,26 @@ export const validCalls: {
     const { body: file } = await server.send('prepare_file', { as, params, body: { name: 'x' } });
     return { as, params: { ...params, file_id: file.id } };
   },
+
+  // In a session where nothing waits, so that both streams end.
+  send_ui_message: async (server, data) => ({
+    ...(await ofNewSession(server, data)),
+    body: { messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text: 'hi' }] }] },
+  }),
+  async resume_ui_stream(server, data) {
+    const { as, params } = await ofNewSession(server, data);
+    const body = { input: { prompt: 'hi' } };
+    const { body: run } = await server.send('start_run', { as, params, body });
+    await eventually(async () => {
+      const { body: now } = await server.send('get_run', {
+        as,
+        params: { ...params, run_id: run.id },
+      });
+      return now.status === 'completed' ? now : undefined;
+    });
+    return { as, params: { ...params, chat_id: 'chat' } };
+  },
+  list_ui_messages: ofSession,
 
   create_schedule: async (_, { as }) => ({ as, body: yearly }),
   list_schedules: async (_, { as }) => ({ as }),

@@ -104,6 +104,25 @@ describe.each(databaseKinds)(
       expect(await lose(resumed.run)).toMatchObject({ status: 'waiting', pendingInteractions: 1 });
     });
 
+    test.each([
+      ['tool and approved input are those of the permission', { path: 'b', text: 'x' }, 'waiting'],
+      ['its input is another one', { path: 'a', text: 'x' }, 'running'],
+    ])('knows an allowed call under another ref if %s (D-176)', async (_if, input, status) => {
+      const leg = await started();
+      const item = {
+        type: 'permission_request',
+        ref: 'middleware-1',
+        toolName: 'write_file',
+        toolInput: { text: 'x', path: 'a' },
+      } as const;
+      await world.record(leg, { items: [item], end: { status: 'waiting', ...over } });
+      const updated = { text: 'x', path: 'b' };
+      await answer(leg.run, 'middleware-1', { decision: 'allow', updated_input: updated });
+      const resumed = await world.claimed(leg.run);
+      await beginCall(resumed, { toolName: 'write_file', touches: 'workspace', input });
+      expect(await lose(resumed.run)).toMatchObject({ status });
+    });
+
     test('an allowed call that was not begun is still allowed', async () => {
       const leg = await started();
       const item = {

@@ -1,6 +1,7 @@
 // Steps of tests in which a run loses its worker: what the worker had recorded, and how its lease expires.
 import { RunText } from '@convoke/contract';
 import { answerInteraction } from '../../src/app/interactions.ts';
+import type { JsonObject } from '../../src/domain/json.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import type { ToolCall } from '../../src/domain/run/tool-call.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
@@ -21,7 +22,7 @@ export function lossSteps(world: () => RunFixture) {
     },
     started: async (): Promise<ClaimedLeg> =>
       world().claimed(await world().start(await world().open())),
-    answer: async (run: Run, ref: string, body: Record<string, string | boolean>) => {
+    answer: async (run: Run, ref: string, body: JsonObject) => {
       const asked = await world().store.read.interactions.findByRequest(run.id, ref);
       if (asked === undefined) throw new Error('no question was asked');
       const request = { sessionId: run.sessionId, key: asked.key, body, by };

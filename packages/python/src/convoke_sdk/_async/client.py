@@ -10,7 +10,15 @@ from typing import Literal
 from .._core.calls import Calls
 from .._core.retry import Retry
 from .._core.settings import USUAL_PATIENCE, USUAL_SILENCE, Settings, TenantHeader, settings_of
-from .._core.tokens import Bearer, ClientTokens, FixedToken, ProvidedToken, TokenProvider, Tokens
+from .._core.tokens import (
+    Bearer,
+    ClientTokens,
+    FixedToken,
+    KeptToken,
+    ProvidedToken,
+    TokenProvider,
+    Tokens,
+)
 from .._core.workspaces import SelectedWorkspace
 from .._generated import async_resources as resources
 from .._generated.records import NoticeRecord
@@ -118,6 +126,44 @@ class AsyncConvoke(resources.AsyncAccount):
         await self._driver.close()
 
     async def __aenter__(self) -> AsyncConvoke:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+class AsyncOpenSession(resources.AsyncSessionHandle):
+    """A session by a token that opens nothing else, as `session.create_token()` of a backend creates it::
+
+        async with AsyncOpenSession(base_url=base_url, session_id=session_id, token=token) as session:
+            run = await session.run("Hello")
+
+    `token` is a string, or a function that is called once with None, and again after a 401 with the token that was
+    rejected. The token names the workspace, so nothing is looked up. Creating it sends no request.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        session_id: str,
+        token: str | TokenProvider,
+        timeout: float = 30.0,
+        retry: Retry | None = Retry(),
+        ssl_context: ssl.SSLContext | None = None,
+        transport: AsyncTransport | None = None,
+    ) -> None:
+        driver = AsyncDriver(transport or StreamTransport(ssl_context))
+        tokens = FixedToken(token) if isinstance(token, str) else KeptToken(token)
+        calls = Calls(settings_of(base_url, timeout, retry), Bearer(tokens))
+        super().__init__(driver, calls, session_id=session_id)
+
+    async def close(self) -> None:
+        await self._driver.close()
+
+    async def __aenter__(self) -> AsyncOpenSession:
         return self
 
     async def __aexit__(

@@ -50,6 +50,28 @@ class ProvidedToken(Tokens):
         return str(token)
 
 
+class KeptToken(Tokens):
+    """Asks for a token on first use, once for all threads, and again after the service rejected it (D-202)."""
+
+    def __init__(self, provider: TokenProvider) -> None:
+        self._provider = provider
+        self._held: str | None = None
+
+    def get(self, rejected: str | None) -> Steps[str]:
+        held = self._held
+        if held is not None and held != rejected:
+            return held
+        token = yield Exclusive(self, self._ask(rejected), must_wait=True)
+        return str(token)
+
+    def _ask(self, rejected: str | None) -> Steps[str]:
+        # Another thread may have asked while this one waited.
+        if self._held is None or self._held == rejected:
+            token = yield Invoke(self._provider, (rejected,))
+            self._held = str(token)
+        return self._held
+
+
 @dataclass(frozen=True)
 class _Held:
     token: str

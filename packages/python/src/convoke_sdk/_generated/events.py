@@ -78,6 +78,8 @@ class _PermissionRequestDataRequired(TypedDict):
 
 
 class PermissionRequestData(_PermissionRequestDataRequired, total=False):
+    #: The id of the call in the events `<framework>.tool_call` and `<framework>.tool_result`, where the framework knows it.
+    tool_call_id: str
     #: This repeats an earlier event of the same interaction.
     replayed: bool
 

@@ -40,6 +40,10 @@ class CallerRecord(_CallerRecordRequired, total=False):
 
     #: OAuth client id. Only of an automation client.
     client_id: str
+    #: Only of a token for one session: the session.
+    session_id: str
+    #: Only of a token for one session: the user it was created for.
+    end_user: str
     #: Only of an automation client.
     profile: Profile
     #: Only of a person.
@@ -66,6 +70,14 @@ class OverviewRecordRuns(TypedDict):
     cancelling: int
 
 
+class UiMessage(TypedDict):
+    """A `UIMessage` of the AI SDK."""
+
+    id: str
+    role: Literal["user", "assistant"]
+    parts: list[JsonObject]
+
+
 class _MeRecordRequired(TypedDict):
     user_id: str
     memberships: list[MeRecordMemberships]
@@ -74,6 +86,8 @@ class _MeRecordRequired(TypedDict):
 class MeRecord(_MeRecordRequired, total=False):
     """The person who is signed in, with their organizations."""
 
+    #: What the person wants to be called.
+    name: str
     #: Absent when no issuer has verified one.
     email: str
 
@@ -219,8 +233,20 @@ class _SessionRecordCreatedByRequired(TypedDict):
 class SessionRecordCreatedBy(_SessionRecordCreatedByRequired, total=False):
     """The automation client or the person that made it."""
 
-    #: Name of the client, or email address of the person, as it is now.
+    #: Name of the client, or name or else email address of the person, as it is now.
     name: str
+
+
+class SessionTokenRecord(TypedDict):
+    """A short-lived access token that opens one session and nothing else."""
+
+    token: str
+    token_type: Literal["Bearer"]
+    expires_at: str
+    #: Seconds.
+    expires_in: int
+    scopes: list[Scope]
+    session_id: str
 
 
 class _RunRecordRequired(TypedDict):
@@ -270,7 +296,7 @@ class _RunRecordCreatedByRequired(TypedDict):
 class RunRecordCreatedBy(_RunRecordCreatedByRequired, total=False):
     """The automation client or the person that made it."""
 
-    #: Name of the client, or email address of the person, as it is now.
+    #: Name of the client, or name or else email address of the person, as it is now.
     name: str
 
 
@@ -282,7 +308,7 @@ class _RunRecordCancelledByRequired(TypedDict):
 class RunRecordCancelledBy(_RunRecordCancelledByRequired, total=False):
     """Who asked to cancel it, or stopped its session."""
 
-    #: Name of the client, or email address of the person, as it is now.
+    #: Name of the client, or name or else email address of the person, as it is now.
     name: str
 
 
@@ -341,7 +367,7 @@ class _RunSummaryCreatedByRequired(TypedDict):
 class RunSummaryCreatedBy(_RunSummaryCreatedByRequired, total=False):
     """The automation client or the person that made it."""
 
-    #: Name of the client, or email address of the person, as it is now.
+    #: Name of the client, or name or else email address of the person, as it is now.
     name: str
 
 
@@ -387,7 +413,7 @@ class InteractionRecord(_InteractionRecordRequired, total=False):
     declined: Literal[True]
     message: str
     answered_by: str
-    #: Name of the client, or email address of the person, as it is now.
+    #: Name of the client, or name or else email address of the person, as it is now.
     answered_by_name: str
     answered_at: str
     applied_at: str
@@ -446,7 +472,7 @@ class InteractionSummary(_InteractionSummaryRequired, total=False):
     tool_input_preview: str
     decision: Decision
     answered_by: str
-    #: Name of the client, or email address of the person, as it is now.
+    #: Name of the client, or name or else email address of the person, as it is now.
     answered_by_name: str
     answered_at: str
     expires_at: str
@@ -501,7 +527,7 @@ class InteractionInTenantRecord(_InteractionInTenantRecordRequired, total=False)
     declined: Literal[True]
     message: str
     answered_by: str
-    #: Name of the client, or email address of the person, as it is now.
+    #: Name of the client, or name or else email address of the person, as it is now.
     answered_by_name: str
     answered_at: str
     applied_at: str
@@ -623,7 +649,7 @@ class ScheduleRecord(_ScheduleRecordRequired, total=False):
     #: The newest slot that was processed.
     last_slot_at: str
     last_run_id: str
-    #: Name of the client, or email address of the person, as it is now.
+    #: Name of the client, or name or else email address of the person, as it is now.
     created_by_name: str
 
 
@@ -667,7 +693,7 @@ class ScheduleSummary(_ScheduleSummaryRequired, total=False):
     #: The newest slot that was processed.
     last_slot_at: str
     last_run_id: str
-    #: Name of the client, or email address of the person, as it is now.
+    #: Name of the client, or name or else email address of the person, as it is now.
     created_by_name: str
 
 
@@ -734,7 +760,7 @@ class WebhookRecord(_WebhookRecordRequired, total=False):
     last_success_at: str
     #: Since when every delivery has failed.
     failing_since: str
-    #: Name of the client, or email address of the person, as it is now.
+    #: Name of the client, or name or else email address of the person, as it is now.
     created_by_name: str
 
 
@@ -919,7 +945,7 @@ class _AuditRecordActorRequired(TypedDict):
 
 
 class AuditRecordActor(_AuditRecordActorRequired, total=False):
-    #: Email address of a person, or name of a client, as it is now.
+    #: Name or else email address of a person, or name of a client, as it is now.
     name: str
 
 
@@ -1007,7 +1033,7 @@ class ClientRecord(_ClientRecordRequired, total=False):
     #: The tenants that the client can access (default: all).
     tenant_ids: list[str]
     pending_operation: PendingOperation
-    #: Name of the client, or email address of the person, as it is now.
+    #: Name of the client, or name or else email address of the person, as it is now.
     created_by_name: str
 
 
@@ -1102,7 +1128,7 @@ class InvitationRecord(_InvitationRecordRequired, total=False):
 
     #: Only the person with this address can accept. Absent: anyone who has the link.
     email: str
-    #: Name of the client, or email address of the person, as it is now.
+    #: Name of the client, or name or else email address of the person, as it is now.
     created_by_name: str
 
 
@@ -1116,6 +1142,8 @@ class _MemberRecordRequired(TypedDict):
 class MemberRecord(_MemberRecordRequired, total=False):
     """A person in an organization."""
 
+    #: What the person wants to be called.
+    name: str
     #: Absent when no issuer has verified one.
     email: str
 

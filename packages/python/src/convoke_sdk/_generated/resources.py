@@ -19,7 +19,7 @@ from .._core.calls import Calls
 from .._core.requests import RunInput, UNSET, Unset, input_of, new_key, present
 from . import operations as op
 from .events import RunEvent
-from .records import AcceptedInvitation, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
+from .records import AcceptedInvitation, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SystemRecord, TenantRecord, TokenResponse, UiMessage, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
 from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, PermissionAnswer, QuestionDeclined, QuestionReply, SetBudgetScope
 from .values import ClientStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MemberRole, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
 
@@ -61,6 +61,68 @@ class Account(Resource):
         record: OverviewRecord = self._json(op.GET_OVERVIEW)
         return record
 
+    def send_ui_message(
+        self,
+        session_id: str,
+        *,
+        messages: Sequence[JsonObject],
+        trigger: str | None = None,
+        waiting: Literal["finish", "hold"] | None = None,
+        sdk: Literal["6", "7"] | None = None,
+    ) -> None:
+        """Send a message of the AI SDK and stream the answer.
+
+        The `api` of a `DefaultChatTransport`. Only the last message is read. One of the user starts a run;
+        the id of the message is its idempotency key. One of the assistant answers the interactions that it
+        shows, and its stream continues where the message ends; this needs `interactions:write`. Files are
+        files of the session, or `data:` URLs, which need `files:write`.
+        """
+        self._json(
+            op.SEND_UI_MESSAGE,
+            path={"session_id": session_id},
+            query={"waiting": waiting, "sdk": sdk},
+            json=present({"messages": messages, "trigger": trigger}),
+        )
+
+    def resume_ui_stream(
+        self,
+        session_id: str,
+        chat_id: str,
+        *,
+        waiting: Literal["finish", "hold"] | None = None,
+        sdk: Literal["6", "7"] | None = None,
+    ) -> None:
+        """Stream the newest message again.
+
+        Streams the message of the newest run from its start, also if the run has ended: `resumeStream` of the
+        library rebuilds the message.
+        """
+        self._json(
+            op.RESUME_UI_STREAM,
+            path={"session_id": session_id, "chat_id": chat_id},
+            query={"waiting": waiting, "sdk": sdk},
+        )
+
+    def list_ui_messages(
+        self,
+        session_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Listing[UiMessage]:
+        """List the messages of a session for the AI SDK.
+
+        The newest runs, each as the message of the user and that of the assistant, the oldest first.
+        `next_cursor` leads to older ones. A run whose events are deleted or too many is one text, with
+        `truncated` in its metadata.
+        """
+        return self._list(
+            op.LIST_UI_MESSAGES,
+            "messages",
+            path={"session_id": session_id},
+            query={"limit": limit, "cursor": cursor},
+        )
+
     def me(self) -> MeRecord:
         """Describe the person who is signed in.
 
@@ -88,7 +150,14 @@ class Account(Resource):
         record: AcceptedInvitation = self._json(op.ACCEPT_INVITATION, json=present({"secret": secret}))
         return record
 
-    def sign_up(self, *, secret: str, email: str, password: str) -> AcceptedInvitation:
+    def sign_up(
+        self,
+        *,
+        secret: str,
+        email: str,
+        password: str,
+        name: str | None = None,
+    ) -> AcceptedInvitation:
         """Accept an invitation with a new account.
 
         Creates the account of the person, adds it to the organization and uses the invitation up. Then sign
@@ -97,7 +166,7 @@ class Account(Resource):
         """
         record: AcceptedInvitation = self._json(
             op.SIGN_UP,
-            json=present({"secret": secret, "email": email, "password": password}),
+            json=present({"secret": secret, "email": email, "password": password, "name": name}),
         )
         return record
 
@@ -164,18 +233,21 @@ class Sessions(SessionFinding):
         *,
         status: SessionStatus | None = None,
         agent_name: str | None = None,
+        label: Sequence[str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: Order | None = None,
     ) -> Listing[Session]:
         """List the sessions of the tenant.
 
-        Lists the sessions of all clients of the tenant. `status` and `agent_name` select some of them.
+        Lists the sessions of all clients of the tenant. `status`, `agent_name` and `label` select some of
+        them. With a label, a page scans a limited number of sessions, so it may be short or empty and still
+        have a `next_cursor`.
         """
         return self._list(
             op.LIST_SESSIONS,
             "sessions",
-            query={"status": status, "agent_name": agent_name, "limit": limit, "cursor": cursor, "order": order},
+            query={"status": status, "agent_name": agent_name, "label": label, "limit": limit, "cursor": cursor, "order": order},
             item=lambda record: Session(self._driver, self._calls, record),
         )
 
@@ -233,6 +305,26 @@ class SessionHandle(SessionParts):
     def resume(self) -> SessionRecord:
         """Resume a stopped session. The conversation and the files of the session are kept."""
         record: SessionRecord = self._json(op.RESUME_SESSION)
+        return record
+
+    def create_token(
+        self,
+        *,
+        scopes: Sequence[Literal["sessions:read", "runs:read", "runs:write", "interactions:read", "interactions:write", "files:read", "files:write"]] | None = None,
+        expires_in_seconds: int | None = None,
+        end_user: str | None = None,
+    ) -> SessionTokenRecord:
+        """Create a token for one session.
+
+        For a page or an app of your user, which must not hold a client secret. The token opens `whoami` and
+        the operations under `/v1/sessions/{session_id}` of this session, with the scopes that it was given,
+        and needs no selector headers. It ends with its client, its credential and its tenant. Only automation
+        clients create tokens.
+        """
+        record: SessionTokenRecord = self._json(
+            op.CREATE_SESSION_TOKEN,
+            json=present({"scopes": scopes, "expires_in_seconds": expires_in_seconds, "end_user": end_user}),
+        )
         return record
 
 

@@ -129,6 +129,7 @@ ErrorCode = Literal[
     "invalid_body",
     "unknown_field",
     "duplicate_key",
+    "not_supported",
     "invalid_query",
     "unknown_query_parameter",
     "invalid_cursor",

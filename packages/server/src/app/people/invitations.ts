@@ -14,7 +14,7 @@ import {
   mayInvite,
   openInvitation,
 } from '../../domain/people/invitation.ts';
-import { type Role, readEmail } from '../../domain/member.ts';
+import { type Role, readEmail, readPersonName } from '../../domain/member.ts';
 import type { PageRequest } from '../../ports/page.ts';
 import type { Organization, User } from '../../ports/repositories/organizations.ts';
 import type { Secrets } from '../../ports/secrets.ts';
@@ -158,20 +158,27 @@ export async function acceptInvitation(
   });
 }
 
+interface NewAccount {
+  readonly email: string;
+  readonly name?: string | undefined;
+  readonly passwordHash: string;
+}
+
 /**
  * Adds a person with a new account. An address that has an account is refused, also one without a password: the link
  * proves an invitation, not who owns the address.
  */
 export async function signUp(
   services: InvitationServices,
-  request: Accepting & { readonly email: string; readonly passwordHash: string },
+  request: Accepting & NewAccount,
 ): Promise<AcceptedInvitation> {
   const { clock, ids } = services;
   const email = orRefuse(readEmail(request.email));
+  const name = orRefuse(readPersonName(request.name ?? ''));
   return services.store.transaction(async (tx) => {
     const found = await takeInvitation(services, tx, request.secret);
     const now = clock.now();
-    const fresh = { id: userId(ids.next(idPrefixes.user)), email, createdAt: now };
+    const fresh = { id: userId(ids.next(idPrefixes.user)), email, name, createdAt: now };
     const user = await tx.organizations.ensureUser(fresh);
     if (user.id !== fresh.id) return refuse('email_taken');
     const { passwordHash: hash, from } = request;

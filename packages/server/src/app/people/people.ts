@@ -1,14 +1,21 @@
 import { type UserId, idPrefixes, userId } from '@convoke/contract';
-import { readEmail } from '../../domain/member.ts';
+import { readEmail, readPersonName } from '../../domain/member.ts';
 import type { Identity } from '../../ports/repositories/organizations.ts';
 import type { Services } from '../services.ts';
 
 /** Ends the address of a person whose issuer verified none: it is unique, and no mail can be sent to it. */
-export const unknownEmailEnding = '@people.invalid';
+const unknownEmailEnding = '@people.invalid';
+
+/** The address of a person, unless none is known. */
+export function emailOf({ email }: { readonly email: string }): string | undefined {
+  return email.endsWith(unknownEmailEnding) ? undefined : email;
+}
 
 export interface Visitor extends Identity {
   /** Only if the issuer verified it. */
   readonly email: string | undefined;
+  /** What the issuer says that the person is called. */
+  readonly name?: string | undefined;
 }
 
 /**
@@ -19,18 +26,30 @@ export async function recognise(
   { store, clock, ids }: Pick<Services, 'store' | 'clock' | 'ids'>,
   visitor: Visitor,
 ): Promise<UserId> {
+  const name = nameIn(visitor);
   const known = await store.read.organizations.findIdentity(visitor);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    if (name !== undefined && name !== known.name) {
+      await store.transaction((tx) => tx.organizations.saveName(known.id, name));
+    }
+    return known.id;
+  }
   const now = clock.now();
   const id = userId(ids.next(idPrefixes.user));
   return store.transaction(async (tx) => {
-    const email = emailOf(visitor) ?? `${id}${unknownEmailEnding}`;
-    const user = await tx.organizations.ensureUser({ id, email, createdAt: now });
+    const email = emailIn(visitor) ?? `${id}${unknownEmailEnding}`;
+    const user = await tx.organizations.ensureUser({ id, email, name, createdAt: now });
     return tx.organizations.claimIdentity(visitor, user.id, now);
   });
 }
 
-function emailOf({ email }: Visitor): string | undefined {
+/** D-415: the issuer decides; a name that cannot be one is ignored, as is the lack of one. */
+function nameIn({ name }: Visitor): string | undefined {
+  const read = name === undefined ? undefined : readPersonName(name);
+  return read?.ok === true ? (read.value ?? undefined) : undefined;
+}
+
+function emailIn({ email }: Visitor): string | undefined {
   const read = email === undefined ? undefined : readEmail(email);
   return read?.ok === true ? read.value : undefined;
 }

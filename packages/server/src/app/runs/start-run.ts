@@ -4,7 +4,7 @@ import type { Run } from '../../domain/run/run.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Session } from '../../domain/session.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
-import { claimKey, moveKey } from '../once.ts';
+import { claimKey, keyScope, moveKey } from '../once.ts';
 import { refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
 import { type Created, insertSession, lockSession } from '../sessions.ts';
@@ -14,6 +14,8 @@ import { InlineSlot } from './inline-slot.ts';
 export interface StartRun extends RequestedRun {
   readonly idempotencyKey: string | undefined;
   readonly chargeRate: () => void;
+  /** For a chat: the run would queue behind one that waits for a person, and the page would hang. */
+  readonly isRefusedWhileWaiting?: boolean;
 }
 
 export type StartServices = Pick<
@@ -58,6 +60,17 @@ export function startRun(
       slot,
     }),
   );
+}
+
+/** The run that an earlier request with this key started. */
+export async function findStarted(
+  { store }: Pick<Services, 'store'>,
+  scope: TenantScope,
+  { sessionId: id, idempotencyKey: key }: { sessionId: SessionId; idempotencyKey: string },
+): Promise<Run | undefined> {
+  const place = { scope, place: `start_run:${id}` };
+  const known = await store.read.idempotency.find(keyScope(place), key);
+  return known && store.read.runs.find(scope, id, runId(known.resourceId));
 }
 
 /** D-27: a session and its first run, or the run that the same key started before. */
@@ -170,6 +183,9 @@ async function startOnce(
     return { resource: known ?? refuse('not_found'), replayed: true };
   }
   request.chargeRate();
+  if (request.isRefusedWhileWaiting === true && locked?.status === 'waiting') {
+    return refuse('session_busy', { message: 'The agent waits for an answer.' });
+  }
   const later = locked === undefined ? id : await laterId(services, tx, { id, session: locked });
   if (later !== id) moveKey(tx, claim, later);
   const run = await insertRun(services, tx, {

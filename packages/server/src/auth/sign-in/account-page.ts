@@ -1,4 +1,4 @@
-import { type Html, html, joinHtml } from '@convoke/contract';
+import { type Html, html, joinHtml, limits } from '@convoke/contract';
 import { passwordMinCharacters } from '../../domain/people/password.ts';
 import { renderPage } from './page.ts';
 import { type FormPage, hidden, problemOf } from './pages.ts';
@@ -6,6 +6,8 @@ import type { ActiveSignIn } from './sign-ins.ts';
 
 export interface AccountPage extends FormPage {
   readonly email: string;
+  /** What the person wants to be called. */
+  readonly name?: string | null | undefined;
   readonly signIns: readonly ActiveSignIn[];
   /** The session of the browser that shows the page. */
   readonly sessionId: string;
@@ -16,7 +18,7 @@ export interface AccountPage extends FormPage {
   readonly notice?: string | undefined;
 }
 
-/** The account of a person: their sign-ins, their password, and the way out. */
+/** The account of a person: their name, their sign-ins, their password, and the way out. */
 export function accountPage(page: AccountPage): string {
   const notice =
     page.notice === undefined
@@ -27,7 +29,9 @@ export function accountPage(page: AccountPage): string {
     title: 'Your account',
     body: html`<p>Signed in as <strong>${page.email}</strong></p>
 <p class="ways">${toConsole(page)}<a href="${page.signOutPath}">Sign out</a></p>
-${notice}${problemOf(page)}<h2>Sign-ins</h2>
+${notice}${problemOf(page)}<h2>Name</h2>
+${form(page, 'name', nameFields(page.name ?? ''))}
+<h2>Sign-ins</h2>
 <ul>
 ${joinHtml(items, '\n')}
 </ul>
@@ -38,7 +42,7 @@ ${form(page, 'password', passwordFields(page.email))}`,
 }
 
 function toConsole({ consolePath }: AccountPage): Html | undefined {
-  return consolePath === undefined ? undefined : html`<a href="${consolePath}">To the console</a>`;
+  return consolePath === undefined ? undefined : html`<a href="${consolePath}">Open console</a>`;
 }
 
 function signInItem(page: AccountPage, { id, kind, sessionId, since, lastUsed }: ActiveSignIn) {
@@ -51,6 +55,11 @@ function signInItem(page: AccountPage, { id, kind, sessionId, since, lastUsed }:
 ${isThis ? undefined : form(page, 'end', end)}</li>`;
 }
 
+const nameFields = (name: string) => html`<label for="name">Display name</label>
+<input id="name" name="name" type="text" autocomplete="name" value="${name}"
+  maxlength="${limits.personNameMaxCharacters}" placeholder="Your email address">
+<button type="submit" class="quiet">Save name</button>`;
+
 /** The hidden name lets a password manager store the new password for the right person. */
 const passwordFields = (
   email: string,
@@ -60,7 +69,7 @@ const passwordFields = (
 <label for="chosen">New password (${passwordMinCharacters} characters or more)</label>
 <input id="chosen" name="chosen" type="password" autocomplete="new-password" required
   minlength="${passwordMinCharacters}">
-<label for="repeated">Repeat the new password</label>
+<label for="repeated">Confirm new password</label>
 <input id="repeated" name="repeated" type="password" autocomplete="new-password" required
   minlength="${passwordMinCharacters}">
 <p>Every browser and terminal must sign in again.</p>

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { type UserId, userId } from '@convoke/contract';
 import type { Provider } from 'oidc-provider';
+import { namePerson } from '../../app/people/names.ts';
 import { signOutEverywhere } from '../../app/people/passwords.ts';
 import { Refusal } from '../../app/refusal.ts';
 import type { Services } from '../../app/services.ts';
@@ -15,7 +16,7 @@ import { accountClientId, accountPath, peopleRoutes } from './provider-settings.
 import type { SignIn } from './sign-in.ts';
 import { endSignIn, listSignIns } from './sign-ins.ts';
 
-/** The page on which a person changes their password and ends their sign-ins. Needs the session of the browser. */
+/** The page on which a person sets their name, changes their password and ends their sign-ins. Needs the session of the browser. */
 export interface Account {
   handle(provider: Provider, exchange: Exchange): Promise<void>;
 }
@@ -41,6 +42,8 @@ interface Outcome {
   readonly status?: number;
   /** The form ended every sign-in, this one included; shown instead of the account. */
   readonly signedOut?: string;
+  /** The person, where the form changed something about them. */
+  readonly user?: User;
 }
 
 export function createAccount(parts: AccountParts): Account {
@@ -51,15 +54,15 @@ export function createAccount(parts: AccountParts): Account {
     createHmac('sha256', proofKey).update(`account ${sessionId}`).digest('base64url');
 
   async function show({ exchange, user, sessionId }: Visit, outcome: Outcome = {}): Promise<void> {
-    const { status = 200, signedOut, ...said } = outcome;
+    const { status = 200, signedOut, notice, problem } = outcome;
     if (signedOut !== undefined) return sendPage(exchange, signedOutPage(signedOut, action));
     const signIns = await listSignIns({ store, clock, sealing }, user.id);
     const signOutPath = root + peopleRoutes.end_session;
-    const { email } = user;
+    const { email, name } = user;
     const consolePath = parts.hasConsole ? `${root}/console/` : undefined;
     const proof = proofOf(sessionId);
-    const page = { action, proof, email, signIns, sessionId, signOutPath, consolePath };
-    sendPage(exchange, accountPage({ ...page, ...said }), { status });
+    const page = { action, proof, email, name, signIns, sessionId, signOutPath, consolePath };
+    sendPage(exchange, accountPage({ ...page, notice, problem }), { status });
   }
 
   return {
@@ -77,7 +80,7 @@ export function createAccount(parts: AccountParts): Account {
       const outcome = await perform(parts, visit, form);
       // The person's open streams check their access again (D-154).
       if (outcome.signedOut !== undefined) parts.fanout.wake(`access:${visit.user.id}`);
-      return show(visit, outcome);
+      return show({ ...visit, user: outcome.user ?? visit.user }, outcome);
     },
   };
 }
@@ -95,6 +98,11 @@ async function perform(parts: AccountParts, visit: Visit, form: URLSearchParams)
       return { signedOut: 'You are signed out everywhere.' };
     case 'password':
       return changeByForm(parts, visit, form);
+    case 'name':
+      return refusedAsProblem(async () => {
+        const name = await namePerson(parts, { userId: user.id, name: form.get('name') ?? '', by });
+        return { notice: 'Your name is saved.', user: { ...user, name } };
+      });
     default:
       return { problem: 'The form is incomplete. Try again.', status: 400 };
   }
@@ -109,7 +117,7 @@ async function changeByForm(
   if (chosen !== form.get('repeated')) {
     return { problem: 'The passwords do not match.', status: 400 };
   }
-  try {
+  return refusedAsProblem(async () => {
     const result = await signIn.change({ user, current, chosen }, exchange);
     switch (result.kind) {
       case 'changed':
@@ -123,6 +131,13 @@ async function changeByForm(
       default:
         return result satisfies never;
     }
+  });
+}
+
+/** What a rule refuses is said on the page. */
+async function refusedAsProblem(perform: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await perform();
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return { problem: error.message, status: 400 };

@@ -46,7 +46,7 @@ ${hidden('ticket', page.ticket)}
 <label for="chosen">New password</label>
 <input id="chosen" name="chosen" type="password" autocomplete="new-password" required autofocus
   minlength="${passwordMinCharacters}">
-<label for="repeated">Repeat the new password</label>
+<label for="repeated">Confirm new password</label>
 <input id="repeated" name="repeated" type="password" autocomplete="new-password" required
   minlength="${passwordMinCharacters}">
 <button type="submit">Save and sign in</button>

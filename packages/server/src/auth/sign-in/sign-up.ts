@@ -5,7 +5,7 @@ import {
   signUp,
 } from '../../app/people/invitations.ts';
 import { orRefuse, refuse } from '../../app/refusal.ts';
-import { readEmail } from '../../domain/member.ts';
+import { readEmail, readPersonName } from '../../domain/member.ts';
 import { readPassword } from '../../domain/people/password.ts';
 import type { RateLimit } from '../../ports/rate-limit.ts';
 import { networkOf } from '../../runtime/network-of.ts';
@@ -21,6 +21,7 @@ export interface SignUpRequest {
   readonly secret: string;
   readonly email: string;
   readonly password: string;
+  readonly name?: string | undefined;
   readonly requestId: string;
   readonly address: string;
 }
@@ -38,19 +39,20 @@ const noTurnRetrySeconds = 2;
 export function createSignUp(parts: SignUpParts): SignUp {
   const { passwords, turns, perNetwork } = parts;
   return {
-    async join({ secret, email, password, requestId, address }) {
+    async join({ secret, email, password, name, requestId, address }) {
       const network = networkOf(address);
       const { ok, retryAfterSeconds } = perNetwork.take(network);
       if (!ok) return refuse('rate_limited', { retryAfterSeconds });
       // Before the password is hashed: only a person with an invitation can make the server do that work.
       await readInvitation(parts, secret);
       orRefuse(readEmail(email));
+      orRefuse(readPersonName(name ?? ''));
       const text = orRefuse(readPassword(password));
       const passwordHash = await turns.take(network, () => passwords.hash(text));
       if (passwordHash === undefined) {
         return refuse('rate_limited', { retryAfterSeconds: noTurnRetrySeconds });
       }
-      return signUp(parts, { secret, email, passwordHash, from: { requestId, address } });
+      return signUp(parts, { secret, email, name, passwordHash, from: { requestId, address } });
     },
   };
 }

@@ -112,6 +112,7 @@ const personClaims = z.object({
   iat: z.number().optional(),
   email: z.string().optional(),
   email_verified: z.boolean().optional(),
+  name: z.string().optional().catch(undefined),
   azp: z.string().optional(),
   client_id: z.string().optional(),
 });
@@ -123,7 +124,7 @@ async function toHumanToken(
 ): Promise<HumanToken | undefined> {
   const claims = personClaims.safeParse(payload);
   if (!claims.success) return undefined;
-  const { sub: subject, exp, iat, email, email_verified: isVerified } = claims.data;
+  const { sub: subject, exp, iat, email, email_verified: isVerified, name } = claims.data;
   const { azp, client_id: clientId } = claims.data;
   const now = parts.clock.now();
   // A token from the future would outlast "sign out everywhere", which ends the tokens issued before it.
@@ -132,6 +133,7 @@ async function toHumanToken(
     issuer: settings.issuer,
     subject,
     email: isVerified === true ? email : undefined,
+    name,
   };
   return {
     kind: 'human',

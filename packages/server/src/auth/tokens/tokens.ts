@@ -3,6 +3,7 @@ import {
   type CredentialId,
   type OrganizationId,
   type Scope,
+  type SessionId,
   type TenantId,
   type UserId,
   credentialId,
@@ -10,6 +11,7 @@ import {
   limits,
   memberRoles,
   organizationId,
+  sessionId,
   tenantId,
   userId,
 } from '@convoke/contract';
@@ -47,6 +49,8 @@ export interface Tokens {
   issueForPerson(person: UserId, lifetimeSeconds?: number): Promise<IssuedToken>;
   /** D-152: a token of a person for one tenant. It ends no later than the token it is exchanged for. */
   issueForTenant(request: TenantTokenRequest): Promise<IssuedToken>;
+  /** D-197: a token for one session. */
+  issueForSession(request: SessionTokenContent): Promise<IssuedToken>;
   /** Undefined when the token is not valid now. The reason is not disclosed. */
   verify(token: string): Promise<VerifiedToken | undefined>;
 }
@@ -62,6 +66,18 @@ export interface TenantTokenRequest {
   readonly program: string;
   /** Milliseconds: when the exchanged token ends. */
   readonly notAfter: number;
+}
+
+/** What a token for one session says. */
+export interface SessionTokenContent {
+  readonly oauthClientId: string;
+  readonly organizationId: OrganizationId;
+  readonly tenantId: TenantId;
+  readonly sessionId: SessionId;
+  readonly scopes: readonly Scope[];
+  readonly credentialId: CredentialId | undefined;
+  readonly endUser: string | undefined;
+  readonly lifetimeSeconds: number;
 }
 
 export interface IssuedToken {
@@ -110,6 +126,11 @@ const automationClaims = z.object({
   org: z.string(),
   credential_id: z.string().optional(),
 });
+const sessionClaims = automationClaims.extend({
+  tenant: z.string(),
+  session: z.string(),
+  end_user: z.string().optional(),
+});
 const humanClaims = z.object({ ...commonClaims, client_id: z.string().optional() });
 const personTenantClaims = z.object({
   ...commonClaims,
@@ -143,6 +164,25 @@ export function createTokens(options: TokensOptions): Tokens {
   }
 
   return {
+    ...issuersOf(options, audiences),
+    async verify(token) {
+      if (token.length > tokenMaxCharacters) return undefined;
+      const digest = hash('sha256', token, 'base64url');
+      const known = cache.find(digest);
+      if (known !== undefined) return (await keys.accepts(known.kid)) ? known : undefined;
+      const { foreign } = options;
+      if (foreign !== undefined && issuerOf(token) === foreign.issuer) return foreign.verify(token);
+      const found = await checkSignature(token);
+      if (found !== undefined) cache.keep(digest, found);
+      return found;
+    },
+  };
+}
+
+/** Who signs what, for whom and for how long. */
+function issuersOf(options: TokensOptions, audiences: Audiences): Omit<Tokens, 'verify'> {
+  const { clock } = options;
+  return {
     issueForClient(client, scopes, credential) {
       return issue(options, {
         audience: audiences.automation,
@@ -174,16 +214,13 @@ export function createTokens(options: TokensOptions): Tokens {
         claims: tenantClaims(request),
       });
     },
-    async verify(token) {
-      if (token.length > tokenMaxCharacters) return undefined;
-      const digest = hash('sha256', token, 'base64url');
-      const known = cache.find(digest);
-      if (known !== undefined) return (await keys.accepts(known.kid)) ? known : undefined;
-      const { foreign } = options;
-      if (foreign !== undefined && issuerOf(token) === foreign.issuer) return foreign.verify(token);
-      const found = await checkSignature(token);
-      if (found !== undefined) cache.keep(digest, found);
-      return found;
+    issueForSession(request) {
+      return issue(options, {
+        audience: audiences.automation,
+        subject: request.oauthClientId,
+        lifetimeSeconds: options.clientTokenSeconds ?? request.lifetimeSeconds,
+        claims: sessionClaimsOf(request),
+      });
     },
   };
 }
@@ -197,6 +234,19 @@ function tenantClaims(request: TenantTokenRequest): TokenContent['claims'] {
     tenant: request.tenantId,
     scope: request.scopes.join(' '),
     ...(claimedRole === undefined ? {} : { role: claimedRole }),
+  };
+}
+
+function sessionClaimsOf(request: SessionTokenContent): TokenContent['claims'] {
+  const { oauthClientId, scopes, credentialId: credential, endUser } = request;
+  return {
+    client_id: oauthClientId,
+    org: request.organizationId,
+    tenant: request.tenantId,
+    session: request.sessionId,
+    scope: scopes.join(' '),
+    ...(credential === undefined ? {} : { credential_id: credential }),
+    ...(endUser === undefined ? {} : { end_user: endUser }),
   };
 }
 
@@ -257,7 +307,11 @@ function readHeader(token: string): { kid: string; alg: string } | undefined {
 }
 
 function readClaims(
-  payload: { readonly aud?: string | string[]; readonly tenant?: unknown },
+  payload: {
+    readonly aud?: string | string[];
+    readonly session?: unknown;
+    readonly tenant?: unknown;
+  },
   { kid, audiences, now }: { kid: string; audiences: Audiences; now: number },
 ): VerifiedToken | undefined {
   if (payload.aud === audiences.human) {
@@ -267,6 +321,11 @@ function readClaims(
     return { kind: 'human', userId: userId(sub), program, kid, ...timesOf(claims) };
   }
   if (payload.aud !== audiences.automation) return undefined;
+  // D-197: before the tenant, which alone marks a person's token.
+  if (payload.session !== undefined) {
+    const claims = sessionClaims.parse(payload);
+    return isIssuedAhead(claims, now) ? undefined : toSessionToken(claims, kid);
+  }
   // D-152: only a person's token names a tenant.
   if (payload.tenant !== undefined) {
     const claims = personTenantClaims.parse(payload);
@@ -274,13 +333,27 @@ function readClaims(
   }
   const claims = automationClaims.parse(payload);
   if (isIssuedAhead(claims, now)) return undefined;
+  return { kind: 'automation', ...clientPart(claims), kid, ...timesOf(claims) };
+}
+
+/** What every token of a client says. */
+function clientPart(claims: z.infer<typeof automationClaims>) {
+  const { client_id: oauthClientId, org, scope, credential_id: credential } = claims;
   return {
-    kind: 'automation',
-    oauthClientId: claims.client_id,
-    organizationId: organizationId(claims.org),
-    scopes: scopesIn(claims.scope),
-    credentialId:
-      claims.credential_id === undefined ? undefined : credentialId(claims.credential_id),
+    oauthClientId,
+    organizationId: organizationId(org),
+    scopes: scopesIn(scope),
+    credentialId: credential === undefined ? undefined : credentialId(credential),
+  };
+}
+
+function toSessionToken(claims: z.infer<typeof sessionClaims>, kid: string): VerifiedToken {
+  return {
+    kind: 'session',
+    ...clientPart(claims),
+    tenantId: tenantId(claims.tenant),
+    sessionId: sessionId(claims.session),
+    endUser: claims.end_user,
     kid,
     ...timesOf(claims),
   };

@@ -1,8 +1,15 @@
-import type { CredentialId, OrganizationId, Scope, TenantId, UserId } from '@convoke/contract';
+import type {
+  CredentialId,
+  OrganizationId,
+  Scope,
+  SessionId,
+  TenantId,
+  UserId,
+} from '@convoke/contract';
 import type { Role } from '../../domain/member.ts';
 
 /** The content of an access token whose signature, issuer and expiry were checked. */
-export type VerifiedToken = AutomationToken | HumanToken | PersonTenantToken;
+export type VerifiedToken = AutomationToken | SessionToken | HumanToken | PersonTenantToken;
 
 interface TokenFacts {
   readonly kid: string;
@@ -19,6 +26,20 @@ export interface AutomationToken extends TokenFacts {
   readonly scopes: ReadonlySet<Scope>;
   /** The credential that obtained the token. Absent in tokens of an older server. */
   readonly credentialId: CredentialId | undefined;
+}
+
+/** D-197: what a client creates for a page. It opens one session, with some of the client's scopes. */
+export interface SessionToken extends TokenFacts {
+  readonly kind: 'session';
+  readonly oauthClientId: string;
+  readonly organizationId: OrganizationId;
+  readonly tenantId: TenantId;
+  readonly sessionId: SessionId;
+  readonly scopes: ReadonlySet<Scope>;
+  /** The credential behind the token that created this one. Absent where that token named none. */
+  readonly credentialId: CredentialId | undefined;
+  /** The user of the product, by the product's own name. */
+  readonly endUser: string | undefined;
 }
 
 export interface HumanToken extends TokenFacts {

@@ -1,4 +1,5 @@
 import { type Agent, matchesGlob } from '../agent.ts';
+import { type Json, canonicalJson } from '../json.ts';
 import { leaveCall } from './call-in-doubt.ts';
 import type { InterruptionReason, RunError } from './run-parts.ts';
 import type { LeasedRun, OpenRun, Run, RunOutcome } from './run.ts';
@@ -31,14 +32,21 @@ export interface LostLeg {
   /** The last recovery point of this run. */
   readonly point: RecoveryPoint | undefined;
   readonly calls: readonly ToolCall[];
-  /** Calls that a person allowed, by `ref`: one allow is for one execution (D-39). */
-  readonly allowed: ReadonlySet<string>;
+  /** Calls that a person allowed: one allow is for one execution (D-39). */
+  readonly allowed: readonly AllowedCall[];
   /** Whether another server may have the agent, and is given the time to take the run. */
   readonly isLeftToOthers: boolean;
   /** Whether any worker that continues the run has the session folder that the lost leg had. */
   readonly hasSameFolder: boolean;
   /** Whether the next leg continues after the text that the recovery point does not cover. */
   readonly keepsCutText: boolean;
+}
+
+/** A call that a person allowed, with the approved input. */
+export interface AllowedCall {
+  readonly ref: string;
+  readonly toolName: string;
+  readonly input: Json;
 }
 
 /** What decides about a run whose leg was lost. */
@@ -140,9 +148,15 @@ export function unsavedCalls(calls: readonly ToolCall[], run: Pick<Run, 'savedEp
 }
 
 function isRepeatable(call: ToolCall, { agent, allowed }: LostLeg): boolean {
-  if (allowed.has(call.ref)) return false;
+  if (allowed.some((each) => isOf(each, call))) return false;
   if (call.isRepeatable === true || repeatableByNature.has(call.toolName)) return true;
   return agent?.recovery.repeatableTools.some((glob) => matchesGlob(glob, call.toolName)) === true;
+}
+
+/** A framework that asks first and calls later may use two refs: tool and approved input tell as well (D-176). */
+function isOf({ ref, toolName, input }: AllowedCall, call: ToolCall): boolean {
+  if (ref === call.ref) return true;
+  return toolName === call.toolName && canonicalJson(input) === canonicalJson(call.input);
 }
 
 function ended(outcome: RunOutcome): Extract<Recovery, { kind: 'end' }> {

@@ -8,7 +8,7 @@ import {
   isTerminalRunStatus,
   runStatuses,
 } from '@convoke/contract';
-import { hasLabels } from '../labels.ts';
+import { type Label, hasLabels } from '../labels.ts';
 import type { TokenUsage } from '../usage/usage.ts';
 
 /** A run in a list over the whole tenant, without its input and its answer. */
@@ -31,7 +31,7 @@ export interface RunSummary {
 export interface RunListFilter {
   readonly statuses?: readonly RunFilter[] | undefined;
   readonly agentName?: string | undefined;
-  readonly labels?: readonly { readonly key: string; readonly value: string }[] | undefined;
+  readonly labels?: readonly Label[] | undefined;
   readonly errorCode?: RunErrorCode | undefined;
   /** At this time or later. */
   readonly createdAfter?: number | undefined;

@@ -13,6 +13,9 @@ import type { Run } from '../../domain/run/run.ts';
 import type { HarnessEvent } from '../../ports/harness.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 
+/** A provider may choose a longer id; then the request has none, and its call is known by its name (D-192). */
+const callIdMaxCharacters = 500;
+
 type InteractionEvent =
   | Extract<HarnessEvent, { type: 'permission_request' }>
   /** `about` is set by the service: an agent cannot ask in its name. */
@@ -41,12 +44,12 @@ export async function raiseInteractions(
     }
     const known = await tx.interactions.findByRequest(run.id, item.ref);
     if (known !== undefined) {
-      events.push(requestEvent(known, true));
+      events.push(requestEvent(known, item, true));
       continue;
     }
     const interaction = newInteraction(services, { run, item, waitMs });
     await tx.interactions.insert(interaction);
-    events.push(requestEvent(interaction, false));
+    events.push(requestEvent(interaction, item, false));
   }
   // The run's own count includes every interaction that was open before this batch.
   const mayBeOpen = run.pendingInteractions > 0 || !items.every(isDraft);
@@ -80,7 +83,11 @@ function requestOf(item: InteractionEvent): InteractionRequest {
   return { kind: 'question', question, options, multiple, about };
 }
 
-function requestEvent(interaction: Interaction, replayed: boolean): RunEventDraft {
+function requestEvent(
+  interaction: Interaction,
+  item: InteractionEvent,
+  replayed: boolean,
+): RunEventDraft {
   const common = {
     request_id: interaction.requestId,
     interaction_key: interaction.key,
@@ -88,9 +95,12 @@ function requestEvent(interaction: Interaction, replayed: boolean): RunEventDraf
   };
   if (interaction.kind === 'permission') {
     const { toolName, toolInput } = interaction;
+    const id = item.type === 'permission_request' ? item.toolCallId : undefined;
+    const isShown = id !== undefined && id.length <= callIdMaxCharacters;
+    const data = { ...common, tool_name: toolName, tool_input: toolInput };
     return {
       type: 'permission_request',
-      data: { ...common, tool_name: toolName, tool_input: toolInput },
+      data: isShown ? { ...data, tool_call_id: id } : data,
     };
   }
   const { question, options, multiple, about } = interaction;

@@ -13,7 +13,8 @@ export async function readBody(operation: Operation, message: IncomingMessage): 
   if (operation.body === undefined) return refuseBody(message);
   refuseEncoding(message);
   const isForm = operation.content === 'form';
-  const bytes = await readBytes(message, isForm ? limits.formMaxBytes : limits.bodyMaxBytes);
+  const jsonMaxBytes = operation.maxBytes ?? limits.bodyMaxBytes;
+  const bytes = await readBytes(message, isForm ? limits.formMaxBytes : jsonMaxBytes);
   if (isForm) return parseForm(bytes, message.headers['content-type']);
   if (bytes.length === 0) {
     if (operation.bodyRequired === true) {

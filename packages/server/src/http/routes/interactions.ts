@@ -18,7 +18,7 @@ export function interactionRoutes(
         read: (page) => listInteractions(services, caller.scope, { sessionId, status, page }),
         idOf: (interaction) => interaction.key,
       });
-      const names = await actorNames.of(items.map(answererOf));
+      const names = await actorNames.of(items.map(answererOf), caller);
       const interactions = items.map((item) => interactionView(item, names));
       return { status: 200, body: { interactions, ...next } };
     },
@@ -30,7 +30,7 @@ export function interactionRoutes(
         body,
         by: actorOf(caller, request),
       });
-      const names = await actorNames.of([answererOf(answered)]);
+      const names = await actorNames.of([answererOf(answered)], caller);
       return { status: 200, body: interactionView(answered, names) };
     },
   };

@@ -5,6 +5,7 @@ import { refuse } from '../../app/refusal.ts';
 import { cancelRun, getRun, listRuns, updateRun, withQueuePosition } from '../../app/runs/runs.ts';
 import { startRun } from '../../app/runs/start-run.ts';
 import type { Services } from '../../app/services.ts';
+import type { ApplicationCaller } from '../../domain/access.ts';
 import type { Run } from '../../domain/run/run.ts';
 import { clientOf } from '../actor.ts';
 import type { Cursors, PageQuery } from '../cursors.ts';
@@ -32,8 +33,8 @@ export interface RunRouteParts extends RouteParts {
 
 export function runRoutes(services: Services, parts: RunRouteParts): Handlers<RunOperations> {
   const { cursors, actorNames } = parts;
-  const view = async (run: Run) => {
-    const names = await actorNames.of([run.createdBy, run.cancelledBy]);
+  const view = async (run: Run, caller: ApplicationCaller) => {
+    const names = await actorNames.of([run.createdBy, run.cancelledBy], caller);
     return runView(await withQueuePosition(services.store, run), names);
   };
   return {
@@ -48,7 +49,7 @@ export function runRoutes(services: Services, parts: RunRouteParts): Handlers<Ru
         idempotencyKey: idempotencyKeyOf(headers, body),
         chargeRate,
       });
-      const record = await view(started.resource);
+      const record = await view(started.resource, caller);
       return started.replayed
         ? { status: 200, body: record, headers: replayed }
         : { status: 201, body: record };
@@ -65,7 +66,8 @@ export function runRoutes(services: Services, parts: RunRouteParts): Handlers<Ru
           idOf: (run) => run.id,
         },
       );
-      return { status: 200, body: { runs: await Promise.all(items.map(view)), ...next } };
+      const runs = await Promise.all(items.map((run) => view(run, caller)));
+      return { status: 200, body: { runs, ...next } };
     },
 
     async update_run({ caller, params, body }) {
@@ -74,19 +76,20 @@ export function runRoutes(services: Services, parts: RunRouteParts): Handlers<Ru
         runId: params.run_id,
         labels: body.labels,
       };
-      return { status: 200, body: await view(await updateRun(services, caller.scope, request)) };
+      const run = await updateRun(services, caller.scope, request);
+      return { status: 200, body: await view(run, caller) };
     },
 
     async get_run({ caller, params }) {
       const at = { sessionId: params.session_id, runId: params.run_id };
-      return { status: 200, body: await view(await getRun(services, caller.scope, at)) };
+      return { status: 200, body: await view(await getRun(services, caller.scope, at), caller) };
     },
 
     async cancel_run({ caller, params }) {
       const at = { sessionId: params.session_id, runId: params.run_id };
       const asked = { ...at, by: caller.actor.id };
       const { run, pending } = await cancelRun(services, caller.scope, asked);
-      return { status: pending ? 202 : 200, body: await view(run) };
+      return { status: pending ? 202 : 200, body: await view(run, caller) };
     },
     ...followRoute(services, parts),
   };

@@ -1,3 +1,4 @@
+import { splitLabel } from '@convoke/contract';
 import type { Services } from '../../app/services.ts';
 import {
   createSession,
@@ -7,6 +8,7 @@ import {
   stopSession,
   updateSession,
 } from '../../app/sessions.ts';
+import type { ApplicationCaller } from '../../domain/access.ts';
 import type { Session } from '../../domain/session.ts';
 import type { Handlers } from '../handler.ts';
 import type { RouteParts } from './route-parts.ts';
@@ -29,8 +31,8 @@ export function sessionRoutes(
     const names = await actorNames.of(sessions.map(({ createdBy }) => createdBy));
     return sessions.map((session) => sessionView(session, services.settings, names));
   };
-  const view = async (session: Session) => {
-    const names = await actorNames.of([session.createdBy]);
+  const view = async (session: Session, reader?: ApplicationCaller) => {
+    const names = await actorNames.of([session.createdBy], reader);
     return sessionView(session, services.settings, names);
   };
   return {
@@ -51,21 +53,19 @@ export function sessionRoutes(
     },
 
     async list_sessions({ caller, query }) {
-      const { status, agent_name: agentName } = query;
-      const list = `sessions:${caller.scope.tenantId}:${status ?? ''}:${agentName ?? ''}`;
+      const { status, agent_name: agentName, label } = query;
+      const filter = { status, agentName, labels: label?.map(splitLabel) };
+      const list = `sessions:${caller.scope.tenantId}:${JSON.stringify([status, agentName, label])}`;
       const { items, next } = await cursors.page(list, query, {
-        read: (page) =>
-          listSessions(services, caller.scope, { filter: { status, agentName }, page }),
+        read: (page) => listSessions(services, caller.scope, { filter, page }),
         idOf: (session) => session.id,
       });
       return { status: 200, body: { sessions: await views(items), ...next } };
     },
 
     async get_session({ caller, params }) {
-      return {
-        status: 200,
-        body: await view(await getSession(services, caller.scope, params.session_id)),
-      };
+      const session = await getSession(services, caller.scope, params.session_id);
+      return { status: 200, body: await view(session, caller) };
     },
 
     async update_session({ caller, params, body }) {

@@ -1,4 +1,4 @@
-import type { OrganizationId } from '@convoke/contract';
+import { type OrganizationId, limits } from '@convoke/contract';
 import { refuse } from '../../app/refusal.ts';
 import { type ApplicationCaller, type Standing, decisionKey } from '../../domain/access.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -6,8 +6,8 @@ import type { Fanout } from '../../ports/fanout.ts';
 import type { Log } from '../../ports/log.ts';
 
 /**
- * Open streams of one process, of one organization in it, and of one client or person. Above any of them, a reader is
- * refused with Retry-After (D-244).
+ * Open streams of one process, of one organization in it, of one client or person, and of the tokens of one session.
+ * Above any of them, a reader is refused with Retry-After (D-244, D-200).
  */
 export interface StreamCaps {
   readonly inAll: number;
@@ -16,6 +16,8 @@ export interface StreamCaps {
   readonly perClient: number;
 }
 const defaultCaps: StreamCaps = { inAll: 10_000, perOrganization: 2_500, perClient: 2_000 };
+/** Not a cap of the deployment: it is for a page, whose streams take no place of its backend. */
+const perSession = limits.streamsPerSession;
 
 export interface AdmissionOptions {
   readonly clock: Clock;
@@ -69,7 +71,7 @@ export class AdmittedStreams<Stream extends Closable> {
     if (this.#isFull(caller)) {
       refuse('rate_limited', { message: 'Too many open streams.', retryAfterSeconds: 5 });
     }
-    const own = this.#callers.get(subject) ?? this.#watch(subject);
+    const own = this.#callers.get(subject) ?? this.#watch(caller);
     const admission = this.#admission(own, caller);
     const number = (this.#added += 1);
     admission.streams.set(number, stream);
@@ -79,11 +81,12 @@ export class AdmittedStreams<Stream extends Closable> {
     return () => this.#remove(number, admission);
   }
 
-  #isFull({ subject, organizationId }: ApplicationCaller): boolean {
+  #isFull({ subject, organizationId, session }: ApplicationCaller): boolean {
     const { inAll, perOrganization, perClient } = this.#options.caps ?? defaultCaps;
     if (this.#size >= inAll) return true;
     if ((this.#sizes.get(organizationId) ?? 0) >= perOrganization) return true;
-    return (this.#callers.get(subject)?.size ?? 0) >= perClient;
+    const perCaller = session === undefined ? perClient : Math.min(perClient, perSession);
+    return (this.#callers.get(subject)?.size ?? 0) >= perCaller;
   }
 
   #remove(number: number, { key, caller, streams, cancelExpiry }: Admission<Stream>): void {
@@ -115,10 +118,11 @@ export class AdmittedStreams<Stream extends Closable> {
     for (const { admissions } of this.#callers.values()) this.#recheck(admissions);
   }
 
-  #watch(subject: string): CallerStreams<Stream> {
+  /** A client that loses access wakes the streams of its sessions' tokens, too: the topic is the actor's (D-200). */
+  #watch({ actor, subject }: ApplicationCaller): CallerStreams<Stream> {
     const admissions = new Map<string, Admission<Stream>>();
     const onWake = () => this.#recheck(admissions);
-    const unsubscribe = this.#options.fanout.subscribe(`access:${subject}`, onWake);
+    const unsubscribe = this.#options.fanout.subscribe(`access:${actor.id}`, onWake);
     const own = { admissions, unsubscribe, size: 0 };
     this.#callers.set(subject, own);
     return own;

@@ -1,6 +1,6 @@
 import type { MeRecord, MemberRecord, OrganizationRecord } from '@convoke/contract';
 import type { OrganizationOverview, Person } from '../../app/organizations.ts';
-import { unknownEmailEnding } from '../../app/people/people.ts';
+import { emailOf } from '../../app/people/people.ts';
 import type { Role } from '../../domain/member.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import type { OrganizationMember } from '../../ports/repositories/organizations.ts';
@@ -14,12 +14,15 @@ export function organizationView(
 }
 
 export function memberView({ user, role, createdAt }: OrganizationMember): MemberRecord {
-  return { user_id: user.id, email: emailOf(user), role, created_at: isoTime(createdAt) };
+  const { id, name } = user;
+  const created_at = isoTime(createdAt);
+  return { user_id: id, name: name ?? undefined, email: emailOf(user), role, created_at };
 }
 
 export function meView({ user, memberships }: Person): MeRecord {
   return {
     user_id: user.id,
+    name: user.name ?? undefined,
     email: emailOf(user),
     memberships: memberships.map(({ organizationId, organizationName, role }) => ({
       organization_id: organizationId,
@@ -27,8 +30,4 @@ export function meView({ user, memberships }: Person): MeRecord {
       role,
     })),
   };
-}
-
-function emailOf({ email }: { readonly email: string }): string | undefined {
-  return email.endsWith(unknownEmailEnding) ? undefined : email;
 }

@@ -1,7 +1,7 @@
 import { type JsonObject, type RunRecord, formatEventId } from '@convoke/contract';
 import type { Names } from '../../app/actor-names.ts';
 import type { RunWithQueuePosition } from '../../app/runs/runs.ts';
-import { attemptOf } from '../../domain/run/run.ts';
+import { type Run, attemptOf } from '../../domain/run/run.ts';
 import type { Ceiling } from '../../domain/usage/budget.ts';
 import type { TokenUsage } from '../../domain/usage/usage.ts';
 import { isoTime } from '../../domain/iso-time.ts';
@@ -31,7 +31,7 @@ export function runView({ run, queuePosition }: RunWithQueuePosition, names: Nam
     ended_at: timeIn(run.endedAt),
     cancel_requested_at: timeIn(run.cancelRequestedAt),
     cancelled_by: actorView(run.cancelledBy, names),
-    usage: run.usage === null ? undefined : usageView(run.usage, run.isUsagePartial),
+    usage: usageOf(run),
     budget: budgetOf(run.ceiling),
   };
 }
@@ -39,6 +39,13 @@ export function runView({ run, queuePosition }: RunWithQueuePosition, names: Nam
 function budgetOf({ maxTokens, maxCostMicros }: Ceiling): RunRecord['budget'] {
   if (maxTokens === null && maxCostMicros === null) return undefined;
   return { max_tokens: maxTokens ?? undefined, max_cost: maxCostMicros ?? undefined };
+}
+
+export function usageOf({
+  usage,
+  isUsagePartial,
+}: Pick<Run, 'usage' | 'isUsagePartial'>): RunRecord['usage'] {
+  return usage === null ? undefined : usageView(usage, isUsagePartial);
 }
 
 export function usageView(usage: TokenUsage, isPartial = false): NonNullable<RunRecord['usage']> {

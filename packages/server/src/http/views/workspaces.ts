@@ -1,5 +1,5 @@
 import { type CallerRecord, type WorkspaceRecord, idPrefixes } from '@convoke/contract';
-import type { ApplicationCaller, CallerIdentity } from '../../domain/access.ts';
+import type { ApplicationCaller, CallerIdentity, OwnSession } from '../../domain/access.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import type { ReachableTenant } from '../../ports/repositories/tenants.ts';
 
@@ -21,14 +21,22 @@ export function workspaceView({ tenant, organizationName }: ReachableTenant): Wo
 /** D-56, D-154: a person has a role; an automation client has its OAuth id and a profile. */
 export function callerView(caller: ApplicationCaller, fileAttachments: boolean): CallerRecord {
   return {
-    subject: caller.subject,
+    subject: caller.actor.id,
     ...identityView(caller.identity),
+    ...sessionView(caller.session),
     organization_id: caller.scope.organizationId,
     tenant_id: caller.scope.tenantId,
     scopes: [...caller.scopes],
     file_attachments_enabled: fileAttachments,
     expires_at: isoTime(caller.tokenExpiresAt),
   };
+}
+
+/** D-198: a page learns which session its token is for. */
+function sessionView(session: OwnSession | undefined) {
+  if (session === undefined) return {};
+  const { id: session_id, endUser } = session;
+  return { session_id, ...(endUser === undefined ? {} : { end_user: endUser }) };
 }
 
 function identityView(identity: CallerIdentity) {

@@ -15,6 +15,8 @@ export interface Organization {
 export interface User {
   readonly id: UserId;
   readonly email: string;
+  /** What the person wants to be called (D-415). */
+  readonly name?: string | null | undefined;
   readonly createdAt: number;
 }
 
@@ -34,7 +36,7 @@ export interface Membership {
 }
 
 export interface OrganizationMember {
-  readonly user: Pick<User, 'id' | 'email'>;
+  readonly user: Pick<User, 'id' | 'email' | 'name'>;
   readonly role: Role;
   readonly createdAt: number;
 }
@@ -51,8 +53,9 @@ export interface OrganizationRepository {
   members(id: OrganizationId, page: PageRequest): Promise<OrganizationMember[]>;
   /** The names of these organizations; one that does not exist is missing. */
   names(ids: readonly OrganizationId[]): Promise<ReadonlyMap<OrganizationId, string>>;
-  /** The addresses of these people. */
-  emails(ids: readonly UserId[]): Promise<ReadonlyMap<UserId, string>>;
+  /** Those of these people that exist. */
+  people(ids: readonly UserId[]): Promise<readonly Pick<User, 'id' | 'email' | 'name'>[]>;
+  saveName(id: UserId, name: string | null): Promise<void>;
   countOwners(id: OrganizationId): Promise<number>;
   find(id: OrganizationId): Promise<Organization | undefined>;
   /** Locks the row until the transaction ends, so that limits are counted and used by one transaction at a time. */
@@ -64,7 +67,7 @@ export interface OrganizationRepository {
   /** Refuses the tokens of the user that were issued before `at`. */
   endTokens(id: UserId, at: number): Promise<void>;
   /** The user of an identity; undefined before their first visit. */
-  findIdentity(identity: Identity): Promise<UserId | undefined>;
+  findIdentity(identity: Identity): Promise<Pick<User, 'id' | 'name'> | undefined>;
   /** Links the identity to the user, unless it is linked already; returns the user it is linked to. */
   claimIdentity(identity: Identity, user: UserId, now: number): Promise<UserId>;
   /** The person's membership in the organization, read on every request. */

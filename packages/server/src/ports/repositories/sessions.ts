@@ -1,5 +1,6 @@
 import type { RunId, SessionId, SessionStatus } from '@convoke/contract';
 import type { FolderState, SnapshotOwner } from '../../domain/folder-snapshot.ts';
+import type { Label } from '../../domain/labels.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Session } from '../../domain/session.ts';
 import type { PageRequest } from '../page.ts';
@@ -15,6 +16,8 @@ export interface SessionRepository {
   /** Writes title and labels only. */
   saveNames(session: Session): Promise<void>;
   list(scope: TenantScope, filter: SessionFilter, page: PageRequest): Promise<Session[]>;
+  /** The id of the last of the next `limit` sessions with the label, whatever else they are; undefined when there are fewer. */
+  lastLabelled(scope: TenantScope, label: Label, page: PageRequest): Promise<string | undefined>;
   /** Sessions that have not changed since `before`, oldest first. */
   unusedSince(before: number, limit: number): Promise<Session[]>;
   /** The sessions of these that accept another run without a resume. */
@@ -37,6 +40,10 @@ export interface SessionRepository {
 export interface SessionFilter {
   readonly status?: SessionStatus | undefined;
   readonly agentName?: string | undefined;
+  /** All of them. */
+  readonly labels?: readonly Label[] | undefined;
+  /** The last session to look at. */
+  readonly upTo?: string | undefined;
   /** Sessions at rest since before this time count as `terminated` (D-17). */
   readonly expiredBefore?: number | undefined;
 }

@@ -1,7 +1,6 @@
 import {
   type AttachmentState,
   type TenantStatus,
-  type UserId,
   organizationId,
   tenantId,
   userId,
@@ -20,10 +19,11 @@ import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 
 export function organizationRepository(db: Transaction): OrganizationRepository {
-  async function findIdentity({ issuer, subject }: Identity): Promise<UserId | undefined> {
-    const row = await db.get<{ user_id: string }>(sql`
-      select user_id from user_identities where issuer = ${issuer} and subject = ${subject}`);
-    return row && userId(row.user_id);
+  async function findIdentity({ issuer, subject }: Identity) {
+    const row = await db.get<{ id: string; name: string | null }>(sql`
+      select u.id, u.name from user_identities i join users u on u.id = i.user_id
+      where i.issuer = ${issuer} and i.subject = ${subject}`);
+    return row && { id: userId(row.id), name: row.name };
   }
 
   return {
@@ -34,10 +34,11 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
     },
     async ensureUser(user) {
       await db.run(sql`
-        insert into users (id, email, created_at)
-        values (${user.id}, ${user.email}, ${user.createdAt}) on conflict (email) do nothing`);
+        insert into users (id, email, name, created_at)
+        values (${user.id}, ${user.email}, ${user.name ?? null}, ${user.createdAt})
+        on conflict (email) do nothing`);
       const row = await db.get<UserRow>(
-        sql`select id, email, created_at from users where email = ${user.email}`,
+        sql`select id, email, name, created_at from users where email = ${user.email}`,
       );
       if (row === undefined) throw new Error('a user disappeared while being added');
       return toUser(row);
@@ -67,12 +68,12 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
       return row?.members ?? 0;
     },
     async members(id, page) {
-      const rows = await db.all<Omit<MembershipRow, 'is_invited'> & { email: string }>(sql`
-        select m.organization_id, m.user_id, m.role, m.member_role, m.created_at, u.email
+      const rows = await db.all<Omit<MembershipRow, 'is_invited'> & PersonColumns>(sql`
+        select m.organization_id, m.user_id, m.role, m.member_role, m.created_at, u.email, u.name
         from memberships m join users u on u.id = m.user_id
         where m.organization_id = ${id} ${pageOf(page, 'user_id')}`);
       return rows.map((row) => ({
-        user: { id: userId(row.user_id), email: row.email },
+        user: { id: userId(row.user_id), email: row.email, name: row.name },
         role: toRole(row),
         createdAt: row.created_at,
       }));
@@ -85,13 +86,16 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
       );
       return new Map(rows.map(({ id, name }) => [organizationId(id), name]));
     },
-    async emails(ids) {
-      if (ids.length === 0) return new Map();
+    async people(ids) {
+      if (ids.length === 0) return [];
       const wanted = sql.join(ids.map((id) => sql`${id}`));
-      const rows = await db.all<{ id: string; email: string }>(
-        sql`select id, email from users where id in (${wanted})`,
+      const rows = await db.all<PersonColumns & { id: string }>(
+        sql`select id, email, name from users where id in (${wanted})`,
       );
-      return new Map(rows.map(({ id, email }) => [userId(id), email]));
+      return rows.map(({ id, email, name }) => ({ id: userId(id), email, name }));
+    },
+    async saveName(id, name) {
+      await db.run(sql`update users set name = ${name} where id = ${id}`);
     },
     async countOwners(id) {
       const row = await db.get<{ owners: number }>(sql`
@@ -113,13 +117,13 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
     },
     async findUser(id) {
       const row = await db.get<UserRow>(
-        sql`select id, email, created_at from users where id = ${id}`,
+        sql`select id, email, name, created_at from users where id = ${id}`,
       );
       return row && toUser(row);
     },
     async findUserByEmail(email) {
       const row = await db.get<UserRow>(
-        sql`select id, email, created_at from users where email = ${email}`,
+        sql`select id, email, name, created_at from users where email = ${email}`,
       );
       return row && toUser(row);
     },
@@ -142,7 +146,7 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
         on conflict (issuer, subject) do nothing`);
       const holder = await findIdentity(identity);
       if (holder === undefined) throw new Error('an identity disappeared while it was claimed');
-      return holder;
+      return holder.id;
     },
     async membership(id, user) {
       const row = await db.get<MembershipRow>(
@@ -194,9 +198,13 @@ interface OrganizationRow {
   created_at: number;
 }
 
-interface UserRow {
-  id: string;
+interface PersonColumns {
   email: string;
+  name: string | null;
+}
+
+interface UserRow extends PersonColumns {
+  id: string;
   created_at: number;
 }
 
@@ -250,7 +258,7 @@ function toOrganization(row: OrganizationRow): Organization {
 }
 
 function toUser(row: UserRow): User {
-  return { id: userId(row.id), email: row.email, createdAt: row.created_at };
+  return { id: userId(row.id), email: row.email, name: row.name, createdAt: row.created_at };
 }
 
 function toMembership(row: MembershipRow): Membership {

@@ -1,4 +1,6 @@
 import { type SessionStatus, runId, sessionId, tenantId } from '@convoke/contract';
+import type { Label } from '../../domain/labels.ts';
+import type { TenantScope } from '../../domain/scope.ts';
 import type { Session } from '../../domain/session.ts';
 import {
   type SessionRepository,
@@ -82,13 +84,34 @@ export function sessionRepository(db: Transaction): SessionRepository {
     },
 
     async list(scope, filter, page) {
-      const where = [sql`tenant_id = ${scope.tenantId}`];
-      if (filter.status !== undefined) where.push(hasStatus(filter.status, filter.expiredBefore));
-      if (filter.agentName !== undefined) where.push(sql`agent_name = ${filter.agentName}`);
-      const rows = await db.all<NounRow>(
-        sql`select * from sessions where ${sql.join(where, ' and ')} ${pageOf(page, 'id')}`,
-      );
+      const { status, agentName, labels = [], upTo, expiredBefore } = filter;
+      const [label, ...others] = labels;
+      const where = [sql`sessions.tenant_id = ${scope.tenantId}`];
+      if (status !== undefined) where.push(hasStatus(status, expiredBefore));
+      if (agentName !== undefined) where.push(sql`agent_name = ${agentName}`);
+      if (label === undefined) {
+        const rows = await db.all<NounRow>(
+          sql`select * from sessions where ${sql.join(where, ' and ')} ${pageOf(page, 'id')}`,
+        );
+        return rows.map(sessionTable.read);
+      }
+      if (upTo !== undefined) {
+        const last = page.order === 'asc' ? sql`<= ${upTo}` : sql`>= ${upTo}`;
+        where.push(sql`labels.owner_id ${last}`);
+      }
+      const conditions = [labelled(scope, label), ...others.map((one) => hasLabel(scope, one))];
+      const rows = await db.all<NounRow>(sql`
+        select sessions.* from labels join sessions on sessions.id = labels.owner_id
+        where ${sql.join([...conditions, ...where], ' and ')} ${pageOf(page, 'owner_id')}`);
       return rows.map(sessionTable.read);
+    },
+
+    async lastLabelled(scope, label, page) {
+      const row = await db.get<{ id: string }>(sql`
+        select owner_id as id from labels
+        where ${labelled(scope, label)} ${pageOf({ ...page, limit: 1 }, 'owner_id')}
+        offset ${page.limit - 1}`);
+      return row?.id;
     },
 
     async unusedSince(before, limit) {
@@ -183,6 +206,18 @@ export function sessionRepository(db: Transaction): SessionRepository {
 
 function periodOf(time: number): number {
   return Math.floor(time / periodMs);
+}
+
+/** The rows of `labels` for sessions: runs have labels, too, and the ids of sessions are a range. */
+function labelled({ tenantId: tenant }: TenantScope, { key, value }: Label): Statement {
+  return sql`labels.tenant_id = ${tenant} and labels.key = ${key} and labels.value = ${value}
+    and labels.owner_id >= ${'sess_'} and labels.owner_id < ${'sess`'}`;
+}
+
+/** A further label of the session: a lookup in the index `labels_find`. */
+function hasLabel({ tenantId: tenant }: TenantScope, { key, value }: Label): Statement {
+  return sql`exists (select 1 from labels as other where other.tenant_id = ${tenant}
+    and other.key = ${key} and other.value = ${value} and other.owner_id = labels.owner_id)`;
 }
 
 /** D-17: an expired session is listed as `terminated`, even before a worker has stored that. */

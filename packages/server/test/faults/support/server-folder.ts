@@ -57,6 +57,7 @@ const quickstart = z.object({
   tenant_id: z.string(),
   client_id: z.string(),
   client_secret: z.string(),
+  owner_token: z.string(),
 });
 
 export type Quickstart = z.infer<typeof quickstart>;

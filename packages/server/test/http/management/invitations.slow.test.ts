@@ -100,7 +100,7 @@ describe.each(databaseKinds)('an invitation, on %s (D-331)', (database) => {
     const email = newcomer();
     const { body } = await server.send('sign_up', {
       as: anonymous,
-      body: { secret, email: email.toUpperCase(), password },
+      body: { secret, email: email.toUpperCase(), password, name: ' Bob Weber ' },
     });
     expect(body).toMatchObject({
       organization_id: acme.organization_id,
@@ -109,7 +109,7 @@ describe.each(databaseKinds)('an invitation, on %s (D-331)', (database) => {
     });
     const { organizations, passwords } = server.convoke.services.store.read;
     const user = await organizations.findUserByEmail(email);
-    expect(user?.id).toBe(body.user_id);
+    expect(user).toMatchObject({ id: body.user_id, name: 'Bob Weber' });
     expect(await passwords.find(userId(body.user_id))).toMatchObject({ isOneTime: false });
     expect(await roleOf(body.user_id)).toMatchObject({ role: 'operator' });
     const chain = organizationId(acme.organization_id);
@@ -240,9 +240,10 @@ describe.each(databaseKinds)('an invitation, on %s (D-331)', (database) => {
     expect((await accept(secret, machine)).status).toBe(403);
   });
 
-  test('a bad address or password is refused before the invitation is used up', async () => {
+  test('a bad address, password or name is refused before the invitation is used up', async () => {
     const { invitation, secret } = await invite();
-    for (const wrong of [{ email: 'nobody' }, { password: 'short' }]) {
+    const wrongs = [{ email: 'nobody' }, { password: 'short' }, { name: 'boss@acme.test' }];
+    for (const wrong of wrongs) {
       const body = { secret, email: newcomer(), password, ...wrong };
       const refused = await server.refused('sign_up', { as: anonymous, body });
       expect(refused).toMatchObject({ status: 400, error: 'invalid_body' });

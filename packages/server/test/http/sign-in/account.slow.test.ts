@@ -1,11 +1,12 @@
 import { organizationId, userId } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ActorNames } from '../../../src/app/actor-names.ts';
 import { listAudit } from '../../../src/app/audit.ts';
 import { setPassword } from '../../../src/app/people/passwords.ts';
 import { createPasswords } from '../../../src/auth/passwords.ts';
 import { MovingClock } from '../../support/clocks.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { type TestServer, startServer } from '../../support/server.ts';
+import { type TestServer, bearer, startServer } from '../../support/server.ts';
 import { Browser, type BrowserPage } from '../../support/sign-in/browser.ts';
 import {
   type Credentials,
@@ -117,6 +118,37 @@ describe.each(databaseKinds)('the account page, on %s (N-13)', (database) => {
     expect(namesIn(await browser.submit({ ...owner(server, next) }))).toEqual(['This browser']);
   });
 
+  test('sets the name that every record then shows, and the audit log keeps (D-415)', async () => {
+    const browser = await visit();
+    const { tokens } = await signInTerminal(server);
+    const me = async () =>
+      (await server.send('get_me', { as: bearer(tokens.access_token) })).body.name;
+    expect(await me()).toBeUndefined();
+    const saved = await browser.submit({ do: 'name', name: '  Ann \t O’Neill <b>' });
+    expect([saved.status, saved.body.includes('Your name is saved')]).toEqual([200, true]);
+    expect(saved.body).toContain('value="Ann O’Neill &lt;b&gt;"');
+    expect(await me()).toBe('Ann O’Neill <b>');
+    for (const name of ['boss@acme.test', 'x'.repeat(101), 'Ann\u202e']) {
+      const refused = await browser.submit({ do: 'name', name });
+      expect([refused.status, refused.body.includes('without an @')]).toEqual([400, true]);
+    }
+    const names = new ActorNames(server.convoke.services);
+    const id = await ownerId(server);
+    expect((await names.of([id])).get(id)).toBe('Ann O’Neill <b>');
+    await browser.submit({ do: 'name', name: ' ' });
+    expect(await me()).toBeUndefined();
+    const later = new ActorNames(server.convoke.services);
+    expect((await later.of([id])).get(id)).toBe(server.quickstart.owner_email);
+    const chain = organizationId(server.quickstart.organization_id);
+    const rows = await listAudit(server.convoke.services, { chain, limit: 10 });
+    const changes = rows.filter(({ action }) => action === 'member.name');
+    expect(changes.map(({ details }) => details)).toEqual([
+      { name: null, previous_name: 'Ann O’Neill <b>' },
+      { name: 'Ann O’Neill <b>', previous_name: null },
+    ]);
+    expect(changes[0]).toMatchObject({ object: id, by: { kind: 'user', id } });
+  });
+
   test('of two changes at the same moment one succeeds', async () => {
     const browsers = [await visit(), await visit()];
     const current = owner(server).password;
@@ -197,7 +229,7 @@ describe.each(databaseKinds)('the account page, on %s (N-13)', (database) => {
     expect(shown.headers.get('cache-control')).toBe('no-store');
     expect(shown.body).not.toMatch(/<script|onclick|style=/);
     const fields = [...shown.body.matchAll(/<input id="([^"]*)"/g)].map(([, id = '']) => id);
-    expect(fields).toEqual(['current', 'chosen', 'repeated']);
+    expect(fields).toEqual(['name', 'current', 'chosen', 'repeated']);
     for (const id of fields) expect(shown.body).toContain(`<label for="${id}">`);
   });
 

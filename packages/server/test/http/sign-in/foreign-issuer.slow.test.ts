@@ -1,10 +1,4 @@
-import {
-  type OperationId,
-  operations,
-  organizationId,
-  pathParams,
-  userId,
-} from '@convoke/contract';
+import { type OperationId, operations, organizationId, pathParams } from '@convoke/contract';
 import { decodeJwt, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '../../../src/app/audit.ts';
@@ -155,10 +149,11 @@ describe.each(databaseKinds)('people of another issuer, on %s', (database) => {
       await ask({ azp: 'acme-console' });
       const { store } = server.convoke.services;
       const identity = { issuer: issuer.issuer, subject: 'wim' };
-      const id = await store.read.organizations.findIdentity(identity);
+      const known = await store.read.organizations.findIdentity(identity);
+      const id = known?.id ?? expect.unreachable();
       const member = { organizationId: organizationId('org_other'), role: 'owner' } as const;
       await store.transaction((tx) =>
-        tx.organizations.insertMembership({ ...member, userId: userId(id ?? ''), createdAt: 1 }),
+        tx.organizations.insertMembership({ ...member, userId: id, createdAt: 1 }),
       );
       const owner = bearer(await issuer.forge({ sub: 'boss', org: 'other', groups: 'bosses' }));
       const tenant_id = await addTenant(server, 'T', { organization_id: 'org_other', owner });

@@ -50,7 +50,8 @@ describe.each(databaseKinds)('an invited person of another issuer, on %s (D-332)
   };
 
   test('joins with the account of the issuer, where its claims name no role', async () => {
-    const token = await tokenOf('ann', { email: 'ann@acme.test', email_verified: true });
+    const verified = { email: 'ann@acme.test', email_verified: true };
+    const token = await tokenOf('ann', { ...verified, name: 'Ann Miller' });
     expect(await manages(token)).toBe(403);
     const { secret } = await invite({ role: 'admin', email: 'ann@acme.test' });
     const as = bearer(token);
@@ -58,6 +59,7 @@ describe.each(databaseKinds)('an invited person of another issuer, on %s (D-332)
     expect(body.role).toBe('admin');
     expect(await manages(token)).toBe(200);
     const { body: me } = await server.send('get_me', { as });
+    expect(me).toMatchObject({ name: 'Ann Miller', email: 'ann@acme.test' });
     expect(me.memberships).toEqual([{ organization_id, organization_name: 'Acme', role: 'admin' }]);
     const tenant_id = await addTenant(server, 'Europe', { organization_id, owner });
     const resource = resourceOf(server, { organization_id, tenant_id });

@@ -1,0 +1,88 @@
+import { useChat } from '@ai-sdk/react';
+import { openSession } from '@convoke/sdk';
+import { ConvokeChatTransport } from '@convoke/sdk/ai-sdk';
+import { useState } from 'react';
+import { createRoot } from 'react-dom/client';
+
+// From our own backend: the address of Convoke, the session of this chat, and a token that opens only this session.
+const grant = async () => (await fetch(`/grant${location.search}`, { method: 'POST' })).json();
+const { baseUrl, sessionId } = await grant();
+
+const session = openSession({ baseUrl, sessionId, token: async () => (await grant()).token });
+const transport = new ConvokeChatTransport({ session, waiting: 'hold' });
+const { items: history } = await session.uiMessages.list().page();
+
+function Chat() {
+  const options = { id: sessionId, messages: history, transport, resume: true };
+  const { messages, sendMessage, status, error } = useChat(options);
+  const [text, setText] = useState('');
+  const isBusy = status === 'submitted' || status === 'streaming';
+  const runId = messages.at(-1)?.metadata?.run_id;
+  const send = async (event) => {
+    event.preventDefault();
+    setText('');
+    await sendMessage({ text });
+  };
+  return (
+    <main>
+      {messages.map(({ id, role, parts }) => (
+        <article key={id} className={role}>
+          {parts.map((part, index) => (
+            <Part key={`${id}-${index}`} part={part} />
+          ))}
+        </article>
+      ))}
+      {error && <p role="alert">{error.message}</p>}
+      <form onSubmit={send}>
+        <input
+          aria-label="Message"
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+          disabled={isBusy}
+        />
+        {isBusy ? (
+          // The library's stop() only stops reading.
+          <button type="button" onClick={() => runId && session.runs.at(runId).cancel()}>
+            Stop
+          </button>
+        ) : (
+          <button type="submit">Send</button>
+        )}
+      </form>
+    </main>
+  );
+}
+
+function Part({ part: { type, text, state, toolName, toolCallId, input, approval } }) {
+  const button = (label, key, answer) => (
+    <button key={label} type="button" onClick={() => session.interactions.answer(key, answer)}>
+      {label}
+    </button>
+  );
+  if (type === 'text') return <p>{text}</p>;
+  if (type !== 'dynamic-tool') return null;
+  if (state === 'approval-requested') {
+    return (
+      <p>
+        Allow {toolName} {JSON.stringify(input)}?{' '}
+        {button('Allow', approval.id, { decision: 'allow' })}
+        {button('Deny', approval.id, { decision: 'deny' })}
+      </p>
+    );
+  }
+  if (toolName === 'ask_user' && state === 'input-available') {
+    const choices = input.options?.map(({ label }) => button(label, toolCallId, { answer: label }));
+    return (
+      <p>
+        {input.question} {choices} {button('Decline', toolCallId, { declined: true })}
+      </p>
+    );
+  }
+  return (
+    <p>
+      <code>{toolName}</code> {state}
+    </p>
+  );
+}
+
+createRoot(document.body).render(<Chat />);

@@ -1,0 +1,42 @@
+// Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
+
+import { Turn, type TurnEvent } from './turn.ts';
+import type { SpeechKind, UiChunk } from './ui-chunks.ts';
+
+/** What an agent said or thought without a break: one part of its message. */
+export interface Speech {
+  readonly kind: SpeechKind;
+  readonly id: string;
+  readonly deltas: { readonly id: string; readonly text: string }[];
+}
+
+/** The last delta of text; undefined for reasoning, which is never void. */
+export function lastIdIn({ kind, deltas }: Speech): string | undefined {
+  return kind === 'text' ? deltas.at(-1)?.id : undefined;
+}
+
+export function speechChunks({ kind, id, deltas }: Speech): readonly UiChunk[] {
+  const delta = deltas.map(({ text }) => text).join('');
+  return [
+    { type: `${kind}-start`, id },
+    { type: `${kind}-delta`, id, delta },
+    { type: `${kind}-end`, id },
+  ];
+}
+
+/** Text that an interruption discarded: from one event to another, both included. */
+export interface VoidText {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What the log says about void text. A replay that knows it never shows any. */
+export function voidTextIn(events: readonly TurnEvent[]): readonly VoidText[] {
+  const turn = new Turn();
+  return events.flatMap((event) =>
+    turn.take(event).flatMap((item) => {
+      if (item.kind !== 'interrupted' || item.discardFrom === undefined) return [];
+      return [{ from: item.discardFrom, to: item.id }];
+    }),
+  );
+}

@@ -1,0 +1,320 @@
+// Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
+
+import type { Json, JsonObject } from './values.ts';
+
+/** An event of a run, as far as a face reads it. */
+export interface TurnEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly data: unknown;
+}
+
+interface Told {
+  /** The event that it comes from. */
+  readonly id: string;
+}
+
+export interface CallItem extends Told {
+  readonly kind: 'call';
+  /** The id of the call for clients, unique in the run. */
+  readonly call: string;
+  readonly name: string;
+  readonly input: Json;
+  /** False for a call that was shown before: in a request for permission, or before an interruption. */
+  readonly isNew: boolean;
+}
+
+export interface ResultItem extends Told {
+  readonly kind: 'result';
+  readonly call: string;
+  readonly name: string;
+  readonly ok: boolean;
+  readonly output: Json;
+}
+
+/** The agent waits for a person. */
+export type AskItem = PermissionItem | QuestionItem;
+
+export interface PermissionItem extends Told {
+  readonly kind: 'ask';
+  readonly about: 'permission';
+  /** The interaction's key, by which it is answered. */
+  readonly key: string;
+  readonly call: string;
+  readonly name: string;
+  readonly input: Json;
+  /** False where the call was shown before it was asked about. */
+  readonly isNew: boolean;
+}
+
+export interface QuestionItem extends Told {
+  readonly kind: 'ask';
+  readonly about: 'question';
+  readonly key: string;
+  readonly question: string;
+  /** What else the event says of it: `options`, `multiple`, `about`. */
+  readonly details: JsonObject;
+}
+
+export interface SettledItem extends Told {
+  readonly kind: 'settled';
+  readonly key: string;
+  /** Absent if the request is not in the events that were taken. */
+  readonly ask: AskItem | undefined;
+  /** The payload of `permission_resolved` or `user_answered`. */
+  readonly outcome: JsonObject;
+}
+
+/** What readers of a run see, in order, whatever the agent's framework is (D-191). */
+export type TurnItem =
+  | (Told & { readonly kind: 'begin' })
+  | (Told & { readonly kind: 'text' | 'thought'; readonly text: string })
+  | CallItem
+  | ResultItem
+  | AskItem
+  | SettledItem
+  | (Told & {
+      readonly kind: 'interrupted';
+      readonly reason: string;
+      /** Text from this event on is void. */
+      readonly discardFrom: string | undefined;
+    })
+  | (Told & { readonly kind: 'note'; readonly type: string; readonly data: JsonObject })
+  | (Told & {
+      readonly kind: 'end';
+      readonly outcome: 'completed' | 'cancelled' | 'failed';
+      readonly message: string | undefined;
+      readonly code: string | undefined;
+    });
+
+interface Call {
+  readonly id: string;
+  readonly name: string;
+  /** The framework named the call. */
+  readonly isNamed: boolean;
+  isOver: boolean;
+}
+
+interface GivenId {
+  readonly given: string | undefined;
+  readonly isNamed: boolean;
+}
+
+/** Turns the events of one run into items. Take every event once and in order: a face keeps nothing else (D-190). */
+export class Turn {
+  /** How many calls an id stands for, and every id that was given to one. */
+  readonly #uses = new Map<string, number>();
+  readonly #open = new Set<Call>();
+  /** The newest call of each id that a framework used: providers repeat them. */
+  readonly #newest = new Map<string, Call>();
+  readonly #asks = new Map<string, AskItem>();
+  readonly #waiting = new Map<string, AskItem>();
+
+  /** The requests that wait for a person, the oldest first. */
+  get waiting(): readonly AskItem[] {
+    return [...this.#waiting.values()];
+  }
+
+  take(event: TurnEvent): readonly TurnItem[] {
+    const { id, type } = event;
+    const data = fieldsOf(event.data);
+    switch (type) {
+      case 'run_started':
+        return [{ kind: 'begin', id }];
+      case 'run_resumed':
+        return [];
+      case 'message_delta':
+        return [{ kind: 'text', id, text: textOf(data['text']) ?? '' }];
+      case 'permission_request':
+      case 'user_question':
+        return this.#ask(id, type, data);
+      case 'permission_resolved':
+      case 'user_answered':
+        return [this.#settle(id, data)];
+      case 'run_interrupted': {
+        const discardFrom = textOf(data['discard_from_event_id']);
+        return [{ kind: 'interrupted', id, reason: textOf(data['reason']) ?? '', discardFrom }];
+      }
+      case 'run_completed':
+      case 'run_cancelled':
+      case 'error':
+        return [this.#end(id, type, data)];
+      default:
+        return this.#frameworkItems(id, type, data);
+    }
+  }
+
+  /** Frameworks name these events alike: `<framework>.tool_call`, `<framework>.tool_result`, `<framework>.thought`. */
+  #frameworkItems(id: string, type: string, data: JsonObject): readonly TurnItem[] {
+    const name = type.slice(type.indexOf('.') + 1);
+    if (name === type) return [{ kind: 'note', id, type, data }];
+    const text = textOf(data['text']);
+    if ((name === 'thought' || name === 'agent_thought_chunk') && text !== undefined) {
+      return [{ kind: 'thought', id, text }];
+    }
+    const isUpdate = name === 'tool_call_update';
+    const isOver = data['status'] === 'completed' || data['status'] === 'failed';
+    const items: TurnItem[] = [];
+    if (name === 'tool_call' || (isUpdate && this.#known(data) === undefined)) {
+      items.push(this.#call(id, data));
+    }
+    if (name === 'tool_result' || ((isUpdate || name === 'tool_call') && isOver)) {
+      items.push(...this.#result(id, data));
+    }
+    return items.length > 0 ? items : [{ kind: 'note', id, type, data }];
+  }
+
+  #call(id: string, data: JsonObject): CallItem {
+    const given = nameOf(data);
+    const known = this.#known(data);
+    const isSame = known?.isOver === false && (given === undefined || given === known.name);
+    const call = isSame
+      ? known
+      : this.#begin(id, given ?? noName, { given: idOf(data), isNamed: true });
+    const input = data['input'] ?? data['raw_input'] ?? null;
+    return { kind: 'call', id, call: call.id, name: call.name, input, isNew: !isSame };
+  }
+
+  #result(id: string, data: JsonObject): readonly TurnItem[] {
+    const known = this.#known(data);
+    // A framework may report an end twice.
+    if (known?.isOver === true) return [];
+    const open = known ?? this.#openOf(nameOf(data) ?? noName, idOf(data) === undefined);
+    if (open === undefined) return [this.#call(id, data), ...this.#result(id, data)];
+    open.isOver = true;
+    this.#open.delete(open);
+    const { id: call, name } = open;
+    return [{ kind: 'result', id, call, name, ok: isOk(data), output: outputOf(data) }];
+  }
+
+  #ask(id: string, type: string, data: JsonObject): readonly TurnItem[] {
+    const key = textOf(data['interaction_key']) ?? '';
+    // A request that is announced again after a restart.
+    if (this.#asks.has(key)) return [];
+    const ask = type === 'user_question' ? questionOf(id, data) : this.#permission(id, data);
+    this.#asks.set(key, ask);
+    this.#waiting.set(key, ask);
+    return [ask];
+  }
+
+  #permission(id: string, data: JsonObject): PermissionItem {
+    const key = textOf(data['interaction_key']) ?? '';
+    const name = textOf(data['tool_name']) ?? noName;
+    const named = idOf(data);
+    // Requests of older logs have no id of the call; with some frameworks it was the request's.
+    const alias = named ?? textOf(data['request_id']);
+    const known = this.#newest.get(alias ?? '');
+    const isNew = known?.isOver !== false;
+    const call = isNew
+      ? this.#begin(id, name, { given: alias, isNamed: named !== undefined })
+      : known;
+    const input = data['tool_input'] ?? null;
+    return { kind: 'ask', about: 'permission', id, key, call: call.id, name, input, isNew };
+  }
+
+  #settle(id: string, outcome: JsonObject): SettledItem {
+    const key = textOf(outcome['interaction_key']) ?? '';
+    this.#waiting.delete(key);
+    return { kind: 'settled', id, key, ask: this.#asks.get(key), outcome };
+  }
+
+  #end(id: string, type: 'run_completed' | 'run_cancelled' | 'error', data: JsonObject): TurnItem {
+    this.#waiting.clear();
+    return {
+      kind: 'end',
+      id,
+      outcome: outcomes[type],
+      message: textOf(data['message']),
+      code: textOf(data['error_code']),
+    };
+  }
+
+  #known(data: JsonObject): Call | undefined {
+    return this.#newest.get(idOf(data) ?? '');
+  }
+
+  /** The oldest open call of a name; only of those that have no id of their own, unless `isAny`. */
+  #openOf(name: string, isAny: boolean): Call | undefined {
+    for (const call of this.#open) {
+      if (call.name === name && (isAny || !call.isNamed)) return call;
+    }
+    return undefined;
+  }
+
+  /** `given` is the framework's id of the call, or stands for one that it did not name. */
+  #begin(event: string, name: string, { given, isNamed }: GivenId): Call {
+    const base = given ?? `call-${event}`;
+    let use = this.#uses.get(base) ?? 0;
+    let id = base;
+    do {
+      use += 1;
+      id = use === 1 ? base : `${base}#${use}`;
+    } while (use > 1 && this.#uses.has(id));
+    this.#uses.set(base, use);
+    if (use > 1) this.#uses.set(id, 1);
+    const call: Call = { id, name, isNamed: isNamed && given !== undefined, isOver: false };
+    this.#open.add(call);
+    if (given !== undefined) this.#newest.set(given, call);
+    return call;
+  }
+}
+
+/** The name of a tool whose framework does not say it. */
+const noName = 'tool';
+
+const outcomes = {
+  run_completed: 'completed',
+  run_cancelled: 'cancelled',
+  error: 'failed',
+} as const;
+
+function questionOf(id: string, data: JsonObject): QuestionItem {
+  const { options, multiple, about } = data;
+  return {
+    kind: 'ask',
+    about: 'question',
+    id,
+    key: textOf(data['interaction_key']) ?? '',
+    question: textOf(data['question']) ?? '',
+    details: {
+      ...(options !== undefined && { options }),
+      ...(multiple !== undefined && { multiple }),
+      ...(about !== undefined && { about }),
+    },
+  };
+}
+
+function isOk({ ok, is_error, status }: JsonObject): boolean {
+  if (typeof ok === 'boolean') return ok;
+  if (typeof is_error === 'boolean') return !is_error;
+  return status !== 'failed';
+}
+
+/** Fields of a result that are not its output. */
+const described: ReadonlySet<string> = new Set(
+  'tool_call_id name title kind status ok is_error input raw_input locations'.split(' '),
+);
+
+function outputOf(data: JsonObject): Json {
+  const field = ['output', 'content', 'raw_output'].find((name) => name in data);
+  if (field !== undefined) return data[field] ?? null;
+  const rest = Object.entries(data).filter(([name]) => !described.has(name));
+  return rest.length > 0 ? Object.fromEntries(rest) : null;
+}
+
+function nameOf({ name, title, kind }: JsonObject): string | undefined {
+  return textOf(name) ?? textOf(title) ?? textOf(kind);
+}
+
+function idOf(data: JsonObject): string | undefined {
+  return textOf(data['tool_call_id']);
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Every event has an object as its payload. */
+function fieldsOf(data: unknown): JsonObject {
+  return typeof data === 'object' && data !== null ? (data as JsonObject) : {};
+}

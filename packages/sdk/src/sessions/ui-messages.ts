@@ -1,0 +1,50 @@
+import { ServerError } from '../errors.ts';
+import type { PageQuery } from '../generated/requests.ts';
+import { EventStream } from '../runs/event-stream.ts';
+import { Listing } from '../transport/listing.ts';
+import { at } from '../transport/path.ts';
+import type { CallOptions, Transport } from '../transport/transport.ts';
+
+/** A `UIMessage` of the AI SDK, whose package owns its shape. */
+export interface UiMessage {
+  readonly id: string;
+  readonly role: string;
+  readonly metadata?: unknown;
+  readonly parts: readonly object[];
+}
+
+/** The session as a chat of the Vercel AI SDK. A page uses it through `ConvokeChatTransport` of `@convoke/sdk/ai-sdk`. */
+export class UiMessages {
+  readonly #transport: Transport;
+  readonly #path: string;
+
+  constructor(transport: Transport, sessionId: string) {
+    this.#transport = transport;
+    this.#path = at`/v1/sessions/${sessionId}/ai-sdk`;
+  }
+
+  /** Lists the messages of the session by runs, the newest runs first; in a page the oldest message is on top. */
+  list(query: PageQuery & CallOptions = {}): Listing<UiMessage> {
+    const source = { path: `${this.#path}/messages`, key: 'messages' };
+    return new Listing(this.#transport, source, query);
+  }
+
+  /**
+   * Starts a run with a message of the user, or answers with one of the assistant. Returns the id of the run. The same
+   * message again has the same effect once.
+   */
+  async send(message: UiMessage, { signal }: CallOptions = {}): Promise<string> {
+    const stream = await EventStream.open(this.#transport, {
+      method: 'POST',
+      path: this.#path,
+      json: { messages: [message] },
+      repeatable: 'always',
+      signal,
+    });
+    // The events of the run say the same, and can be followed over many connections.
+    stream.close();
+    const runId = stream.headers.get('x-run-id');
+    if (runId !== null) return runId;
+    throw new ServerError('The response does not name the run.', { code: 'invalid_response' });
+  }
+}

@@ -1,0 +1,150 @@
+// The unmodified chat of the AI SDK with our transport: what breaks is invisible to it (D-209).
+import type { UIMessage } from 'ai';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MemoryChat } from '../../server/test/http/faces/chat.ts';
+import { eventually } from '../../server/test/support/eventually.ts';
+import { ConvokeChatTransport, type ConvokeChatTransportOptions } from '../src/ai-sdk.ts';
+import { Convoke, type SessionHandle } from '../src/index.ts';
+import { answering, inTurn, json, runRecord, sessionRecord } from './answering.ts';
+import { type ConvokeServer, clientOf, startConvoke } from './convoke-server.ts';
+import { chance, startCuttingProxy } from './cutting-proxy.ts';
+
+let server: ConvokeServer;
+beforeAll(async () => {
+  server = await startConvoke();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+type Options = Omit<ConvokeChatTransportOptions, 'session'>;
+
+function chatIn(session: SessionHandle, options: Options = {}): MemoryChat {
+  return new MemoryChat(session.id, new ConvokeChatTransport({ session, ...options }));
+}
+
+const open = async (agent: string) => new Convoke(clientOf(server)).sessions.create(agent);
+
+const settled = (chat: MemoryChat, text: string) =>
+  eventually(() => chat.status === 'ready' && chat.text === text);
+
+const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
+
+/** A reload of the page, and the history, show the same message. */
+async function isShownAlike(session: SessionHandle, chat: MemoryChat): Promise<void> {
+  const reloaded = chatIn(session);
+  await reloaded.resumeStream();
+  expect(plain(reloaded.lastMessage)).toEqual(plain(chat.lastMessage));
+  const { items } = await session.uiMessages.list().page();
+  expect(items.at(-1)).toEqual(plain(chat.lastMessage));
+}
+
+test('a conversation, an approval and a question, each answered in a page that was reloaded', async () => {
+  const talk = await open('echo');
+  const chat = chatIn(talk);
+  await chat.resumeStream();
+  await chat.sendMessage({ text: 'hello' });
+  await chat.sendMessage({ text: 'again' });
+  expect([chat.status, chat.text, chat.messages.length]).toEqual(['ready', 'again (run 2)', 4]);
+  await isShownAlike(talk, chat);
+
+  const writing = await open('approver');
+  await chatIn(writing).sendMessage({ text: 'go' });
+  const approving = chatIn(writing);
+  await approving.resumeStream();
+  const { approval } = approving.calls[0] ?? {};
+  await approving.addToolApprovalResponse({ id: approval?.id ?? '', approved: true });
+  await settled(approving, 'done');
+  expect(approving.calls.map(({ state }) => state)).toEqual(['output-available']);
+  await isShownAlike(writing, approving);
+
+  const asking = await open('asker');
+  await chatIn(asking).sendMessage({ text: 'go' });
+  const replying = chatIn(asking);
+  await replying.resumeStream();
+  const { toolCallId = '' } = replying.calls[0] ?? {};
+  await replying.addToolOutput({ tool: 'ask_user', toolCallId, output: 'red' });
+  await settled(replying, 'red');
+  await isShownAlike(asking, replying);
+  // Nothing was sent twice.
+  for (const session of [writing, asking]) {
+    expect((await session.runs.list().page()).items).toHaveLength(1);
+  }
+});
+
+test('a held chat sees an answer from elsewhere, and stop() stops reading, not the run', async () => {
+  const session = await open('asker');
+  const chat = chatIn(session, { waiting: 'hold' });
+  const sent = chat.sendMessage({ text: 'go' });
+  const key = await eventually(() => chat.calls[0]?.toolCallId);
+  const tab = chatIn(session, { waiting: 'hold' });
+  const resumed = tab.resumeStream();
+  await eventually(() => tab.calls.length === 1);
+  await tab.stop();
+  await resumed;
+  expect((await session.runs.list().page()).items[0]?.record.status).toBe('waiting');
+  await session.interactions.answer(key, { answer: 'blue' });
+  await sent;
+  expect([chat.status, chat.text]).toEqual(['ready', 'blue']);
+});
+
+test('connections that are cut at any byte are invisible', async () => {
+  const random = chance(3);
+  const nextCut = () => (random() < 0.7 ? 1 + Math.floor(random() * 4000) : undefined);
+  await using proxy = await startCuttingProxy(server.baseUrl, nextCut);
+  const retry = { attempts: 12, baseMs: 1, maxMs: 5 };
+  const convoke = new Convoke({ ...clientOf(server, proxy.baseUrl), retry });
+  const { id } = await open('talker');
+  const chat = chatIn(convoke.sessions.at(id));
+  await chat.sendMessage({ text: 'bye' });
+  expect([chat.status, chat.text]).toEqual(['ready', `${'Grüße 👋🏽 '.repeat(40)}bye`]);
+  expect(proxy.cuts).toBeGreaterThan(0);
+  await isShownAlike(new Convoke(clientOf(server)).sessions.at(id), chat);
+});
+
+test('a server that is killed in the middle of the text is invisible, also where the text begins again', async () => {
+  const whole = Array.from({ length: 80 }, (_, index) => `w${index}`).join(' ');
+  const [goesOn, repeats] = [await open('rambler'), await open('repeater')];
+  const chats = [chatIn(goesOn), chatIn(repeats)] as const;
+  const sent = chats.map((chat) => chat.sendMessage({ text: whole }));
+  const isTalking = ({ lastMessage, text }: MemoryChat) =>
+    lastMessage?.role === 'assistant' && text.includes('w2');
+  await eventually(() => chats.every(isTalking));
+  await server.restart();
+  await Promise.all(sent);
+  expect(chats.map(({ status, error, text }) => [status, error, text])).toEqual([
+    ['ready', undefined, `Well. ${whole}`],
+    ['ready', undefined, whole],
+  ]);
+  for (const [index, session] of [goesOn, repeats].entries()) {
+    expect((await session.runs.list().page()).items[0]?.record.attempt).toBe(2);
+    await isShownAlike(session, chats[index] as MemoryChat);
+  }
+});
+
+test('a run whose events were deleted shows its text (D-195)', async () => {
+  const record = { ...runRecord, status: 'completed', output_text: 'the end', attempt: 1 };
+  const id = '0000000000000009';
+  const event = { id, type: 'run_completed', run_id: record.id, data: {} };
+  const frames = `id: ${id}\nevent: run_completed\ndata: ${JSON.stringify(event)}\n\n`;
+  await using old = await answering(
+    inTurn(json(200, { runs: [record] }), json(200, { events: [event] }), (_seen, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(frames);
+    }),
+  );
+  const convoke = new Convoke({ ...old, token: 'a', workspace: selected });
+  const chat = chatIn(convoke.sessions.at(sessionRecord.id));
+  await chat.resumeStream();
+  expect([chat.status, chat.text]).toEqual(['ready', 'the end']);
+  expect((chat.lastMessage as UIMessage).metadata).toMatchObject({ truncated: true });
+});
+
+const selected = { organizationId: 'org_1', tenantId: 'tnt_1' };
+
+test('a message is not written again', async () => {
+  const session = await open('echo');
+  const chat = chatIn(session);
+  await chat.sendMessage({ text: 'hello' });
+  await chat.regenerate();
+  expect(chat.error?.message).toContain('not rewritten');
+  expect((await session.runs.list().page()).items).toHaveLength(1);
+});

@@ -1,0 +1,204 @@
+import {
+  type UiChunk,
+  type UiMessage,
+  UiStream,
+  isTerminalRunStatus,
+  parseEventId,
+} from '@convoke/contract';
+import { answerPending } from '../../app/interactions.ts';
+import { refuse } from '../../app/refusal.ts';
+import { logOf } from '../../app/runs/run-log.ts';
+import { getRun, listRuns } from '../../app/runs/runs.ts';
+import { findStarted, startRun } from '../../app/runs/start-run.ts';
+import { getSession } from '../../app/sessions.ts';
+import type { Services } from '../../app/services.ts';
+import { lackScope } from '../../auth/gate.ts';
+import type { ApplicationCaller } from '../../domain/access.ts';
+import { acceptedPrompt } from '../../domain/agent.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Run } from '../../domain/run/run.ts';
+import { actorOf, clientOf } from '../actor.ts';
+import type { Cursors } from '../cursors.ts';
+import type { Call, Handlers, RawReply } from '../handler.ts';
+import { usageOf } from '../views/runs.ts';
+import { type FaceEncoder, type FaceParts, sendFace } from './face-stream.ts';
+import { filesOfMessage, namesOf } from './message-files.ts';
+import { eventsInstead, hasNoLog, readVoids } from './run-history.ts';
+import { type ReadMessage, readUiMessage } from './ui-message.ts';
+import { messagesOf } from './ui-history.ts';
+
+export interface AiSdkParts extends FaceParts {
+  readonly cursors: Cursors;
+}
+
+type Send = Call<'send_ui_message'>;
+type Query = Send['query'];
+
+/** The chat of the Vercel AI SDK over a session (D-203 to D-208). */
+export function aiSdkRoutes(
+  services: Services,
+  parts: AiSdkParts,
+): Handlers<'send_ui_message' | 'resume_ui_stream' | 'list_ui_messages'> {
+  return {
+    async send_ui_message(call) {
+      if (call.body.trigger === 'regenerate-message') {
+        const message = 'The log of a session is not rewritten: send another message.';
+        return refuse('not_supported', { message });
+      }
+      const message = readUiMessage(call.body.messages);
+      if (message.role === 'user') {
+        const run = await start(services, call, message);
+        return stream(services, parts, { ...call, run });
+      }
+      const run = await answer(services, call, message);
+      return stream(services, parts, { ...call, run, position: positionOf(message, run) });
+    },
+
+    async resume_ui_stream({ caller, params, query }) {
+      const request = {
+        sessionId: params.session_id,
+        filter: {},
+        page: { limit: 1, order: 'desc', after: undefined },
+      } as const;
+      const [run] = (await listRuns(services, caller.scope, request)).items;
+      if (run === undefined) return { status: 204, body: undefined };
+      return stream(services, parts, { caller, query, run });
+    },
+
+    async list_ui_messages({ caller, params, query }) {
+      const sessionId = params.session_id;
+      const list = { ...query, order: 'desc' as const };
+      const { items, next } = await parts.cursors.page(`ui_messages:${sessionId}`, list, {
+        read: (page) => listRuns(services, caller.scope, { sessionId, filter: {}, page }),
+        idOf: (run) => run.id,
+      });
+      const messages: UiMessage[] = [];
+      for (const run of items.toReversed()) messages.push(...(await messagesOf(services, run)));
+      return { status: 200, body: { messages, ...next } };
+    },
+  };
+}
+
+/** Starts the run of a user's message, or finds the one that it started before. */
+async function start(
+  services: Services,
+  { caller, params, chargeRate }: Pick<Send, 'caller' | 'params' | 'chargeRate'>,
+  message: Extract<ReadMessage, { role: 'user' }>,
+): Promise<Run> {
+  const at = { sessionId: params.session_id, idempotencyKey: `ai-sdk:${message.id}` };
+  // Before the key is claimed, which happens in any session.
+  await getSession(services, caller.scope, at.sessionId);
+  const prompt = message.text === '' ? namesOf(message.files) : message.text;
+  const known = await findStarted(services, caller.scope, at);
+  // Files of a message are stored once: what is compared of a repetition is its text.
+  if (known !== undefined && message.files.length > 0) {
+    const isSame = acceptedPrompt(JSON.parse(known.input) as JsonObject) === prompt;
+    return isSame ? known : refuse('idempotency_conflict');
+  }
+  const mayStore = () => needScope(caller, 'files:write');
+  const files = await filesOfMessage(services, caller.scope, { ...at, ...message, mayStore });
+  const started = await startRun(services, caller.scope, {
+    ...at,
+    input: { prompt, ...(files.length > 0 && { files }) },
+    clientId: clientOf(caller),
+    createdBy: caller.actor.id,
+    isRefusedWhileWaiting: true,
+    chargeRate,
+  });
+  return started.resource;
+}
+
+/** Answers what is still pending of what the message shows. Returns the run of these interactions. */
+async function answer(
+  services: Services,
+  { caller, params, request }: Pick<Send, 'caller' | 'params' | 'request'>,
+  { answers }: Extract<ReadMessage, { role: 'assistant' }>,
+): Promise<Run> {
+  const sessionId = params.session_id;
+  const by = actorOf(caller, request);
+  if (answers.length > 0) needScope(caller, 'interactions:write');
+  let runId: Run['id'] | undefined;
+  for (const { key, body } of answers) {
+    const answered = await answerPending(services, caller.scope, { sessionId, key, body, by });
+    runId = answered?.runId ?? runId;
+  }
+  if (runId === undefined) {
+    const message = 'The last of messages answers no interaction of this session.';
+    return refuse('invalid_body', { message });
+  }
+  return getRun(services, caller.scope, { sessionId, runId });
+}
+
+function needScope({ scopes }: ApplicationCaller, scope: 'files:write' | 'interactions:write') {
+  if (!scopes.has(scope)) lackScope([scope]);
+}
+
+/** What the reader has of the run. */
+interface Position {
+  readonly after?: string | undefined;
+  readonly shown?: readonly string[];
+}
+
+function positionOf(
+  { lastEventId, shown }: Extract<ReadMessage, { role: 'assistant' }>,
+  run: Run,
+): Position {
+  const seq = parseEventId(lastEventId ?? '') ?? 0;
+  return seq > 0 && seq <= run.lastSeq ? { after: lastEventId } : { shown };
+}
+
+interface Streamed {
+  readonly caller: ApplicationCaller;
+  readonly query: Query;
+  readonly run: Run;
+  readonly position?: Position;
+}
+
+async function stream(
+  services: Services,
+  parts: FaceParts,
+  { caller, query, run, position = {} }: Streamed,
+): Promise<RawReply> {
+  const { id: runId, sessionId } = run;
+  const isTruncated = await hasNoLog(services, run);
+  let newest = run;
+  const encoder = new UiStream({
+    sessionId,
+    runId,
+    sdk: query.sdk === '6' ? 6 : 7,
+    isHeld: query.waiting === 'hold',
+    hasEnded: isTerminalRunStatus(run.status),
+    voids: await readVoids(services, run),
+    isTruncated,
+    usage: () => usageOf(newest),
+    ...position,
+  });
+  return sendFace(parts, {
+    caller,
+    run: logOf(run),
+    encoder: encoderOf(encoder),
+    beforeEnd: async () => {
+      newest = await getRun(services, caller.scope, { sessionId, runId });
+    },
+    instead: isTruncated ? eventsInstead(run) : undefined,
+    headers: {
+      'x-vercel-ai-ui-message-stream': 'v1',
+      'x-session-id': sessionId,
+      'x-run-id': runId,
+    },
+  });
+}
+
+function encoderOf(ui: UiStream): FaceEncoder {
+  const text = (chunks: readonly UiChunk[]) => {
+    const frames = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
+    return ui.isOver && frames !== '' ? `${frames}data: [DONE]\n\n` : frames;
+  };
+  return {
+    start: () => text([ui.start()]),
+    take: (event) => text(ui.take(event)),
+    pause: () => text(ui.pause()),
+    isOver: () => ui.isOver,
+    mustCut: () => ui.mustCut,
+  };
+}

@@ -1,0 +1,55 @@
+import { type TurnEvent, type VoidText, formatEventId, voidTextIn } from '@convoke/contract';
+import { logOf, readLog } from '../../app/runs/run-log.ts';
+import type { Services } from '../../app/services.ts';
+import type { RunEvent } from '../../domain/run/run-event.ts';
+import type { Run } from '../../domain/run/run.ts';
+import { eventsOf } from './face-stream.ts';
+
+/** What a history shows of one run (D-195). A longer one is shown as its text. */
+const bounds = { limit: 5000, maxBytes: 4 * 1024 * 1024 };
+const page = { limit: 1000, maxBytes: 1024 * 1024 };
+
+/** The text that interruptions have discarded up to now. Its reader must not show it again (D-207). */
+export async function readVoids(
+  services: Pick<Services, 'store'>,
+  run: Run,
+): Promise<readonly VoidText[]> {
+  const voids: VoidText[] = [];
+  let after = 0;
+  while (after < run.lastSeq) {
+    const { events } = await readLog(services, logOf(run), { after, ...page });
+    voids.push(...voidTextIn(eventsOf(events.filter(({ type }) => type === 'run_interrupted'))));
+    after = events.at(-1)?.seq ?? run.lastSeq;
+  }
+  return voids;
+}
+
+/** The events of a run, or what stands for them when they were deleted or are too many. */
+export async function readEvents(
+  services: Pick<Services, 'store'>,
+  run: Run,
+): Promise<{ readonly events: readonly TurnEvent[]; readonly isTruncated: boolean }> {
+  const { events, isCut } = await readLog(services, logOf(run), { after: 0, ...bounds });
+  const isTruncated = isCut || isGone(events);
+  return { events: isTruncated ? eventsInstead(run) : eventsOf(events), isTruncated };
+}
+
+/** Whether the events of an ended run were deleted: the one that is left is rebuilt from the run's row (D-245). */
+export async function hasNoLog(services: Pick<Services, 'store'>, run: Run): Promise<boolean> {
+  const { events } = await readLog(services, logOf(run), { after: 0, limit: 1, maxBytes: 1 });
+  return isGone(events);
+}
+
+function isGone([first]: readonly RunEvent[]): boolean {
+  return first !== undefined && first.seq > 1;
+}
+
+/** The run as its row knows it. */
+export function eventsInstead(run: Run): readonly TurnEvent[] {
+  const { id: runId, outputText, lastSeq } = run;
+  const begun = { id: formatEventId(1), type: 'run_started', data: { run_id: runId } };
+  const said = { id: formatEventId(2), type: 'message_delta', data: { text: outputText ?? '' } };
+  const { end } = logOf(run);
+  const last = end === undefined ? [] : eventsOf([end]);
+  return [begun, ...(lastSeq > 2 ? [said] : []), ...last];
+}

@@ -1,0 +1,115 @@
+import {
+  type InteractionKey,
+  type Json,
+  type JsonObject,
+  askUserTool,
+  idPattern,
+  interactionKey,
+  limits,
+} from '@convoke/contract';
+import { refuse } from '../../app/refusal.ts';
+
+/** A message of the AI SDK's UI, as far as it is read: the library owns its shape (D-193). */
+export type ReadMessage =
+  | {
+      readonly role: 'user';
+      readonly id: string;
+      readonly text: string;
+      readonly files: readonly FilePart[];
+    }
+  | {
+      readonly role: 'assistant';
+      readonly answers: readonly PartAnswer[];
+      /** Keys of the interactions that the message shows. */
+      readonly shown: readonly string[];
+      readonly lastEventId: string | undefined;
+    };
+
+export interface FilePart {
+  readonly url: string;
+  readonly mediaType: string;
+  readonly filename: string | undefined;
+}
+
+export interface PartAnswer {
+  readonly key: InteractionKey;
+  /** The body of `answer_interaction`. */
+  readonly body: JsonObject;
+}
+
+/** Parts of a user's message. */
+const userPartsMax = 200;
+
+/** Reads the last message; the others are in the session. */
+export function readUiMessage(messages: readonly JsonObject[]): ReadMessage {
+  const message = messages.at(-1) ?? {};
+  const { role, parts } = message;
+  if (!Array.isArray(parts)) return invalid('has no parts');
+  const known = (parts as readonly Json[]).filter(isObject);
+  if (role === 'assistant') return assistantOf(message, known);
+  if (role !== 'user') return invalid('is neither of the user nor of the assistant');
+  if (parts.length > userPartsMax) return invalid(`has more than ${userPartsMax} parts`);
+  const { id } = message;
+  if (typeof id !== 'string' || id === '' || id.length > limits.nameMaxCharacters) {
+    return invalid(`has no id of at most ${limits.nameMaxCharacters} characters`);
+  }
+  const texts = known.flatMap(({ type, text }) => (type === 'text' ? (textOf(text) ?? []) : []));
+  const files = known.flatMap((part) => (part['type'] === 'file' ? [fileOf(part)] : []));
+  const text = texts.join('\n\n');
+  if (text === '' && files.length === 0) return invalid('has neither text nor a file');
+  return { role, id, text, files };
+}
+
+function fileOf({ url, mediaType, filename }: JsonObject): FilePart {
+  const place = textOf(url) ?? invalid('has a file without a url');
+  const type = textOf(mediaType) ?? 'application/octet-stream';
+  return { url: place, mediaType: type, filename: textOf(filename) };
+}
+
+function assistantOf({ metadata }: JsonObject, parts: readonly JsonObject[]): ReadMessage {
+  const answers = parts.flatMap(answerIn);
+  const shown = parts.flatMap((part) => keyOf(part) ?? []);
+  const position = isObject(metadata) ? textOf(metadata['last_event_id']) : undefined;
+  return { role: 'assistant', answers, shown, lastEventId: position };
+}
+
+function answerIn(part: JsonObject): readonly PartAnswer[] {
+  const key = keyOf(part);
+  if (key === undefined) return [];
+  const { state, approval, output, errorText } = part;
+  if (!isQuestion(part)) {
+    if (state !== 'approval-responded' || !isObject(approval)) return [];
+    const decision = approval['approved'] === true ? 'allow' : 'deny';
+    const message = textOf(approval['reason']);
+    return [{ key, body: { decision, ...(message !== undefined && { message }) } }];
+  }
+  if (state === 'output-error') {
+    const message = textOf(errorText);
+    return [{ key, body: { declined: true, ...(message !== undefined && { message }) } }];
+  }
+  if (state !== 'output-available') return [];
+  return [{ key, body: isObject(output) ? output : { answer: output ?? null } }];
+}
+
+/** The interaction that a part shows, if it shows one. */
+function keyOf(part: JsonObject): InteractionKey | undefined {
+  const { approval, toolCallId } = part;
+  const key = isQuestion(part) ? toolCallId : isObject(approval) ? approval['id'] : undefined;
+  return typeof key === 'string' && idPattern.test(key) ? interactionKey(key) : undefined;
+}
+
+function isQuestion({ type, toolName }: JsonObject): boolean {
+  return type === `tool-${askUserTool}` || (type === 'dynamic-tool' && toolName === askUserTool);
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function invalid(what: string): never {
+  return refuse('invalid_body', { message: `The last of messages ${what}.` });
+}
