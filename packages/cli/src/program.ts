@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { catalogue } from './commands/catalogue.ts';
 import { exitCodesHelp } from './failure.ts';
 import { applyConventions } from './options/conventions.ts';
+import { ownVersion } from './own-version.ts';
 import { armSpinner } from './terminal/spinner.ts';
 
 /**
@@ -36,10 +36,4 @@ function commandAmong(words: readonly string[]): string | undefined {
   return Object.values(catalogue).some((commands) => Object.hasOwn(commands, word ?? ''))
     ? word
     : undefined;
-}
-
-/** Read, not imported: Node 20 warns of an imported JSON file. */
-function ownVersion(): string {
-  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(manifest) as { readonly version: string }).version;
 }

@@ -117,6 +117,14 @@ describe('a script', () => {
     const [session, run] = await started('lasting');
     expect(await convoke.json('runs', 'cancel', session, run)).toMatchObject({ id: run });
     expect(await running).toMatchObject({ code: 4 });
+    const { stdout } = await convoke.run(['runs', 'show', session, run]);
+    expect(stdout).toMatch(/cancelled by +Quickstart/);
+  });
+
+  test('lists the sessions with a label', async () => {
+    const labelled = await api().sessions.create('echo', { labels: { team: 'ops' } });
+    const { stdout } = await convoke.run(['sessions', '--label', 'team:ops']);
+    expect(stdout).toMatch(new RegExp(`^SESSION .*LABELS\\n${labelled.id} .*team:ops\\n$`));
   });
 
   test('reads, stops and resumes', async () => {
@@ -133,6 +141,17 @@ describe('a script', () => {
     expect((await convoke.json('sessions', 'stop', session_id))['status']).toBe('stopped');
     expect((await convoke.json('sessions', 'resume', session_id))['status']).toBe('idle');
     expect((await convoke.json('sessions', 'show', session_id))['status']).toBe('idle');
+  });
+
+  test('creates a token that opens one session (D-196)', async () => {
+    const { id } = await api().sessions.create('echo');
+    const scopes = ['--scopes', 'runs:read', 'sessions:read'];
+    const asked = ['sessions', 'token', id, '--end-user', 'user-7', '--expires-in', '2m'];
+    const created = await convoke.json(...asked, ...scopes);
+    expect(created).toMatchObject({ session_id: id, expires_in: 120 });
+    expect(created['scopes']).toEqual(['sessions:read', 'runs:read']);
+    const { stdout } = await convoke.run(asked);
+    expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
   });
 
   test('completes ids from their beginning, and finds a run without its session', async () => {

@@ -22,6 +22,7 @@ describe('--help', () => {
 test('every command is listed', async () => {
   const names = (await createProgram()).commands.map((command) => command.name());
   expect(names.toSorted()).toEqual([
+    'acp',
     'admin',
     'agents',
     'audit',
@@ -44,6 +45,7 @@ test('every command is listed', async () => {
     'login',
     'logins',
     'logout',
+    'mcp',
     'members',
     'migrate',
     'runs',

@@ -22,6 +22,8 @@ afterAll(() => removeFolder(folder));
 test.each([
   ['agents', '/application/agents.ts'],
   ['invoke demo Hello', '/application/invoke.ts'],
+  ['acp demo', '/application/acp.ts'],
+  ['mcp demo', '/application/mcp.ts'],
   ['--client x budgets list', '/organization/budgets.ts'],
 ])(
   '`convoke %s` loads the module of that command only, and nothing of the server',

@@ -189,7 +189,7 @@ describe('an owner', () => {
     });
     const left = await convoke.json<{ invitations: object[] }>('members', 'invitations');
     expect(left.invitations).toEqual([]);
-    expect((await convoke.run(['members'])).stdout).toMatch(/^MEMBER +ROLE +AGE +EMAIL\n/);
+    expect((await convoke.run(['members'])).stdout).toMatch(/^MEMBER +ROLE +AGE +EMAIL +NAME\n/);
     const wrong = await convoke.run(['members', 'invite', '--role', 'king']);
     expect(wrong.stderr).toContain('owner, admin, operator, viewer, member');
   });

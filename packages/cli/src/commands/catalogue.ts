@@ -16,6 +16,8 @@ export const catalogue: Readonly<Record<string, Readonly<Record<string, Load>>>>
     agents: async () => (await import('./application/agents.ts')).agentsCommand(),
     invoke: async () => (await import('./application/invoke.ts')).invokeCommand(),
     chat: async () => (await import('./application/chat.ts')).chatCommand(),
+    acp: async () => (await import('./application/acp.ts')).acpCommand(),
+    mcp: async () => (await import('./application/mcp.ts')).mcpCommand(),
     sessions: async () => (await import('./application/sessions.ts')).sessionsCommand(),
     runs: async () => (await import('./application/runs.ts')).runsCommand(),
     events: async () => (await import('./application/events.ts')).eventsCommand(),

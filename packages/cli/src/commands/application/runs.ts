@@ -134,6 +134,7 @@ function showDetails(run: RunRecord): void {
     created: createdOf(run),
     started: run.started_at && moment(run.started_at),
     ended: run.ended_at && moment(run.ended_at),
+    'cancelled by': run.cancelled_by && (run.cancelled_by.name ?? run.cancelled_by.id),
     took: tookOf(run),
     attempts: run.attempt > 1 ? String(run.attempt) : undefined,
     labels: labelsOf(run),

@@ -1,12 +1,19 @@
-import type { Session, SessionHandle, SessionRecord, SessionStatus } from '@convoke/sdk';
+import type {
+  CreateSessionToken,
+  Session,
+  SessionHandle,
+  SessionRecord,
+  SessionStatus,
+} from '@convoke/sdk';
 import { Command, Option } from 'commander';
 import { collect } from '../../collect.ts';
 import { sessionOf } from '../../complete-id.ts';
 import { globalOptions } from '../../options/global-options.ts';
-import { example, limitOption } from '../../options/options.ts';
+import { seconds } from '../../options/durations.ts';
+import { example, limitOption, repeated } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { print, printJson } from '../../terminal/output.ts';
-import { printFacts, printTable } from '../../terminal/table.ts';
+import { labelsText, printFacts, printTable } from '../../terminal/table.ts';
 import { age, moment } from '../../terminal/times.ts';
 import { printRuns } from './runs.ts';
 
@@ -16,16 +23,18 @@ const runsShown = 5;
 interface ListOptions {
   readonly status?: SessionStatus;
   readonly agent?: string;
+  readonly label?: readonly string[];
   readonly limit: number;
 }
 
 export function sessionsCommand(): Command {
   return new Command('sessions')
-    .description('List, show, stop and resume sessions')
+    .description('List, show, stop and resume sessions, and create tokens for them')
     .addCommand(listSessions(), { isDefault: true })
     .addCommand(showSession())
     .addCommand(stopSession())
     .addCommand(resumeSession())
+    .addCommand(createToken())
     .addHelpText('after', example('sessions --status waiting'));
 }
 
@@ -35,24 +44,33 @@ function listSessions(): Command {
     .addHelpText('after', example('sessions list --status waiting'))
     .option('--status <status>', 'only sessions with this status')
     .option('--agent <name>', 'only sessions with this agent')
+    .option('--label <key:value>', 'only sessions with this label; may be repeated', repeated)
     .addOption(limitOption())
-    .action(async ({ status, agent, limit }: ListOptions, command: Command) => {
+    .action(async ({ status, agent, label, limit }: ListOptions, command: Command) => {
       const convoke = await connect(command);
-      const found = await collect(convoke.sessions.list({ status, agent_name: agent }), limit);
+      const query = { status, agent_name: agent, label };
+      const found = await collect(convoke.sessions.list(query), limit);
       const sessions = found.map((session: Session) => session.record);
       if (globalOptions(command).json) return printJson({ sessions });
-      printTable(
-        ['SESSION', 'AGENT', 'STATUS', 'PENDING', 'AGE', 'CHANGED'],
-        sessions.map((session) => [
-          session.id,
-          session.agent_name,
-          session.status,
-          session.pending_interactions === 0 ? '' : String(session.pending_interactions),
-          age(session.created_at),
-          age(session.updated_at),
-        ]),
-      );
+      printSessions(sessions);
     });
+}
+
+/** Labels have a column only if a session has some. */
+function printSessions(sessions: readonly SessionRecord[]): void {
+  const hasLabels = sessions.some(({ labels }) => labelsText(labels) !== '');
+  printTable(
+    ['SESSION', 'AGENT', 'STATUS', 'PENDING', 'AGE', 'CHANGED', ...(hasLabels ? ['LABELS'] : [])],
+    sessions.map((session) => [
+      session.id,
+      session.agent_name,
+      session.status,
+      session.pending_interactions === 0 ? '' : String(session.pending_interactions),
+      age(session.created_at),
+      age(session.updated_at),
+      ...(hasLabels ? [labelsText(session.labels)] : []),
+    ]),
+  );
 }
 
 function showSession(): Command {
@@ -76,6 +94,7 @@ async function showDetails(session: SessionHandle, record: SessionRecord): Promi
     status: status_reason === undefined ? status : `${status}: ${status_reason}`,
     'current run': record.current_run_id,
     pending: pending === 0 ? undefined : `${pending}; see \`convoke interactions ${record.id}\``,
+    labels: labelsText(record.labels),
     files: record.session_files_supported ? 'accepted' : 'not accepted',
     created: moment(record.created_at),
     changed: moment(record.updated_at),
@@ -112,6 +131,30 @@ function resumeSession(): Command {
     .argument('<session>', 'id or unique prefix')
     .action(async (id: string, _options: unknown, command: Command) => {
       show(await (await sessionOf(await connect(command), id)).resume(), command);
+    });
+}
+
+interface TokenOptions {
+  readonly endUser?: string;
+  readonly scopes?: CreateSessionToken['scopes'];
+  readonly expiresIn?: number;
+}
+
+/** D-196: the token alone on standard output, so that a script can store it. */
+function createToken(): Command {
+  return new Command('token')
+    .description('Create a token that opens one session and nothing else, for a page')
+    .addHelpText('after', example('sessions token sess_… --end-user user-7'))
+    .argument('<session>', 'id or unique prefix')
+    .option('--end-user <name>', 'user of your product, for the audit log')
+    .option('--scopes <scopes...>', 'fewer scopes than all that a page may have')
+    .option('--expires-in <duration>', '1m to 1h; default: 15m', seconds)
+    .action(async (id: string, options: TokenOptions, command: Command) => {
+      const { endUser: end_user, scopes, expiresIn: expires_in_seconds } = options;
+      const session = await sessionOf(await connect(command), id);
+      const created = await session.createToken({ end_user, scopes, expires_in_seconds });
+      if (globalOptions(command).json) return printJson(created);
+      print(created.token);
     });
 }
 

@@ -28,8 +28,14 @@ function listMembers(): Command {
       const members = await collect((await connectPerson(command)).admin.members.list());
       if (globalOptions(command).json) return printJson({ members });
       printTable(
-        ['MEMBER', 'ROLE', 'AGE', 'EMAIL'],
-        members.map((item) => [item.user_id, item.role, age(item.created_at), item.email ?? '']),
+        ['MEMBER', 'ROLE', 'AGE', 'EMAIL', 'NAME'],
+        members.map((item) => [
+          item.user_id,
+          item.role,
+          age(item.created_at),
+          item.email ?? '',
+          item.name ?? '',
+        ]),
       );
     });
 }

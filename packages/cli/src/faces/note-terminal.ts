@@ -1,0 +1,9 @@
+import { remark } from '../terminal/output.ts';
+import { clearSpinner } from '../terminal/spinner.ts';
+
+/** Tells a person who has started the command by hand what it waits for. */
+export function noteTerminal(starter: 'an editor' | 'an assistant'): void {
+  clearSpinner();
+  if (!process.stdin.isTTY) return;
+  remark(`waiting for ${starter}, which starts this command itself; Ctrl-C ends it`, 'dim');
+}
