@@ -1,85 +1,123 @@
+import { type OperationId, operations } from '@convoke/contract';
 import type { Call } from './call.ts';
+import { plainPythonOf } from './plain-python.ts';
+import type { Plain } from './sdk.ts';
 
-/** Renders the operation as a program for Python's standard library; ids and secrets come from the environment. */
-export function pythonOf(call: Call): string {
-  const { method, operation } = call;
-  const path = call.path.replace(
-    /\{([a-z_]+)\}/g,
-    (_, name: string) => `{env['${name.toUpperCase()}']}`,
-  );
-  const body = bodyOf(call);
-  const isForm = operation.requestBody?.content['application/x-www-form-urlencoded'] !== undefined;
-  const headers = [...headerLines(call), ...body.headers];
-  const parts = [
-    `    f"{env['CONVOKE']}${path}",`,
-    ...(method === 'get' || (method === 'post' && body.data !== undefined)
-      ? []
-      : [`    method="${method.toUpperCase()}",`]),
-    ...(headers.length > 0
-      ? ['    headers={', ...headers.map((line) => `        ${line},`), '    },']
-      : []),
-    ...(body.data === undefined ? [] : [`    data=${body.data},`]),
-  ];
-  const needsUuid = headers.some((line) => line.includes('uuid'));
-  return [
-    `import ${isForm ? 'base64, ' : ''}json, urllib.request${needsUuid ? ', uuid' : ''}`,
-    'from os import environ as env',
-    '',
-    ...(isForm ? ["pair = f\"{env['CLIENT_ID']}:{env['CLIENT_SECRET']}\""] : []),
-    'request = urllib.request.Request(',
-    ...parts,
-    ')',
-    'with urllib.request.urlopen(request) as response:',
-    ...readLines(call),
-  ].join('\n');
-}
+/** How every other operation is called with `convoke_sdk`; undefined where a program does not call it itself. */
+const calls: Readonly<Record<Exclude<OperationId, Plain>, string | undefined>> = {
+  issue_token: `from convoke_sdk import Convoke
 
-function headerLines({ headers }: Call): string[] {
-  return headers.map(({ name, variable }) => {
-    if (variable === undefined) return `"${name}": str(uuid.uuid4())`;
-    return name === 'Authorization'
-      ? `"${name}": f"Bearer {env['${variable}']}"`
-      : `"${name}": env["${variable}"]`;
-  });
-}
+# The client obtains and renews its tokens automatically.
+convoke = Convoke(base_url=base_url, client_id=client_id, client_secret=client_secret, tenant_id=tenant_id)`,
+  get_metadata: undefined,
+  get_jwks: undefined,
+  list_workspaces: `for workspace in convoke.workspaces():
+    print(workspace["organization_id"], workspace["tenant"]["tenant_id"])`,
+  whoami: 'scopes = convoke.whoami()["scopes"]',
+  invoke_agent: `run = convoke.agents.invoke("demo", "Summarise the release.")
+for event in run.follow():
+    if event["type"] == "message_delta":
+        print(event["data"]["text"], end="", flush=True)`,
+  create_session: 'session = convoke.sessions.create("demo")',
+  list_sessions: `for session in convoke.sessions.list(status="waiting"):
+    print(session.id)`,
+  get_session: 'session = convoke.sessions.get(session_id)',
+  stop_session: 'convoke.sessions.at(session_id).stop(mode="suspend")',
+  resume_session: 'convoke.sessions.at(session_id).resume()',
+  create_session_token:
+    'token = convoke.sessions.at(session_id).create_token(end_user="user-7")["token"]',
+  start_run: 'run = convoke.sessions.at(session_id).run("Summarise the release.")',
+  list_runs: `for run in convoke.sessions.at(session_id).runs.list(status="failed"):
+    print(run.id, run.record.get("error_code"))`,
+  get_run: 'run = convoke.sessions.at(session_id).runs.get(run_id)',
+  follow_run_events: `run = convoke.sessions.at(session_id).runs.at(run_id)
+for event in run.follow(on_permission=lambda request: "allow"):
+    if event["type"] == "message_delta":
+        print(event["data"]["text"], end="", flush=True)`,
+  cancel_run: 'convoke.sessions.at(session_id).runs.at(run_id).cancel()',
+  list_interactions: `for interaction in convoke.sessions.at(session_id).interactions.pending():
+    print(interaction["interaction_key"], interaction["kind"])`,
+  answer_interaction: `convoke.sessions.at(session_id).interactions.answer(
+    interaction_key,
+    {"decision": "allow", "updated_input": {"path": "note.txt", "text": "Hello"}},
+)`,
+  update_session:
+    'convoke.sessions.at(session_id).update(title="Release notes", labels={"ticket": "OPS-1204"})',
+  update_run:
+    'convoke.sessions.at(session_id).runs.at(run_id).update(labels={"ticket": "OPS-1204"})',
+  list_tenant_runs: `for run in convoke.runs.list(status=["failed"], label=["ticket:OPS-1204"]):
+    print(run["id"], run.get("error_code"), run["preview"])`,
+  // Chat libraries call these.
+  send_ui_message: undefined,
+  resume_ui_stream: undefined,
+  list_ui_messages: undefined,
+  find_run: 'run = convoke.runs.get(run_id)',
+  get_overview:
+    'overview = convoke.overview()\nprint(overview["runs"], overview["pending_interactions"])',
+  list_tenant_interactions: `for interaction in convoke.interactions.list():
+    print(interaction["interaction_key"], interaction["agent_name"], interaction.get("tool_name"))`,
+  find_interaction: 'interaction = convoke.interactions.get(interaction_key)',
+  follow_tenant_events: `last_id = None
+for notice in convoke.feed.follow(after=last_id):
+    print(notice["id"], notice["type"], notice.get("run_id"))
+    last_id = notice["id"]`,
+  prepare_file: 'file = convoke.sessions.at(session_id).files.prepare(name="report.pdf")',
+  list_files: `for file in convoke.sessions.at(session_id).files.list():
+    print(file["name"], file["status"])`,
+  upload_file: 'convoke.sessions.at(session_id).files.put(file_id, content)',
+  download_file: 'content = convoke.sessions.at(session_id).files.download(file_id).read()',
+  delete_file: 'convoke.sessions.at(session_id).files.delete(file_id)',
+  create_schedule: `schedule = convoke.schedules.create(
+    name="Morning report",
+    agent_name="demo",
+    cron="0 9 * * 1-5",
+    time_zone="Europe/Berlin",
+    input="Report on yesterday.",
+)
+print(schedule["id"], schedule.get("next_at"))`,
+  run_schedule: 'run = convoke.schedules.run(schedule_id)',
+  preview_schedule: 'times = convoke.schedules.preview(schedule_id, count=5)',
+  read_usage: `for row in convoke.usage.list(group_by="agent"):
+    print(row.get("group"), row.get("cost", 0) / 1_000_000, row.get("currency"))`,
+  read_organization_usage: `for row in admin.usage.list(group_by="tenant"):
+    print(row.get("group"), row.get("cost", 0) / 1_000_000)`,
+  replay_webhook: 'convoke.webhooks.replay(webhook_id, after_id="0000000000000042")',
+  update_client: 'admin.clients.update(client_id, version=1, status="disabled")',
+  get_me: 'memberships = convoke.me()["memberships"]',
+  get_organization:
+    'organization = admin.organization()\nprint(organization["name"], organization["counts"])',
+  get_system: 'system = convoke.system()\nprint(system["version"], system["limits"])',
+  read_invitation: undefined,
+  accept_invitation:
+    'organization_id = convoke.accept_invitation(secret=secret)["organization_id"]',
+  sign_up: undefined,
+  get_health: undefined,
+  get_readiness: undefined,
+  get_openapi: undefined,
+  get_docs: undefined,
+  get_guide: undefined,
+  get_reference_page: undefined,
+  get_search_index: undefined,
+};
 
-function bodyOf({ operation }: Call): { readonly headers: string[]; readonly data?: string } {
-  const content = operation.requestBody?.content ?? {};
-  const json = content['application/json'];
-  if (json && operation.requestBody?.required) {
-    const headers = ['"Content-Type": "application/json"'];
-    return { headers, data: `json.dumps(${literal(json.example)}).encode()` };
-  }
-  if (content['application/x-www-form-urlencoded']) {
-    const headers = ['"Authorization": "Basic " + base64.b64encode(pair.encode()).decode()'];
-    return { headers, data: 'b"grant_type=client_credentials"' };
-  }
-  if (!content['application/octet-stream']) return { headers: [] };
-  return { headers: [], data: 'open("report.pdf", "rb").read()' };
-}
+const connections = {
+  convoke: `from convoke_sdk import Convoke
 
-function readLines({ operation, isStream }: Call): string[] {
-  if (isStream) {
-    return [
-      '    for line in response:',
-      '        if line.startswith(b"data: "):',
-      '            event = json.loads(line[6:])',
-      '            print(event["type"], event["data"])',
-    ];
-  }
-  const bodies = Object.entries(operation.responses).flatMap(([status, answer]) =>
-    status < '400' && 'content' in answer ? Object.keys(answer.content ?? {}) : [],
-  );
-  if (bodies.includes('application/json')) return ['    print(json.load(response))'];
-  return bodies.length > 0 ? ['    content = response.read()'] : ['    print(response.status)'];
-}
+convoke = Convoke(base_url=base_url, client_id=client_id, client_secret=client_secret, tenant_id=tenant_id)`,
+  admin: `from convoke_sdk import ConvokeAdmin
 
-/** Renders a JSON value as Python does. */
-function literal(value: unknown): string {
-  if (value === null) return 'None';
-  if (typeof value === 'boolean') return value ? 'True' : 'False';
-  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
-  if (typeof value !== 'object') return JSON.stringify(value);
-  const members = Object.entries(value).map(([name, one]) => `"${name}": ${literal(one)}`);
-  return `{${members.join(', ')}}`;
+admin = ConvokeAdmin(base_url=base_url, token=token, organization_id=organization_id)`,
+};
+
+/** Renders the operation as a call of the Python client. */
+export function pythonOf(call: Call): string | undefined {
+  const { operationId } = call.operation;
+  const operation = Object.values(operations).find(({ id }) => id === operationId);
+  const text =
+    operation !== undefined && 'sdk' in operation
+      ? plainPythonOf(call, operation)
+      : Object.entries(calls).find(([id]) => id === operationId)?.[1];
+  if (text === undefined || operationId === 'issue_token') return text;
+  const connection = text.includes('admin.') ? connections.admin : connections.convoke;
+  return `${connection}\n\n${text}`;
 }

@@ -30,11 +30,11 @@ export function allSamples(document: OpenApiDocument): (Sample & { readonly id: 
 }
 
 function samplesOf(call: Call): Sample[] {
-  const sdk = sdkOf(call);
+  const [sdk, python] = [sdkOf(call), pythonOf(call)];
   return [
     { language: 'curl', title: 'curl', code: curlOf(call) },
     ...(sdk === undefined ? [] : [{ language: 'sdk', title: 'SDK', code: sdk }]),
-    { language: 'python', title: 'Python', code: pythonOf(call) },
+    ...(python === undefined ? [] : [{ language: 'python', title: 'Python', code: python }]),
   ];
 }
 

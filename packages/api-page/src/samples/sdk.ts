@@ -3,7 +3,7 @@ import type { Call } from './call.ts';
 import { plainCallOf } from './plain-sdk.ts';
 
 /** Operations whose method is generated; so is their example. */
-type Plain = {
+export type Plain = {
   [Id in OperationId]: Operations[Id] extends { readonly sdk: object } ? Id : never;
 }[OperationId];
 
@@ -30,6 +30,8 @@ for await (const event of run.follow()) {
   get_session: 'const session = await convoke.sessions.get(sessionId);',
   stop_session: "await convoke.sessions.at(sessionId).stop({ mode: 'suspend' });",
   resume_session: 'await convoke.sessions.at(sessionId).resume();',
+  create_session_token:
+    "const { token } = await convoke.sessions.at(sessionId).createToken({ end_user: 'user-7' });",
   start_run: "const run = await convoke.sessions.at(sessionId).run('Summarise the release.');",
   list_runs: `for await (const run of convoke.sessions.at(sessionId).runs.list({ status: 'failed' })) {
   console.log(run.id, run.record.error_code);
@@ -52,6 +54,15 @@ for await (const event of run.follow({ onPermission: () => 'allow' })) {
   list_tenant_runs: `for await (const run of convoke.runs.list({ status: ['failed'], label: ['ticket:OPS-1204'] })) {
   console.log(run.id, run.error_code, run.preview);
 }`,
+  send_ui_message: `const message = { id: 'message-1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] };
+const runId = await convoke.sessions.at(sessionId).uiMessages.send(message);`,
+  resume_ui_stream: `import { ConvokeChatTransport } from '@convoke/sdk/ai-sdk';
+
+// The transport of useChat() does it automatically.
+const session = convoke.sessions.at(sessionId);
+const chunks = await new ConvokeChatTransport({ session }).reconnectToStream();`,
+  list_ui_messages:
+    'const { items: messages } = await convoke.sessions.at(sessionId).uiMessages.list().page();',
   find_run: 'const run = await convoke.runs.get(runId);',
   get_overview: 'const { runs, pending_interactions } = await convoke.overview();',
   list_tenant_interactions: `for await (const { interaction_key, agent_name, tool_name } of convoke.interactions.list()) {
