@@ -1,14 +1,18 @@
 import type { AuditRecord } from '@convoke/sdk';
+import { shortId } from './formats.ts';
 import type { PageOf } from './pages.ts';
 
 /** What an action did, to be read between the actor and the object. */
 const verbs: Readonly<Record<string, string>> = {
   'access.deny': 'was denied access to',
   'audit.seal': 'sealed the log',
+  'budget.create': 'created budget',
   'budget.delete': 'deleted budget',
-  'budget.set': 'set budget',
+  'budget.update': 'changed budget',
   'client.create': 'created client',
   'client.delete': 'deleted client',
+  'client.disable': 'disabled client',
+  'client.enable': 'enabled client',
   'client.update': 'changed client',
   'credential.add': 'added credential',
   'credential.revoke': 'revoked credential',
@@ -19,7 +23,8 @@ const verbs: Readonly<Record<string, string>> = {
   'keys.revoke': 'revoked signing key',
   'keys.rotate': 'rotated the signing key',
   'member.add': 'added member',
-  'member.link': 'linked a sign-in for',
+  'member.link': 'created a sign-in link for',
+  'member.name': 'changed their name',
   'member.password': 'changed the password of',
   'member.remove': 'removed member',
   'member.sign_in': 'signed in',
@@ -31,6 +36,7 @@ const verbs: Readonly<Record<string, string>> = {
   'schedule.resume': 'resumed schedule',
   'schedule.run': 'ran schedule',
   'schedule.update': 'changed schedule',
+  'session_token.issue': 'created a token for a session',
   'tenant.create': 'created tenant',
   'tenant.offboard': 'offboarded tenant',
   'tenant.retry': 'retried the setup of tenant',
@@ -48,26 +54,56 @@ const verbs: Readonly<Record<string, string>> = {
 const withoutObject = new Set([
   'audit.seal',
   'keys.rotate',
+  'member.name',
   'member.sign_in',
   'member.sign_out',
   'organization.create',
+  'session_token.issue',
   'token.exchange',
   'token.issue',
 ]);
 
+/** An action alone, as a filter names it. */
+export function actionName(action: string): string {
+  const words = verbs[action] ?? action;
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
 /** A row of the audit log as a sentence. An action without a verb keeps its name. */
 export function auditSentence({ actor, action, object, details }: AuditRecord): string {
   const who = actor.name ?? (actor.id === '' ? 'The server' : actor.id);
-  const { decision } = details;
-  const decided =
-    decision === 'allow' ? 'allowed request' : decision === 'deny' ? 'denied request' : undefined;
-  const verb = decided ?? verbs[action] ?? action;
-  return withoutObject.has(action) || object === '' ? `${who} ${verb}` : `${who} ${verb} ${object}`;
+  if (action === 'interaction.answer') return `${who} ${answerWords(details)}`;
+  const verb = verbs[action] ?? action;
+  const what = nameIn(details) ?? object;
+  return withoutObject.has(action) || what === '' ? `${who} ${verb}` : `${who} ${verb} ${what}`;
+}
+
+/** `allowed write_file in run_01ja…r8en` */
+function answerWords({ decision, tool_name: tool, run_id: run }: AuditRecord['details']): string {
+  const where = typeof run === 'string' ? ` in ${shortId(run)}` : '';
+  const what = typeof tool === 'string' ? tool : 'a request';
+  if (decision === 'allow') return `allowed ${what}${where}`;
+  return decision === 'deny' ? `denied ${what}${where}` : `answered a question${where}`;
+}
+
+/** What the object is called, where the row says it. */
+function nameIn(details: AuditRecord['details']): string | undefined {
+  const {
+    name,
+    display_name: displayName,
+    email,
+    origin,
+    scope_kind: kind,
+    scope_id: id,
+  } = details;
+  const scope =
+    typeof kind === 'string' && typeof id === 'string' ? `for ${kind} ${id}` : undefined;
+  return [name, displayName, email, origin, scope].find((text) => typeof text === 'string');
 }
 
 /** Rows about tokens are written on each load of a page, and hide the others. */
 function isTokenRow({ action }: Pick<AuditRecord, 'action'>): boolean {
-  return action.startsWith('token.');
+  return action.startsWith('token.') || action.startsWith('session_token.');
 }
 
 /** Enough rows for a page without tokens, and the pages that are searched for them. */

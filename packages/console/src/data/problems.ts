@@ -16,7 +16,7 @@ const known: Readonly<Record<string, readonly [title: string, action: string]>> 
     'Ask an organization owner for a role that includes it.',
   ],
   insufficient_scope: [
-    'Your role does not allow this.',
+    'Your role doesn’t allow this.',
     'Ask an organization owner for the role "operator" or "admin".',
   ],
   not_found: ['Not found.', 'Check the address, or choose another tenant.'],
@@ -54,7 +54,7 @@ const known: Readonly<Record<string, readonly [title: string, action: string]>> 
   ],
   email_taken: [
     'This email address already has an account.',
-    'Sign in with it; the invitation then opens again.',
+    'Sign in with it to accept the invitation.',
   ],
   already_member: ['You already belong to this organization.', 'Open the console to continue.'],
   tenant_limit_reached: ['Tenant limit reached.', 'Offboard a tenant first.'],

@@ -1,11 +1,12 @@
-import { RunText, type RunEvent, isTerminalEvent } from '@convoke/sdk';
 import {
-  type AskItem,
-  type ToolItem,
-  type TranscriptItem,
-  askOf,
-  toolEventOf,
-} from './transcript.ts';
+  type CallItem,
+  type ResultItem,
+  RunText,
+  type RunEvent,
+  Turn,
+  isTerminalEvent,
+} from '@convoke/sdk';
+import { type AskItem, type ToolItem, type TranscriptItem, askOf } from './transcript.ts';
 import { SpanRecorder, type Spans } from './spans.ts';
 
 /** A run as the page shows it at one moment. */
@@ -28,6 +29,7 @@ export class RunView {
   readonly #items: TranscriptItem[] = [];
   readonly #texts = new Map<TranscriptItem, RunText>();
   readonly #spans: SpanRecorder;
+  readonly #turn = new Turn();
   #lastId: string | undefined;
   #hasEnded = false;
 
@@ -59,8 +61,13 @@ export class RunView {
     if (this.#lastId !== undefined && !isLater(event.id, this.#lastId)) return false;
     this.#lastId = event.id;
     this.#events.push(event);
-    this.#spans.take(event);
+    const items = this.#turn.take(event);
+    this.#spans.take(event, items);
     this.#record(event);
+    for (const item of items) {
+      if (item.kind === 'call') this.#called(item, event);
+      else if (item.kind === 'result') this.#returned(item, event);
+    }
     if (isTerminalEvent(event)) this.#hasEnded = true;
     return true;
   }
@@ -77,7 +84,7 @@ export class RunView {
     } else if (event.type === 'error') {
       const { message, error_code: code } = event.data;
       this.#items.push({ kind: 'failure', id, at, message, code });
-    } else this.#tool(event);
+    }
   }
 
   #appendText(event: RunEvent): void {
@@ -144,34 +151,40 @@ export class RunView {
     this.#items[at] = { ...item, resolution: { ...event.data, at: event.created_at } };
   }
 
-  #tool(event: RunEvent): void {
-    const tool = toolEventOf(event);
-    if (tool === undefined) return;
-    const at = this.#items.findLastIndex(
-      (item) => item.kind === 'tool' && item.key === tool.key && !hasResult(item),
-    );
-    const begun = this.#items[at];
-    if (tool.phase === 'result' && begun?.kind === 'tool') {
-      const { ok, output } = tool;
-      this.#items[at] = { ...begun, ok, output, endedAt: event.created_at, isCut: false };
-      return;
-    }
+  #called(call: CallItem, event: RunEvent): void {
+    const begun = this.#items[this.#begunAt(call)];
     const isAgain = begun?.kind === 'tool' && begun.isCut === true;
-    const item: ToolItem = {
-      kind: 'tool',
-      isStep: tool.isStep,
-      isAgain,
-      id: event.id,
-      at: event.created_at,
-      key: tool.key,
-      name: tool.name,
-      input: tool.input,
-      ...(tool.phase === 'result'
-        ? { ok: tool.ok, output: tool.output, endedAt: event.created_at }
-        : {}),
-    };
-    this.#items.push(item);
+    if (begun === undefined || isAgain) this.#items.push(toolOf(call, event, isAgain));
   }
+
+  #returned(result: ResultItem, event: RunEvent): void {
+    const { ok, output } = result;
+    const at = this.#begunAt(result);
+    const begun = this.#items[at];
+    const ended = { ok, output: output ?? undefined, endedAt: event.created_at };
+    // A call that was asked about begins with its result, if its framework says nothing in between.
+    if (begun?.kind !== 'tool') this.#items.push({ ...toolOf(result, event, false), ...ended });
+    else this.#items[at] = { ...begun, ...ended, isCut: false };
+  }
+
+  #begunAt({ call }: CallItem | ResultItem): number {
+    return this.#items.findLastIndex(
+      (item) => item.kind === 'tool' && item.key === call && !hasResult(item),
+    );
+  }
+}
+
+function toolOf(item: CallItem | ResultItem, event: RunEvent, isAgain: boolean): ToolItem {
+  return {
+    kind: 'tool',
+    isStep: event.type.startsWith('code.'),
+    isAgain,
+    id: event.id,
+    at: event.created_at,
+    key: item.call,
+    name: item.name,
+    input: item.kind === 'call' ? item.input : undefined,
+  };
 }
 
 function hasResult(item: ToolItem): boolean {

@@ -1,5 +1,10 @@
-import { type RunEvent, isTerminalEvent } from '@convoke/sdk';
-import { toolEventOf } from './transcript.ts';
+import {
+  type CallItem,
+  type ResultItem,
+  type RunEvent,
+  type TurnItem,
+  isTerminalEvent,
+} from '@convoke/sdk';
 
 export type SpanKind = 'queue' | 'leg' | 'text' | 'tool' | 'ask';
 
@@ -12,6 +17,8 @@ export interface Span {
   to?: number | undefined;
   /** How it ended, where that matters. */
   end?: 'interrupted' | 'failed' | 'cancelled' | undefined;
+  /** A step whose result a later part of the run used again, instead of running it again. */
+  isReplayed?: boolean | undefined;
   /** Id of the event that began it, to find it in the timeline. */
   eventId?: string | undefined;
 }
@@ -36,6 +43,8 @@ export class SpanRecorder {
   readonly #pending = new Set<string>();
   readonly #asks = new Map<string, Span>();
   readonly #tools = new Map<string, Span>();
+  /** Steps with a result: a part of the run that begins later replays them. */
+  readonly #steps: Span[] = [];
   readonly #createdAt: number;
   #leg: Span | undefined;
   #legs = 0;
@@ -49,11 +58,13 @@ export class SpanRecorder {
     this.#spans.push({ kind: 'queue', label: 'Queued', from: createdAt });
   }
 
-  take(event: RunEvent): void {
+  take(event: RunEvent, items: readonly TurnItem[]): void {
     const at = Date.parse(event.created_at);
     const isAnswer = event.type === 'permission_resolved' || event.type === 'user_answered';
     if (isAnswer) this.#answered(event.data.interaction_key, at, event.id);
     else this.#acted(event, at);
+    for (const item of items)
+      if (item.kind === 'call' || item.kind === 'result') this.#used(item, event.type, at);
   }
 
   at(now: number): Spans {
@@ -101,13 +112,13 @@ export class SpanRecorder {
       }
       this.#beginLeg(at, event.id);
     } else if (event.type === 'run_resumed') {
+      for (const step of this.#steps) step.isReplayed = true;
       if (this.#leg === undefined) this.#beginLeg(at, event.id);
     } else if (event.type === 'run_interrupted') this.#endLeg(at, 'interrupted');
     else if (event.type === 'message_delta') this.#said(event, at);
     else if (event.type === 'permission_request' || event.type === 'user_question') {
       this.#asked(event, at);
     } else if (isTerminalEvent(event)) this.#ended(event, at);
-    else this.#used(event, at);
   }
 
   #beginLeg(at: number, eventId: string): void {
@@ -152,21 +163,23 @@ export class SpanRecorder {
     this.#spans.push(ask);
   }
 
-  #used(event: RunEvent, at: number): void {
-    const tool = toolEventOf(event);
-    if (tool === undefined) return;
+  #used(tool: CallItem | ResultItem, type: string, at: number): void {
     this.#burst = undefined;
-    const begun = this.#tools.get(tool.key);
-    if (tool.phase === 'result' && begun !== undefined) {
-      begun.to = at;
-      if (!tool.ok) begun.end = 'failed';
-      this.#tools.delete(tool.key);
-      return;
+    const begun = this.#tools.get(tool.call);
+    if (begun === undefined) {
+      const span: Span = { kind: 'tool', label: tool.name, from: at, eventId: tool.id };
+      this.#tools.set(tool.call, span);
+      this.#spans.push(span);
     }
-    const span: Span = { kind: 'tool', label: tool.name, from: at, eventId: event.id };
-    if (tool.phase === 'result') span.to = at;
-    else this.#tools.set(tool.key, span);
-    this.#spans.push(span);
+    if (tool.kind === 'call') return;
+    const span = this.#tools.get(tool.call);
+    if (span !== undefined) {
+      span.to = at;
+      if (type.startsWith('code.')) this.#steps.push(span);
+    }
+    // A result whose beginning was not seen is a moment, which cannot be drawn as a failure.
+    if (begun !== undefined && !tool.ok) begun.end = 'failed';
+    this.#tools.delete(tool.call);
   }
 
   #ended(event: RunEvent, at: number): void {

@@ -77,38 +77,6 @@ export function askOf(
   };
 }
 
-export interface ToolEvent {
-  readonly phase: 'call' | 'result';
-  readonly isStep: boolean;
-  readonly key: string;
-  readonly name: string;
-  readonly input: Json | undefined;
-  readonly ok: boolean;
-  readonly output: Json | undefined;
-}
-
-/** Frameworks name these events alike: `<framework>.tool_call` and `<framework>.tool_result`. */
-export function toolEventOf(event: RunEvent): ToolEvent | undefined {
-  const phase = /\.tool_(call|result)$/.exec(event.type)?.[1];
-  if (phase !== 'call' && phase !== 'result') return undefined;
-  const data = event.data as { readonly [member: string]: Json | undefined };
-  const name = textOf(data['name']) ?? textOf(data['title']) ?? 'tool';
-  const { name: _, ok, tool_call_id: id, input, ...rest } = data;
-  return {
-    phase,
-    isStep: event.type.startsWith('code.'),
-    key: textOf(id) ?? name,
-    name,
-    input,
-    ok: ok !== false,
-    output: 'output' in data ? data['output'] : Object.keys(rest).length === 0 ? undefined : rest,
-  };
-}
-
-function textOf(value: Json | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
 /** Tools that only read. Any other that was called may have changed something. */
 const reading = new Set(['read_file', 'list_files', 'fetch_url']);
 

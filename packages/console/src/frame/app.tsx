@@ -51,7 +51,7 @@ function SessionPage(): JSX.Element {
       return (
         <CenteredMessage>
           <h1>Signed out</h1>
-          <p>You’re signed out. Nothing is kept in this page.</p>
+          <p>You’re signed out. Nothing is kept on this page.</p>
           <Button kind="primary" onClick={leaveForSignIn}>
             Sign in
           </Button>

@@ -164,19 +164,25 @@ function Top({ scope }: { readonly scope: TenantScope | undefined }): JSX.Elemen
   );
 }
 
-/** Where the screen stands: the tenant or the organization, then the list that it belongs to. */
+/**
+ * Where the screen stands: the tenant or the organization, then the list that it belongs to. The switcher says which
+ * tenant it is, so its name is here only where the navigation is closed.
+ */
 function Crumbs({ scope }: { readonly scope: TenantScope | undefined }): JSX.Element {
   const { screen, params } = place.value;
   const { org } = params;
   const owner = org === undefined ? scope?.name : organizationName(org);
   const section = sectionOf(screen);
   const address = section === undefined ? '' : addressOf(section.screen, params);
+  const where = org === undefined ? 'narrow-only' : '';
   return (
-    <nav class="crumbs" aria-label="Place">
-      {owner !== undefined && screen !== 'settings' && <span class="clip">{owner}</span>}
+    <nav class="crumbs" aria-label="Breadcrumb">
+      {owner !== undefined && screen !== 'settings' && <span class={`clip ${where}`}>{owner}</span>}
       {section !== undefined && section.screen !== screen && (
         <>
-          <span aria-hidden="true">/</span>
+          <span class={where} aria-hidden="true">
+            /
+          </span>
           <a href={address}>{section.name}</a>
         </>
       )}

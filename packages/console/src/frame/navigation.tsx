@@ -5,7 +5,7 @@ import { Brand, Icon, type IconName } from '../parts/icon.tsx';
 import { MenuButton } from '../parts/menu.tsx';
 import { getOverview } from '../session/api.ts';
 import { useNotices, useRefreshOnNotice } from '../session/live.ts';
-import { session } from '../session/session.ts';
+import { nameOfPerson, session } from '../session/session.ts';
 import type { TenantScope } from '../session/tenant-clients.ts';
 import { useResource } from '../session/use.ts';
 import { notifyOfRequest } from '../page/notifications.ts';
@@ -71,7 +71,7 @@ export function Navigation(props: {
 }): JSX.Element {
   const { scope, organizationId, isOpen } = props;
   const state = session.value;
-  const person = state.kind === 'in' ? (state.me.email ?? state.me.user_id) : '';
+  const person = state.kind === 'in' ? nameOfPerson(state.me) : '';
   return (
     <nav class={`sidebar ${isOpen ? 'open' : ''}`} aria-label="Console">
       <a class="brand" href={scope === undefined ? '/console/' : homeOf(scope)}>
@@ -191,6 +191,8 @@ function Switcher({ scope }: { readonly scope: TenantScope | undefined }): JSX.E
   const state = session.value;
   if (state.kind !== 'in' || state.workspaces.length === 0) return null;
   const here = scope?.tenantId;
+  // With one organization its name tells nothing apart.
+  const isOne = state.me.memberships.length <= 1;
   return (
     <div class="switcher">
       <MenuButton
@@ -210,7 +212,7 @@ function Switcher({ scope }: { readonly scope: TenantScope | undefined }): JSX.E
             aria-current={tenant.tenant_id === here ? 'true' : undefined}
           >
             {tenant.display_name}
-            <span class="muted small">{` ${organization}`}</span>
+            {!isOne && <span class="muted small">{` ${organization}`}</span>}
           </a>
         ))}
       </MenuButton>

@@ -67,7 +67,7 @@ export function Palette(props: PaletteProps): JSX.Element {
         aria-controls="palette-list"
         aria-activedescendant={targets[at] === undefined ? undefined : `palette-${at}`}
         aria-label="Search or paste an ID"
-        placeholder="Search screens, agents, sessions and tenants, or paste an ID"
+        placeholder="Search or paste an ID"
         value={text}
         autofocus
         onInput={(event) => {
@@ -92,7 +92,7 @@ function Targets(props: {
     list.current?.children[props.at]?.scrollIntoView({ block: 'nearest' });
   }, [props.at]);
   return (
-    <ul id="palette-list" role="listbox" aria-label="Places" ref={list}>
+    <ul id="palette-list" role="listbox" aria-label="Results" ref={list}>
       {props.targets.map((target, index) => (
         <li
           key={target.address}
@@ -117,7 +117,7 @@ function useTargets(props: PaletteProps): Target[] {
     scope === undefined ? [] : listAgents(scope),
   );
   const sessions = useResource(`${tenant}/named-sessions`, async () =>
-    scope === undefined ? [] : (await listSessions(scope, { status: undefined }, undefined)).items,
+    scope === undefined ? [] : (await listSessions(scope, {}, undefined)).items,
   );
   const names = (agents.data.value ?? []).map(({ name }) => name);
   return [...targetsOf(props, names), ...sessionTargets(tenant, sessions.data.value ?? [])];

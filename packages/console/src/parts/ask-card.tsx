@@ -12,6 +12,7 @@ import { settings } from '../page/settings.ts';
 import { AskForm, type AskFormHandle } from './ask-form.tsx';
 import { useAction } from './dialog.tsx';
 import { Difference } from './input/difference.tsx';
+import { FileChange } from './input/file-change.tsx';
 import { WholeJson } from './json-tree.tsx';
 import { ProblemNote } from './problem.tsx';
 import { Time, Until } from './time.tsx';
@@ -210,7 +211,13 @@ function AskSubject(props: { readonly ask: Ask; readonly input: InputParts }): J
       </div>
     );
   }
-  return ask.kind === 'permission' ? box : null;
+  if (ask.kind !== 'permission') return null;
+  return (
+    <>
+      {box}
+      {ask.status === 'pending' && <FileChange key={ask.key} ask={ask} />}
+    </>
+  );
 }
 
 /** The files of the session are older than the run: these calls changed files that are lost. */
@@ -247,7 +254,9 @@ function Outcome(props: { readonly ask: Ask; readonly wasLate: boolean }): JSX.E
         <span class={tone}>
           {glyph} <strong>{words}</strong>
         </span>
-        {outcome.by !== undefined && ` by ${outcome.byName ?? personName(outcome.by)}`}
+        {outcome.by !== undefined && (
+          <span title={outcome.by}>{` by ${outcome.byName ?? personName(outcome.by)}`}</span>
+        )}
         {outcome.at !== undefined && (
           <span class="muted">
             {' · '}

@@ -13,7 +13,7 @@ export interface TextFieldProps extends Labelled {
   /** Digits: a telephone shows its keys for them. */
   readonly isNumber?: boolean | undefined;
   /** For a person's own account: browsers and password managers fill it in. */
-  readonly account?: 'email' | 'new-password' | undefined;
+  readonly account?: 'name' | 'email' | 'new-password' | undefined;
   /** A time of the day, `09:30`. */
   readonly clock?: boolean | undefined;
   /** What the browser offers while typing. */
@@ -45,6 +45,7 @@ export function TextField(props: TextFieldProps): JSX.Element {
   };
   return (
     <Frame {...props} id={id}>
+      {props.account === 'name' && <input {...common} type="text" autocomplete="name" />}
       {props.account === 'email' && <input {...common} type="email" autocomplete="username" />}
       {props.account === 'new-password' && (
         <input {...common} type="password" autocomplete="new-password" />

@@ -129,7 +129,8 @@ function Bar({ span, scale, isReached, onOpen }: BarProps): JSX.Element {
   const ended = span.isOpen ? ', still open' : span.end === undefined ? '' : `, ${span.end}`;
   const name = span.kind === 'ask' ? `Waiting: ${span.label}` : span.label;
   const took = compactly(span.to - span.from);
-  const label = `${name}: ${took}${ended}`;
+  const replayed = span.isReplayed === true ? ', replayed' : '';
+  const label = `${name}: ${took}${ended}${replayed}`;
   const { eventId } = span;
   return (
     <button

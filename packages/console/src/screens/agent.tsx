@@ -54,7 +54,7 @@ function Broken({ problem }: { readonly problem: string }): JSX.Element {
         <strong>Failed to load</strong>
       </p>
       <p class="breaks">{problem}</p>
-      <p>Fix the file in the server’s agents folder. It is loaded again when you save it.</p>
+      <p>Fix the file in the server’s agents folder. It reloads when you save.</p>
     </div>
   );
 }
@@ -169,7 +169,7 @@ function About({ agent }: { readonly agent: AgentDetails }): JSX.Element {
         <dt>Files</dt>
         <dd>{agent.session_files_supported ? 'Accepts files' : 'No files'}</dd>
         <dt>When busy</dt>
-        <dd>{agent.on_busy === 'queue' ? 'queue new runs' : 'refuse new runs'}</dd>
+        <dd>{agent.on_busy === 'queue' ? 'Queues new runs' : 'Refuses new runs'}</dd>
         {agent.loaded_at !== undefined && (
           <>
             <dt>Loaded</dt>

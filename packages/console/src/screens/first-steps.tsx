@@ -1,5 +1,6 @@
 import type { AgentRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
+import { isReady } from '../data/ready-agents.ts';
 import { addressOf } from '../data/routes.ts';
 import { Card } from '../parts/page.tsx';
 import { type RunSummary, listAgents, listInteractions, listRuns } from '../session/api.ts';
@@ -75,7 +76,7 @@ export function FirstSteps({ visit }: { readonly visit: FirstVisit }): JSX.Eleme
 
 /** The demo of this product, else an agent that asks a person and needs no key of a model. */
 function bestToTry(agents: readonly AgentRecord[]): AgentRecord | undefined {
-  const able = agents.filter(({ missing_variables: missing }) => missing === undefined);
+  const able = agents.filter(isReady);
   return (
     able.find(({ name }) => name === 'demo') ??
     able.find(

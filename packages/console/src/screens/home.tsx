@@ -1,6 +1,6 @@
-import type { AgentRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { number } from '../data/formats.ts';
+import { readyFirst } from '../data/ready-agents.ts';
 import { addressOf } from '../data/routes.ts';
 import { Card, Heading, Await } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -116,7 +116,10 @@ function Now(): JSX.Element {
   );
   const bad = useFailedToday().data.value?.items.slice(0, 4) ?? [];
   return (
-    <Card title="Now" aside={<a href={addressOf('runs', { tenant: tenant.tenantId })}>View all</a>}>
+    <Card
+      title="Activity"
+      aside={<a href={addressOf('runs', { tenant: tenant.tenantId })}>View all</a>}
+    >
       <Await resource={active}>
         {({ items }) =>
           items.length + bad.length === 0 ? (
@@ -180,7 +183,7 @@ function TryAgents(): JSX.Element {
               </p>
             ) : (
               <div class="buttons">
-                {ableFirst(all)
+                {readyFirst(all)
                   .slice(0, maxTried)
                   .map(({ name, missing_variables: missing }) => (
                     <a
@@ -200,9 +203,4 @@ function TryAgents(): JSX.Element {
       </div>
     </Card>
   );
-}
-
-function ableFirst(agents: readonly AgentRecord[]): readonly AgentRecord[] {
-  const needs = ({ missing_variables: missing }: AgentRecord) => (missing === undefined ? 0 : 1);
-  return agents.toSorted((a, b) => needs(a) - needs(b));
 }

@@ -25,7 +25,7 @@ export function JoinScreen(): JSX.Element {
     return (
       <>
         <h1>Invitation</h1>
-        <p>Open the link of your invitation again.</p>
+        <p>Open your invitation link again.</p>
       </>
     );
   }
@@ -97,13 +97,14 @@ function JoinSignedOut(props: JoinProps): JSX.Element {
 const passwordMinCharacters = 12;
 
 function NewAccount({ secret, offer }: JoinProps): JSX.Element {
+  const [name, setName] = useState('');
   const [email, setEmail] = useState(offer.email ?? '');
   const [password, setPassword] = useState('');
   const [repeated, setRepeated] = useState('');
   const isShort = Array.from(password).length < passwordMinCharacters;
   const isReady = email.trim() !== '' && !isShort && password === repeated;
   const { isBusy, error, run } = useAction(async () => {
-    await signUp({ secret, email: email.trim(), password });
+    await signUp({ secret, email: email.trim(), password, name: name.trim() || undefined });
     forgetInvitation();
     // The new account signs in, and comes back to the console.
     navigate(`${consoleRoot}/`, { replace: true });
@@ -117,6 +118,14 @@ function NewAccount({ secret, offer }: JoinProps): JSX.Element {
         if (isReady) inBackground(run());
       }}
     >
+      <TextField
+        label="Name (optional)"
+        account="name"
+        value={name}
+        onInput={setName}
+        max={100}
+        hint="What others see beside your decisions. Without one, they see your email."
+      />
       <TextField
         label="Email"
         account="email"
@@ -134,14 +143,14 @@ function NewAccount({ secret, offer }: JoinProps): JSX.Element {
         hint={`At least ${passwordMinCharacters} characters.`}
       />
       <TextField
-        label="Repeat the password"
+        label="Confirm password"
         account="new-password"
         value={repeated}
         onInput={setRepeated}
         required
         wrong={
           repeated.length >= password.length && repeated !== password
-            ? 'The passwords do not match.'
+            ? 'Passwords don’t match.'
             : undefined
         }
       />

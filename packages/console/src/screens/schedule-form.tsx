@@ -1,6 +1,7 @@
 import type { ScheduleRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { isReady, readyFirst } from '../data/ready-agents.ts';
 import { FormDialog } from '../parts/dialog.tsx';
 import { type Choice, SelectField, TextArea, TextField } from '../parts/field.tsx';
 import { ScheduleTimes } from '../parts/input/schedule-times.tsx';
@@ -27,10 +28,13 @@ export function ScheduleForm(props: {
   const { schedule, onClose, onSaved } = props;
   const tenant = useTenant();
   const agents = useResource(`${tenant.tenantId}/agents`, () => listAgents(tenant));
-  const names = (agents.data.value ?? []).map(({ name }) => ({ value: name, label: name }));
+  const choices = readyFirst(agents.data.value ?? []).map((one) => ({
+    value: one.name,
+    label: isReady(one) ? one.name : `${one.name} (needs a key)`,
+  }));
   const [form, setForm] = useState(() => valuesOf(schedule));
   const set = (change: Partial<Values>) => setForm((before) => ({ ...before, ...change }));
-  const agent = form.agent === '' ? (names[0]?.value ?? '') : form.agent;
+  const agent = form.agent === '' ? (choices[0]?.value ?? '') : form.agent;
   const save = async () => {
     const plan = { name: form.name.trim(), cron: form.cron.trim(), time_zone: form.zone.trim() };
     const overlap = form.overlap === 'queue' ? ('queue' as const) : ('skip' as const);
@@ -62,7 +66,7 @@ export function ScheduleForm(props: {
     >
       <Fields
         form={{ ...form, agent }}
-        agents={names}
+        agents={choices}
         isNew={schedule === undefined}
         onChange={set}
       />

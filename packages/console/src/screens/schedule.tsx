@@ -104,7 +104,7 @@ function ScheduleHeading(props: {
           }}
           onClose={() => setOpen(undefined)}
         >
-          <p>It starts no more runs. Runs it already started continue.</p>
+          <p>No more runs start. Runs that have already started continue.</p>
         </Confirm>
       )}
     </>

@@ -125,7 +125,7 @@ function FileRow(props: { readonly file: FileRecord; readonly onGone: () => void
           }}
           onClose={() => setOpen(undefined)}
         >
-          <p>Later runs can’t use it.</p>
+          <p>Future runs won’t see it.</p>
         </Confirm>
       )}
     </div>

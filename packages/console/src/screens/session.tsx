@@ -152,7 +152,7 @@ function SessionHeading(props: {
           <Status of={session.status} />
           {session.status_reason !== undefined && <span>{session.status_reason}</span>}
         </p>
-        <Labels of={session.labels} list="runs" />
+        <Labels of={session.labels} list="sessions" />
       </Heading>
       {error !== undefined && <ProblemNote error={error} />}
       {asked === 'rename' && (

@@ -3,7 +3,10 @@ import type { JSX } from 'preact';
 import { shortId } from '../data/formats.ts';
 import { addressOf } from '../data/routes.ts';
 import { Select } from '../parts/field.tsx';
-import { labelColumns } from '../parts/list/labels.tsx';
+import { AgentFilter } from '../parts/list/agent-filter.tsx';
+import { NoMatch } from '../parts/list/filter-field.tsx';
+import { LabelFilter, labelColumns } from '../parts/list/labels.tsx';
+import { SavedViews } from '../parts/list/saved-views.tsx';
 import { type Column, PagedTable } from '../parts/list/table.tsx';
 import { Heading } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -19,10 +22,13 @@ const statuses = ['idle', 'running', 'waiting', 'stopped', 'failed', 'terminated
 export function SessionsScreen(): JSX.Element {
   useTitle('Sessions');
   const tenant = useTenant();
-  const status = statuses.find((name) => name === place.value.query.get('status'));
+  const { query } = place.value;
+  const status = statuses.find((name) => name === query.get('status'));
+  const agent = query.get('agent') ?? '';
+  const label = query.get('label') ?? '';
   const list = usePages(
-    [tenant.tenantId, status],
-    (cursor) => listSessions(tenant, { status }, cursor),
+    [tenant.tenantId, status, agent, label],
+    (cursor) => listSessions(tenant, { status, agent, label }, cursor),
     ({ id }) => id,
   );
   useRefreshOnNotice(
@@ -37,11 +43,14 @@ export function SessionsScreen(): JSX.Element {
           name="Status"
           value={status ?? ''}
           choices={[
-            { value: '', label: 'All states' },
+            { value: '', label: 'All statuses' },
             ...statuses.map((value) => ({ value, label: value })),
           ]}
           onChange={(value) => setQuery({ status: value })}
         />
+        <AgentFilter value={agent} />
+        <LabelFilter value={label} />
+        <SavedViews screen="sessions" />
       </div>
       <PagedTable
         label="Sessions"
@@ -49,9 +58,13 @@ export function SessionsScreen(): JSX.Element {
         idOf={({ id }) => id}
         columns={columnsFor(tenant.tenantId, list.rows.value)}
         empty={
-          <Empty title="No sessions yet.">
-            <a href={addressOf('agents', { tenant: tenant.tenantId })}>Try an agent</a>
-          </Empty>
+          status === undefined && agent === '' && label === '' ? (
+            <Empty title="No sessions yet.">
+              <a href={addressOf('agents', { tenant: tenant.tenantId })}>Try an agent</a>
+            </Empty>
+          ) : (
+            <NoMatch of="sessions" />
+          )
         }
       />
     </>

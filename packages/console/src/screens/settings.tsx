@@ -10,7 +10,7 @@ import { Card, Heading, Await } from '../parts/page.tsx';
 import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { getSystem, isServerReady } from '../session/api.ts';
-import { session } from '../session/session.ts';
+import { nameOfPerson, session } from '../session/session.ts';
 import { signOut } from '../session/session-flow.ts';
 import { hasAccountPage } from '../session/sign-in.ts';
 import { useResource, useTitle } from '../session/use.ts';
@@ -42,13 +42,16 @@ export function SettingsScreen(): JSX.Element {
 function You(): JSX.Element {
   const state = session.value;
   if (state.kind !== 'in') return <></>;
-  const { email, user_id: id, memberships } = state.me;
+  const { name, email, memberships } = state.me;
   return (
     <Card title="You">
       <div class="card-body stack">
         <dl class="facts">
           <dt>Signed in as</dt>
-          <dd>{email ?? id}</dd>
+          <dd>
+            {nameOfPerson(state.me)}
+            {name !== undefined && email !== undefined && <span class="muted">{` ${email}`}</span>}
+          </dd>
           {memberships.map((membership) => (
             <>
               <dt>{membership.organization_name}</dt>
@@ -60,7 +63,7 @@ function You(): JSX.Element {
           <Button onClick={signOut}>Sign out</Button>
           {hasAccountPage && (
             <a class="button quiet" href="/oidc/account">
-              Password and sign-in methods
+              Name, password and sign-ins
             </a>
           )}
         </div>

@@ -27,7 +27,7 @@ const events: Readonly<Record<Exclude<WebhookType, '*'>, string>> = {
 const eventChoices = Object.entries(events).map(([value, label]) => ({ value, label }));
 const scopes = [
   { value: 'all', label: 'All events' },
-  { value: 'some', label: 'Only some' },
+  { value: 'some', label: 'Selected events' },
 ];
 
 export function WebhookForm(props: {

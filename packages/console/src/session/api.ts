@@ -113,12 +113,26 @@ export async function listAllAgents({ client }: TenantScope): Promise<readonly A
   return (await client.agents.list({ limit: maxAgents, include: 'broken' }).page()).items;
 }
 
+export interface SessionsShown {
+  readonly status?: SessionStatus | undefined;
+  readonly agent?: string | undefined;
+  readonly label?: string | undefined;
+}
+
 export async function listSessions(
   { client }: TenantScope,
-  filter: { readonly status: SessionStatus | undefined },
+  { status, agent, label }: SessionsShown,
   cursor: string | undefined,
 ): Promise<PageOf<SessionRecord>> {
-  const found = await client.sessions.list({ ...filter, limit: pageRows, cursor }).page();
+  const found = await client.sessions
+    .list({
+      status,
+      agent_name: isSet(agent) ? agent : undefined,
+      label: labelFilter(label),
+      limit: pageRows,
+      cursor,
+    })
+    .page();
   return { items: found.items.map(({ record }) => record), nextCursor: found.nextCursor };
 }
 

@@ -18,6 +18,7 @@ export function signUp(request: {
   readonly secret: string;
   readonly email: string;
   readonly password: string;
+  readonly name?: string | undefined;
 }): Promise<unknown> {
   return post('sign-up', request);
 }

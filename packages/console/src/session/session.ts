@@ -66,8 +66,13 @@ export async function whileSignedIn<T>(request: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The e-mail of the person at this page, for records that hold ids; others are shown by their id. */
+/** The name of the person at this page, for records that hold ids; others are shown by their id. */
 export function personName(id: string): string {
   const { value } = state;
-  return value.kind === 'in' && value.me.user_id === id ? (value.me.email ?? id) : id;
+  return value.kind === 'in' && value.me.user_id === id ? nameOfPerson(value.me) : id;
+}
+
+/** What a person is called: their name, else their address, else their id. */
+export function nameOfPerson(person: Pick<MeRecord, 'user_id' | 'name' | 'email'>): string {
+  return person.name ?? person.email ?? person.user_id;
 }

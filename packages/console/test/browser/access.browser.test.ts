@@ -119,6 +119,7 @@ test('a run that is cancelled elsewhere ends on the page too', async () => {
   await status.filter({ hasText: 'Running' }).waitFor();
   await cancel(web.server, run);
   await status.filter({ hasText: 'Cancelled' }).waitFor();
+  await page.locator('.heading').getByText('cancelled by Quickstart').waitFor();
   await expect(page.getByRole('button', { name: 'Run again' }).waitFor()).resolves.toBeUndefined();
 });
 

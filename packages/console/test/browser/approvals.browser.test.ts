@@ -1,9 +1,17 @@
 import type { JsonObject } from '@convoke/contract';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { begin, ended, pendingIn, runIn } from '../../../server/test/support/api-steps.ts';
+import {
+  answer,
+  begin,
+  ended,
+  pendingIn,
+  runIn,
+  startRun,
+} from '../../../server/test/support/api-steps.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
+import { expectAccessible } from './support/screen-checks.ts';
 
 /** 600 members, and the one that matters behind them. */
 const crowd = {
@@ -26,7 +34,13 @@ const agents = {
   nested: asksToWrite({ path: 'a', text: '', steps: [{ run: { command: '{{prompt}}' } }] }),
 };
 
-const web = consoleTests({ agents });
+/** Writes a file that its session lists. */
+const planner = {
+  ...asksToWrite({ path: 'outputs/plan.md', text: '{{prompt}}' }),
+  session_files: true,
+};
+
+const web = consoleTests({ agents: { ...agents, planner } });
 
 /** A run that waits for its permission. */
 async function waiting(prompt: string, agent: keyof typeof agents = 'writer') {
@@ -103,6 +117,21 @@ test('an edited input shows its difference before it is sent, and is the one tha
     .click();
   await decided(page, 'Allowed by').waitFor();
   expect((await ended(web.server, run)).status).toBe('completed');
+});
+
+test('a file that is written again is compared with the one in the session', async () => {
+  const { run, session } = await begin(web.server, 'planner', 'one\ntwo');
+  await runIn(web.server, run, 'waiting');
+  await answer(web.server, await pendingIn(web.server, session.id), { decision: 'allow' });
+  await ended(web.server, run);
+  const next = await startRun(web.server, session, 'one\nthree');
+  await runIn(web.server, next, 'waiting');
+  const { interaction_key: key } = await pendingIn(web.server, session.id);
+  const page = await web.visit(`${web.tenant}/approvals?item=${key}`);
+  const change = card(page).getByRole('region', { name: 'Changes to plan.md' });
+  await change.getByText('− two').waitFor();
+  expect(await change.innerText()).toMatch(/one\n− two\n\+ three/);
+  await expectAccessible(page, { frame: false });
 });
 
 test('a member behind 600 others is on the page before a person can allow it', async () => {
@@ -225,7 +254,11 @@ test('a question is answered with an option or in own words, and can be declined
   expect((await ended(web.server, run)).output_text).toContain('You said green.');
 });
 
-test('with nothing to answer, the inbox says so', async () => {
-  const page = await web.visit(`${web.tenant}/approvals?kind=question`);
-  await expect(page.getByText('You’re all caught up.').waitFor()).resolves.toBeUndefined();
+test('an inbox that is empty because of its filters says so, and clears them', async () => {
+  await waiting('behind the filter');
+  const page = await web.visit(`${web.tenant}/approvals?kind=question&agent=echo`);
+  await page.getByText('No matching requests.').waitFor();
+  await page.getByRole('link', { name: 'Clear filters' }).click();
+  await page.locator('.queue').getByText('behind the filter').waitFor();
+  expect(new URL(page.url()).search).toBe('');
 });

@@ -65,6 +65,10 @@ test('a run that was interrupted shows it in the waterfall, and its text without
   await after.getByText('half').waitFor();
   // As plain text until the Markdown parser is there, which leaves out the space at the end.
   expect((await before.locator('.what').textContent())?.trim()).toBe('First.');
+  // A tool that runs says for how long, in the conversation and as a bar.
+  leg.emit({ type: 'custom', name: 'tool_call', data: { tool_call_id: 't', name: 'look_up' } });
+  await talk.getByText(/running… \d+(\.\d+)? m?s/).waitFor();
+  await page.getByRole('button', { name: /^look_up: / }).waitFor();
   await cancel(web.server, told);
   await page.locator('.heading .status', { hasText: 'Cancelled' }).waitFor();
 });

@@ -71,7 +71,7 @@ test('runs are cancelled from the list, one by its button and several by the key
   await row('first nap').getByRole('button', { name: 'Cancel the run first nap' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('The agent stops.').waitFor();
-  await expectAccessible(page);
+  await expectAccessible(page, { frame: false });
   await expectStructure(page, 'runs-cancel');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
@@ -90,7 +90,7 @@ test('runs are cancelled from the list, one by its button and several by the key
   await page.getByText('2 selected').waitFor({ state: 'detached' });
   for (const key of ['x', 'k', 'x']) await page.keyboard.press(key);
   await page.getByText('2 selected').waitFor();
-  await expectAccessible(page);
+  await expectAccessible(page, { frame: false });
   await expectStructure(page, 'runs-selected');
   await page.keyboard.press('.');
   await dialog.getByRole('heading', { name: 'Cancel 2 runs?' }).waitFor();
@@ -218,7 +218,7 @@ test('a folder that does not load is listed with what is wrong: its YAML, its ke
   expect(await page.getByLabel('Message to the agent').count()).toBe(0);
 });
 
-test('labels are on the run, its session and the lists, and filter runs, requests and usage', async () => {
+test('labels are on the run, its session and the lists, and filter runs, sessions, requests and usage', async () => {
   const { body: session } = await web.server.send('create_session', {
     body: { agent_name: 'writer', labels: { customer: 'acme' } },
   });
@@ -237,7 +237,7 @@ test('labels are on the run, its session and the lists, and filter runs, request
   await row.getByText('+2').waitFor();
   const runs = page.getByRole('table', { name: 'Runs' }).locator('[data-row]');
   await expect.poll(() => runs.count()).toBe(1);
-  await expectAccessible(page);
+  await expectAccessible(page, { frame: false });
   const filter = page.getByRole('searchbox', { name: 'Label' });
   await filter.fill('ticket');
   // Not a label yet: it filters nothing, and the field says so.
@@ -252,7 +252,13 @@ test('labels are on the run, its session and the lists, and filter runs, request
   await expect.poll(() => requests.count()).toBe(1);
 
   await go(page, `${web.tenant}/sessions/${session.id}`);
-  await labels.getByRole('link', { name: 'customer:acme' }).waitFor();
+  await labels.getByRole('link', { name: 'customer:acme' }).click();
+  const sessions = page.getByRole('table', { name: 'Sessions' }).locator('[data-row]');
+  await expect.poll(() => sessions.count()).toBe(1);
+  await page.getByLabel('Agent').selectOption('echo');
+  await page.getByText('No matching sessions.').waitFor();
+  await page.getByRole('link', { name: 'Clear filters' }).click();
+  await expect.poll(() => sessions.count()).toBeGreaterThan(1);
   for (const { interaction: asked } of [{ interaction }, other]) {
     await answer(web.server, asked, { decision: 'allow' });
   }
@@ -281,7 +287,7 @@ test('an agent that lacks a variable says so before a run: on its card, on its p
   const chat = page.locator('.chat');
   await chat.getByText('keyless can’t run yet').waitFor();
   await chat.getByText('NO_SUCH_KEY').waitFor();
-  await expectAccessible(page);
+  await expectAccessible(page, { frame: false });
   await go(page, web.tenant);
   // After those that can run.
   await expect

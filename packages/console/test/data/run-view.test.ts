@@ -170,11 +170,11 @@ test('a step that was interrupted says so, is run again, and those before it kee
   const tools = snapshot
     .spansAt(startedAt + 7000)
     .spans.filter(({ kind }) => kind === 'tool')
-    .map(({ label, from, to, end }) => [label, to - from, end]);
+    .map(({ label, from, to, end, isReplayed = false }) => [label, to - from, end, isReplayed]);
   expect(tools).toEqual([
-    ['find order', 10, undefined],
-    ['refund', 4970, 'interrupted'],
-    ['refund', 10, undefined],
+    ['find order', 10, undefined, true],
+    ['refund', 4970, 'interrupted', false],
+    ['refund', 10, undefined, false],
   ]);
 });
 

@@ -2,7 +2,7 @@ import { NotFoundError, PermissionError } from '@convoke/sdk';
 import { describe, expect, test } from 'vitest';
 import { withoutTokens } from '../../src/data/audit-sentences.ts';
 import { jsonParts, jsonSummary, jsonText, parsedObject } from '../../src/data/json-text.ts';
-import { lineDifference } from '../../src/data/line-difference.ts';
+import { lineDifference } from '../../src/data/input/line-difference.ts';
 import { problemOf } from '../../src/data/problems.ts';
 import { keyStep } from '../../src/data/shortcuts.ts';
 import { cliOf, curlOf, quoted, sdkOf } from '../../src/data/snippets.ts';

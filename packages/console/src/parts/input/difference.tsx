@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { lineDifference } from '../../data/line-difference.ts';
+import { lineDifference } from '../../data/input/line-difference.ts';
 
 const marks = { added: '+', removed: '−', same: ' ' } as const;
 

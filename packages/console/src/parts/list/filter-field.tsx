@@ -4,6 +4,7 @@ import { fieldOfMoment, momentOfField } from '../../data/formats.ts';
 import { setQuery } from '../../page/router.ts';
 import { settings } from '../../page/settings.ts';
 import { useShortcuts } from '../../page/shortcuts.ts';
+import { Empty } from '../states.tsx';
 
 /** Typing waits this long before it filters. */
 const typingMs = 300;
@@ -74,5 +75,18 @@ export function FilterMoment({ field, value, name }: FilterProps): JSX.Element {
         onInput={(event) => setTyped(event.currentTarget.value)}
       />
     </label>
+  );
+}
+
+/** The list is empty because of its filters. */
+export function NoMatch(props: {
+  readonly of: string;
+  /** The address without filters. */
+  readonly all?: string;
+}): JSX.Element {
+  return (
+    <Empty title={`No matching ${props.of}.`}>
+      <a href={props.all ?? location.pathname}>Clear filters</a>
+    </Empty>
   );
 }

@@ -16,7 +16,7 @@ const maxInRow = 2;
 /** The labels of a run or a session. Each leads to the list of what else has it. */
 export function Labels(props: {
   readonly of: LabelValues;
-  readonly list: 'runs' | 'approvals';
+  readonly list: 'runs' | 'sessions' | 'approvals';
 }): JSX.Element | null {
   const { tenantId: tenant } = useTenant();
   const texts = labelTexts(props.of);
@@ -67,7 +67,7 @@ export function LabelFilter({ value }: { readonly value: string }): JSX.Element 
     <FilterText
       field="label"
       value={value}
-      name="Label, as key:value"
+      name="Label (key:value)"
       max={maxLabel}
       isWrong={value !== '' && !isLabel(value)}
     />

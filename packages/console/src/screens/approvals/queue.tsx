@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { summaryOutcome, summaryTitle } from '../../data/ask.ts';
 import { Button } from '../../parts/button.tsx';
 import { Select } from '../../parts/field.tsx';
+import { NoMatch } from '../../parts/list/filter-field.tsx';
 import { LabelFilter } from '../../parts/list/labels.tsx';
 import { SavedViews } from '../../parts/list/saved-views.tsx';
 import {
@@ -72,7 +73,12 @@ export function Queue(props: {
         <ProblemNote error={list.error.value} retry={() => list.refresh()} />
       )}
       {rows === undefined && list.error.value === undefined && <Skeleton />}
-      {rows?.length === 0 && <Nothing status={status} />}
+      {rows?.length === 0 &&
+        ([kind, agent, label].some((value) => value !== '') ? (
+          <NoMatch of="requests" all={addressWith({ kind: '', agent: '', label: '' })} />
+        ) : (
+          <Nothing status={status} />
+        ))}
       <Rows {...{ rows: rows ?? [], open, chosen, answered }} key={filters}>
         {list.hasMore.value && (
           <li class="list-more">
@@ -212,7 +218,7 @@ function Filters(props: {
   return (
     <div class="filters">
       <Segments
-        label="Which"
+        label="Status"
         tabs={[
           tabOf('Pending', { status: undefined, item: undefined }, props.status === 'pending'),
           tabOf('Answered', { status: 'answered', item: undefined }, props.status === 'answered'),

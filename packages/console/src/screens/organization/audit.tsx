@@ -1,7 +1,7 @@
 import type { AuditRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import type { RouteParams } from '../../data/routes.ts';
-import { auditSentence, withoutTokens } from '../../data/audit-sentences.ts';
+import { actionName, auditSentence, withoutTokens } from '../../data/audit-sentences.ts';
 import { number, plural } from '../../data/formats.ts';
 import { Select } from '../../parts/field.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
@@ -86,7 +86,7 @@ function FilterBar(props: {
         value={filters.action}
         choices={[
           { value: '', label: 'All actions' },
-          ...[...actions].map((value) => ({ value, label: value })),
+          ...[...actions].map((value) => ({ value, label: actionName(value) })),
         ]}
         onChange={(action) => setQuery({ action })}
       />
@@ -95,8 +95,8 @@ function FilterBar(props: {
         value={filters.outcome}
         choices={[
           { value: '', label: 'All outcomes' },
-          { value: 'done', label: 'done' },
-          { value: 'denied', label: 'denied' },
+          { value: 'done', label: 'Done' },
+          { value: 'denied', label: 'Denied' },
         ]}
         onChange={(outcome) => setQuery({ outcome })}
       />

@@ -33,7 +33,7 @@ export function ClientsScreen({ org = '' }: RouteParams): JSX.Element {
       columns={columnsFor(org)}
       empty={
         <Empty title="No clients yet.">
-          <span>Create client to call the API from your backend.</span>
+          <span>Create a client to call the API from your backend.</span>
         </Empty>
       }
       create={{
@@ -85,7 +85,7 @@ function columnsFor(org: string): readonly Column<ClientRecord>[] {
 const profiles = [
   { value: 'invoke', label: 'Invoke: run agents, answer requests, read' },
   { value: 'observe', label: 'Observe: read only' },
-  { value: 'deploy', label: 'Deploy: invoke, and deploy agents' },
+  { value: 'deploy', label: 'Deploy: everything in Invoke, and deploy agents' },
 ];
 
 function CreateClient(props: {
@@ -122,7 +122,7 @@ function CreateClient(props: {
         required
         autofocus
         max={100}
-        hint="The program that uses it, for example “Nightly reports”."
+        hint="The program that uses it, such as “Nightly reports”."
       />
       <SelectField label="Permissions" value={profile} choices={profiles} onChange={setProfile} />
       <Choices
@@ -130,7 +130,7 @@ function CreateClient(props: {
         choices={tenants.data.value ?? []}
         chosen={bound}
         onChange={setBound}
-        hint="None chosen: every tenant, also later ones. This can’t be changed afterwards."
+        hint="Select none to allow every tenant, including future ones. This can’t be changed later."
       />
       <TextField
         label="Secret expires after (days)"

@@ -11,6 +11,7 @@ import { PagedTable } from '../../parts/list/table.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Time, Until } from '../../parts/time.tsx';
 import { listMembers } from '../../session/api.ts';
+import { nameOfPerson } from '../../session/session.ts';
 import { organizationClient } from '../../session/tenant-clients.ts';
 import { usePages } from '../../session/use.ts';
 import { ListScreen } from '../list-screen.tsx';
@@ -38,7 +39,14 @@ export function MembersScreen({ org = '' }: RouteParams): JSX.Element {
         {
           title: 'Person',
           class: 'clip wide-cell',
-          cell: (member) => member.email ?? member.user_id,
+          cell: (member) => (
+            <>
+              {nameOfPerson(member)}
+              {member.name !== undefined && member.email !== undefined && (
+                <span class="muted">{` ${member.email}`}</span>
+              )}
+            </>
+          ),
         },
         { title: 'Role', cell: (member) => member.role },
         {

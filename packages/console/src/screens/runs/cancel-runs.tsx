@@ -61,8 +61,8 @@ export function CancelRuns(props: {
       </SelectedList>
       <p>
         {isOne
-          ? 'The agent stops. What it has said and done so far is kept.'
-          : 'Their agents stop. What they have said and done so far is kept.'}
+          ? 'The agent stops. Its output so far is kept.'
+          : 'Their agents stop. Their output so far is kept.'}
       </p>
       <div class="buttons end">
         <Button onClick={close} autofocus>

@@ -51,7 +51,7 @@ export function RunTabs(props: { readonly store: RunStore; readonly run: RunReco
   }));
   return (
     <div class="stack">
-      <Tabs label="Views of the run" tabs={tabs}>
+      <Tabs label="Run" tabs={tabs}>
         <span class="buttons">
           {errors > 0 && tab !== 'data' && tab !== 'raw' && (
             <Button size="small" kind="quiet" onClick={showNextError} title="Next error: key .">

@@ -93,8 +93,14 @@ function RunHeading(props: { readonly store: RunStore; readonly run: RunRecord }
           )}
           <span>
             started <Time at={run.created_at} />
-            <StartedBy by={run.created_by} />
+            <By actor={run.created_by} />
           </span>
+          {run.cancelled_by !== undefined && (
+            <span>
+              cancelled
+              <By actor={run.cancelled_by} />
+            </span>
+          )}
         </p>
         <RunCounters store={store} run={run} />
         <Labels of={run.labels} list="runs" />
@@ -131,9 +137,9 @@ function RunCounters(props: { readonly store: RunStore; readonly run: RunRecord 
   );
 }
 
-function StartedBy({ by }: { readonly by: RunRecord['created_by'] }): JSX.Element | null {
-  if (by === undefined) return null;
-  return <span title={by.id}>{` by ${actorName(by)}`}</span>;
+function By({ actor }: { readonly actor: RunRecord['created_by'] }): JSX.Element | null {
+  if (actor === undefined) return null;
+  return <span title={actor.id}>{` by ${actorName(actor)}`}</span>;
 }
 
 function RunActions(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
@@ -194,7 +200,7 @@ function RunActions(props: { readonly store: RunStore; readonly run: RunRecord }
           onConfirm={() => store.cancel()}
           onClose={() => setAsking(false)}
         >
-          <p>The agent stops. What it has said and done so far is kept.</p>
+          <p>The agent stops. Its output so far is kept.</p>
         </Confirm>
       )}
     </>

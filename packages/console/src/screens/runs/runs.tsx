@@ -6,7 +6,8 @@ import { addressOf } from '../../data/routes.ts';
 import { canCancel, rowAfter } from '../../data/run-rows.ts';
 import { Button } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
-import { FilterText } from '../../parts/list/filter-field.tsx';
+import { AgentFilter } from '../../parts/list/agent-filter.tsx';
+import { FilterText, NoMatch } from '../../parts/list/filter-field.tsx';
 import { LabelFilter, labelColumns } from '../../parts/list/labels.tsx';
 import { SavedViews } from '../../parts/list/saved-views.tsx';
 import { SelectionBar, useSelection } from '../../parts/list/selection.tsx';
@@ -17,11 +18,11 @@ import { Select } from '../../parts/field.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Segments } from '../../parts/tabs.tsx';
 import { Time, Took } from '../../parts/time.tsx';
-import { type RunSummary, listAgents, listRuns } from '../../session/api.ts';
+import { type RunSummary, listRuns } from '../../session/api.ts';
 import { actorName } from '../../session/actors.ts';
 import { useNotices, useRefreshOnNotice } from '../../session/live.ts';
 import { baseUrl } from '../../session/code-flow.ts';
-import { usePages, useResource, useRight, useTenant, useTitle } from '../../session/use.ts';
+import { usePages, useRight, useTenant, useTitle } from '../../session/use.ts';
 import { addressWith, place, setQuery } from '../../page/router.ts';
 import { CancelRuns } from './cancel-runs.tsx';
 
@@ -99,7 +100,7 @@ function RunsTable({ status, agent, hours, text, label }: FiltersShown): JSX.Ele
         columns={columnsFor(tenant.tenantId, list.rows.value, mayCancel ? ask : undefined)}
         idOf={idOf}
         selectable={mayCancel ? { selection, nameOf, all: 'Select all active runs' } : undefined}
-        empty={isFiltered ? <NoMatch /> : <NoRuns />}
+        empty={isFiltered ? <NoMatch of="runs" /> : <NoRuns />}
       >
         {mayCancel && (
           <SelectionBar
@@ -137,9 +138,6 @@ function hoursAgo(hours: string): string | undefined {
 }
 
 function Filters(props: FiltersShown): JSX.Element {
-  const tenant = useTenant();
-  const agents = useResource(`${tenant.tenantId}/agents`, () => listAgents(tenant));
-  const names = (agents.data.value ?? []).map(({ name }) => name);
   return (
     <div class="filters">
       <Segments
@@ -150,20 +148,9 @@ function Filters(props: FiltersShown): JSX.Element {
           isCurrent: props.status === value,
         }))}
       />
+      <AgentFilter value={props.agent} />
       <Select
-        name="Agent"
-        value={props.agent}
-        choices={[
-          { value: '', label: 'All agents' },
-          ...[...new Set([...names, ...(props.agent === '' ? [] : [props.agent])])].map((name) => ({
-            value: name,
-            label: name,
-          })),
-        ]}
-        onChange={(agent) => setQuery({ agent })}
-      />
-      <Select
-        name="When"
+        name="Time range"
         value={props.hours}
         choices={ranges}
         onChange={(hours) => setQuery({ hours })}
@@ -213,13 +200,7 @@ function columnsFor(
       class: 'number muted',
       cell: (run) => <Took from={run.started_at} to={run.ended_at} />,
     },
-    {
-      title: 'Tokens',
-      optional: true,
-      class: 'number muted',
-      cell: (run) =>
-        run.usage === undefined ? '–' : short(run.usage.input_tokens + run.usage.output_tokens),
-    },
+    ...(rows?.some(({ usage }) => usage !== undefined) === true ? [tokensColumn] : []),
     {
       title: 'Started by',
       optional: true,
@@ -230,6 +211,14 @@ function columnsFor(
     ...(onCancel === undefined ? [] : [cancelColumn(onCancel)]),
   ];
 }
+
+const tokensColumn: Column<RunSummary> = {
+  title: 'Tokens',
+  optional: true,
+  class: 'number muted',
+  cell: ({ usage }) =>
+    usage === undefined ? '–' : short(usage.input_tokens + usage.output_tokens),
+};
 
 function cancelColumn(onCancel: (run: RunSummary) => void): Column<RunSummary> {
   return {
@@ -250,14 +239,6 @@ function cancelColumn(onCancel: (run: RunSummary) => void): Column<RunSummary> {
         </span>
       ),
   };
-}
-
-function NoMatch(): JSX.Element {
-  return (
-    <Empty title="No matching runs.">
-      <a href={place.value.screen === 'runs' ? location.pathname : ''}>Clear filters</a>
-    </Empty>
-  );
 }
 
 function NoRuns(): JSX.Element {

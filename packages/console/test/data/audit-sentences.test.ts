@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import type { AuditAction } from '../../../server/src/domain/audit.ts';
+import { actionName, auditSentence } from '../../src/data/audit-sentences.ts';
+
+/** A new action of the server does not compile until it stands here, and fails until it has words. */
+const actions: Readonly<Record<AuditAction, true>> = {
+  'access.deny': true,
+  'audit.seal': true,
+  'budget.create': true,
+  'budget.delete': true,
+  'budget.update': true,
+  'client.create': true,
+  'client.delete': true,
+  'client.disable': true,
+  'client.enable': true,
+  'client.update': true,
+  'credential.add': true,
+  'credential.revoke': true,
+  'interaction.answer': true,
+  'invitation.accept': true,
+  'invitation.create': true,
+  'invitation.revoke': true,
+  'keys.revoke': true,
+  'keys.rotate': true,
+  'member.add': true,
+  'member.link': true,
+  'member.name': true,
+  'member.password': true,
+  'member.remove': true,
+  'member.sign_in': true,
+  'member.sign_out': true,
+  'organization.create': true,
+  'schedule.create': true,
+  'schedule.delete': true,
+  'schedule.pause': true,
+  'schedule.resume': true,
+  'schedule.run': true,
+  'schedule.update': true,
+  'session_token.issue': true,
+  'tenant.create': true,
+  'tenant.offboard': true,
+  'tenant.retry': true,
+  'token.exchange': true,
+  'token.issue': true,
+  'webhook.create': true,
+  'webhook.delete': true,
+  'webhook.disable': true,
+  'webhook.replay': true,
+  'webhook.rotate': true,
+  'webhook.update': true,
+};
+
+const row = {
+  seq: 1,
+  at: '2026-11-16T09:00:00.000Z',
+  actor: { kind: 'user', id: 'usr_1', name: 'Ann Miller' },
+  object: 'obj_1',
+  outcome: 'done',
+  details: {},
+  hash: '',
+} as const;
+
+test.each(Object.keys(actions))('%s reads as words', (action) => {
+  const sentence = auditSentence({ ...row, action });
+  expect(sentence).toMatch(/^Ann Miller [a-z -]+( obj_1)?$/);
+  expect(sentence).not.toContain(action);
+  expect(actionName(action)).toMatch(/^[A-Z][a-z -]+$/);
+});
+
+test.each([
+  [
+    'interaction.answer',
+    { decision: 'allow', tool_name: 'write_file', run_id: 'run_1' },
+    'allowed write_file in run_1',
+  ],
+  ['interaction.answer', { decision: 'deny', tool_name: 'pay' }, 'denied pay'],
+  ['interaction.answer', { kind: 'question', run_id: 'run_1' }, 'answered a question in run_1'],
+  ['client.update', { name: 'Nightly reports' }, 'changed client Nightly reports'],
+  ['tenant.create', { display_name: 'Europe' }, 'created tenant Europe'],
+  ['member.add', { email: 'bob@acme.test', role: 'viewer' }, 'added member bob@acme.test'],
+  ['budget.update', { scope_kind: 'agent', scope_id: 'echo' }, 'changed budget for agent echo'],
+  ['member.name', { name: 'Ann Smith', previous_name: null }, 'changed their name'],
+  ['moon.land', {}, 'moon.land obj_1'],
+])('%s with %j says what it was about', (action, details, words) => {
+  expect(auditSentence({ ...row, action, details })).toBe(`Ann Miller ${words}`);
+});
+
+test('what the server did itself is said of the server', () => {
+  const actor = { kind: 'system', id: '' } as const;
+  const sentence = auditSentence({ ...row, actor, action: 'keys.rotate' });
+  expect(sentence).toBe('The server rotated the signing key');
+});
