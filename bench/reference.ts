@@ -35,6 +35,7 @@ const store = await openStore();
 const sessions = new Map<string, string>();
 const runs = new Map<string, Run>();
 const runsKept = 20_000;
+const absent = { error: 'not_found' };
 
 async function openStore(): Promise<ReferenceStore> {
   if (values.store === 'mem') return openMemory();
@@ -43,17 +44,20 @@ async function openStore(): Promise<ReferenceStore> {
 }
 
 createServer((request, response) => {
-  const [, , kind, sessionId = '', , runId = '', tail] = (request.url ?? '').split('/');
+  const [, , kind, sessionId = '', part, runId = '', tail] = (request.url ?? '').split('/');
   if (kind === undefined) return answer(response, 200, { status: 'ready' });
   if (request.method === 'POST') {
-    return readJson(request, (body) =>
+    const isKnown = kind === 'sessions' && (sessionId === '' || sessions.has(sessionId));
+    const isRun = part === 'runs' && runId === '';
+    if (!isKnown || (sessionId !== '' && !isRun)) return answer(response, 404, absent);
+    return readJson(request, response, (body) =>
       sessionId === ''
         ? openSession(response, String(body['agent_name']))
         : startRun(response, sessionId, body),
     );
   }
   const run = runs.get(runId);
-  if (run === undefined) return answer(response, 404, { error: 'not_found' });
+  if (run === undefined) return answer(response, 404, absent);
   if (tail === undefined) return answer(response, 200, view(run));
   void follow(response, run, Number(request.headers['last-event-id'] ?? 0));
 }).listen(Number(values.port), '127.0.0.1');
@@ -190,14 +194,22 @@ function forgetOldest(): void {
   store.forget(oldest);
 }
 
+/** A body that cannot be used is refused: other callers of the server go on. */
 function readJson(
   request: IncomingMessage,
+  response: ServerResponse,
   use: (body: Readonly<Record<string, unknown>>) => void,
 ): void {
   let text = '';
   request.setEncoding('utf8');
   request.on('data', (part: string) => (text += part));
-  request.on('end', () => use(JSON.parse(text) as Record<string, unknown>));
+  request.on('end', () => {
+    try {
+      use(JSON.parse(text) as Record<string, unknown>);
+    } catch {
+      answer(response, 400, { error: 'bad_request' });
+    }
+  });
 }
 
 function answer(response: ServerResponse, status: number, body: unknown): void {

@@ -19,6 +19,7 @@ export interface Manifest {
   readonly license: string;
   readonly type: string;
   readonly engines?: Readonly<Record<string, string>>;
+  readonly bin?: Readonly<Record<string, string>>;
   readonly exports?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
@@ -28,7 +29,7 @@ export interface Manifest {
 /** One after the other: each is compiled against the declarations of those before it. The SDK has a build of its own. */
 const order = publishedPackages.filter((name) => name !== 'sdk');
 
-/** Builds contract, api-page, agent, server and cli below a folder that holds the built SDK as `sdk`. */
+/** Builds contract, api-page, agent, server, cli and conformance below a folder that holds the built SDK as `sdk`. */
 export async function buildPackages(folder: string): Promise<void> {
   // Declarations that are compiled against name packages of their own.
   const link = join(folder, 'node_modules');
@@ -47,9 +48,10 @@ async function buildPackage(name: (typeof order)[number], folder: string): Promi
   const manifest = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as Manifest;
   const sources = Object.values(manifest.exports ?? { '.': './src/main.ts' });
   const files = sources.map((path) => join(home, path));
-  const isBundle = name === 'server' || name === 'cli';
+  const isProgram = name === 'cli' || name === 'conformance';
+  const isBundle = name === 'server' || isProgram;
   // A program declares nothing.
-  if (name !== 'cli') {
+  if (!isProgram) {
     const config = join(folder, `tsconfig.${name}.json`);
     const options = compilation(home, folder, { emitDeclarationOnly: isBundle });
     await writeFile(config, JSON.stringify({ ...options, files, include: [] }));
@@ -76,7 +78,7 @@ async function buildPackage(name: (typeof order)[number], folder: string): Promi
       await cp(join(root, file), join(built, 'dist/pages', file), { recursive: true });
     }
   }
-  if (name === 'cli') {
+  if (isProgram) {
     await cp(join(home, 'bin'), join(built, 'bin'), { recursive: true });
   }
 }
@@ -115,12 +117,11 @@ function compilation(home: string, folder: string, more: object) {
 
 function published(manifest: Manifest) {
   const { name, version, description, license, type, engines, dependencies } = manifest;
-  const { peerDependencies, peerDependenciesMeta } = manifest;
+  const { peerDependencies, peerDependenciesMeta, bin } = manifest;
   const entries = Object.entries(manifest.exports ?? {}).map(([entry, source]) => {
     const path = source.replace('./src/', './dist/').replace(/\.ts$/, '');
     return [entry, { types: `${path}.d.ts`, default: `${path}.js` }] as const;
   });
-  const isProgram = entries.length === 0;
   return {
     name,
     version,
@@ -132,9 +133,7 @@ function published(manifest: Manifest) {
     // Optional all of them: npm installs none, and warns of a version that does not fit.
     peerDependencies,
     peerDependenciesMeta,
-    ...(isProgram
-      ? { bin: { convoke: 'bin/convoke.mjs' } }
-      : { exports: Object.fromEntries(entries) }),
+    ...(bin === undefined ? { exports: Object.fromEntries(entries) } : { bin }),
   };
 }
 

@@ -28,6 +28,7 @@ export const inlined = {
     'zod',
   ],
   cli: ['@convoke/sdk', 'commander'],
+  conformance: [],
 } as const;
 
 export interface Bundle {

@@ -31,3 +31,24 @@ export function readPlants() {
       };
     });
 }
+
+/**
+ * The plants that words choose: by a part of their name, or with a slash those tests by a part of their path.
+ * @param {Plant[]} plants
+ * @param {string[]} words
+ * @returns {Plant[]}
+ */
+export function choosePlants(plants, words) {
+  if (words.length === 0) return plants;
+  const [paths, names] = [words.filter(isPath), words.filter((word) => !isPath(word))];
+  return plants.flatMap((plant) => {
+    if (names.some((part) => plant.name.includes(part))) return [plant];
+    const tests = plant.tests.filter(({ file }) => paths.some((part) => file.includes(part)));
+    return tests.length === 0 ? [] : [{ ...plant, tests }];
+  });
+}
+
+/** @param {string} word */
+function isPath(word) {
+  return word.includes('/');
+}

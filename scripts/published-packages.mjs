@@ -6,4 +6,5 @@ export const publishedPackages = /** @type {const} */ ([
   'sdk',
   'server',
   'cli',
+  'conformance',
 ]);

@@ -1,13 +1,14 @@
 // npm run test:planted: plants one known bug at a time in a copy of the checkout and runs the tests that must catch it.
 // Fails if a bug is not noticed, or if its patch no longer applies. Arguments choose plants by a part of their name:
-// `npm run test:planted -- lease`.
+// `npm run test:planted -- lease`. One with a slash chooses tests by a part of their path, and runs only these:
+// `npm run test:planted -- conformance/`.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { copyCheckout } from './copy-checkout.mjs';
 import { launch } from './launch.mjs';
-import { readPlants } from './plants.mjs';
+import { choosePlants, readPlants } from './plants.mjs';
 import { mustRun, runQuietly } from './processes.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -16,9 +17,7 @@ const testLimitMs = 5 * 60_000;
 
 await launch(async () => {
   const wanted = process.argv.slice(2);
-  const plants = readPlants().filter(
-    ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
-  );
+  const plants = choosePlants(readPlants(), wanted);
   const folder = mkdtempSync(join(tmpdir(), 'convoke-planted-'));
   let survived = 0;
   try {

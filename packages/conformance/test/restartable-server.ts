@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  createServerFolder,
+  readQuickstart,
+} from '../../server/test/faults/support/server-folder.ts';
+import { ServerProcess } from '../../server/test/faults/support/server-process.ts';
+import { type DatabaseKind, createLocation } from '../../server/test/support/databases.ts';
+import { writeAgents } from '../src/agents.ts';
+
+export interface RestartableServer {
+  /** Options of the kit for this server, its owner and a restart with SIGKILL. */
+  readonly options: readonly string[];
+  /** Secrets are given in the environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What may appear in no report. */
+  readonly secrets: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Convoke in a process of its own, with the agents of the kit and a command that kills and starts it. */
+export async function startRestartable(kind: DatabaseKind): Promise<RestartableServer> {
+  const database = kind === 'sqlite' ? {} : { CONVOKE_DATABASE_URL: await createLocation(kind) };
+  // A lease long enough for a busy machine, and a rate that the kit reaches only where it wants to.
+  const settings = {
+    ...database,
+    CONVOKE_LEASE_SECONDS: '5',
+    CONVOKE_MANAGEMENT_RATE_PER_MINUTE: '400',
+  };
+  const folder = await createServerFolder({ agents: {}, settings });
+  await writeAgents(folder.agentsDir);
+  let server = await ServerProcess.start(folder);
+  const control = createServer((_, response) => {
+    void (async () => {
+      await server.kill();
+      server = await ServerProcess.start(folder);
+      response.end();
+    })().catch(() => response.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(control, 'listening');
+  const { port } = control.address() as AddressInfo;
+  const { base_url, client_id, client_secret, owner_token } = readQuickstart(folder);
+  const restart = `${process.execPath} -e "fetch('http://127.0.0.1:${port}/').then((r) => r.text())"`;
+  return {
+    options: ['--base-url', base_url, '--client-id', client_id, '--restart', restart],
+    env: { CONVOKE_CLIENT_SECRET: client_secret, CONVOKE_OWNER_TOKEN: owner_token },
+    secrets: [client_secret, owner_token],
+    async close() {
+      control.close();
+      await server.kill();
+      folder.remove();
+    },
+  };
+}
