@@ -15,6 +15,8 @@ export interface DevServer {
   readonly place: string;
   /** What it printed when it had started. */
   readonly welcome: string;
+  /** What it wrote to standard error so far. */
+  readonly errors: () => string;
   /** Of the server, as the welcome names it. */
   readonly processId: number;
   /** What `.convoke/quickstart.json` says. */
@@ -50,7 +52,12 @@ async function start(
   const server = spawn(process.execPath, [programPath('convoke'), 'dev'], {
     cwd: place,
     env: { PATH: process.env['PATH'], ...compileCache, CONVOKE_PORT: port, ...settings },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let errors = '';
+  server.stderr.on('data', (text: Buffer) => {
+    process.stderr.write(text);
+    errors += text.toString();
   });
   const dead = once(server, 'exit');
   // The server prints its welcome at once, so it arrives in one piece.
@@ -65,6 +72,7 @@ async function start(
   return {
     place,
     welcome,
+    errors: () => errors,
     processId: Number(/, process (\d+) /.exec(welcome)?.[1]),
     quickstart,
     async restart(more) {
