@@ -2,7 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readPlants } from '../scripts/plants.mjs';
+import { caught, hidden, missed } from '../packages/conformance/test/plants.ts';
+import { choosePlants, readPlants } from '../scripts/plants.mjs';
 import { files, root, textOf } from './repository.ts';
 
 const plants = readPlants();
@@ -24,6 +25,25 @@ test.each(plants.map((plant) => [plant.name, plant] as const))(
 test('every patch is one of them', () => {
   expect(plants.length).toBeGreaterThan(20);
   expect(files(/^test\/planted\//)).toHaveLength(plants.length);
+});
+
+// D-232. A new patch that the conformance kit does not catch gets a line in packages/conformance/test/plants.ts.
+test('of each patch it is known whether the conformance kit catches it, and it catches most that a client can see', () => {
+  const listed = [caught, missed].flatMap(Object.keys).concat(Object.values(hidden).flat());
+  expect(plants.map(({ name }) => name).filter((name) => !listed.includes(name))).toEqual([]);
+  const named = choosePlants(plants, ['conformance/']).map(({ name }) => name);
+  expect(named).toEqual(Object.keys(caught).toSorted());
+  expect(named.length).toBeGreaterThanOrEqual(Object.keys(missed).length);
+});
+
+test('plants are chosen by a part of their name, or of the path of a test', () => {
+  const namesOf = (...words: string[]) => choosePlants(plants, words).map(({ name }) => name);
+  expect(namesOf()).toHaveLength(plants.length);
+  expect(namesOf('cursor-skips')).toEqual(['cursor-skips-event']);
+  const [plant] = choosePlants(plants, ['conformance/']);
+  expect(plant?.tests.map(({ file }) => file)).toEqual([
+    'packages/conformance/test/convoke.fault.test.ts',
+  ]);
 });
 
 /** The text of a test file and of the suites it imports: a suite that several files run has the titles. */
