@@ -37,6 +37,10 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
     /_API_KEY=… npm start$/,
     /^npx convoke (chat assistant|invoke (assistant|acp-example) .*)$/,
   ],
+  'it needs an editor or an assistant that starts it; packages/cli/test/faces runs it': [
+    /^npx convoke (acp|mcp)\b/,
+    /^claude mcp add /,
+  ],
   'it needs a person in a browser': [/^npx convoke login /],
   'it measures for minutes; bench/bench.alone.test.ts runs the parts': [
     /^node (\.\.\/\.\.\/)?scripts\/run\.mjs (bench\/)?[\w-]+\.ts/,
@@ -59,6 +63,10 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
     [/^npx convoke agents rehearse cashier /],
   'test/cluster-guide.alone.test.ts runs it': [/^npx convoke export \| /],
   'it needs an empty PostgreSQL': [/ pg_(dump|restore) /, /^npx convoke serve --role api$/],
+  'packages/conformance/test runs it': [
+    /^npx @convoke\/conformance /,
+    /^export CONVOKE_(BASE_URL|CLIENT_ID)=/,
+  ],
   'packages/sdk/test/generated-client.alone.test.ts runs it': [/^npx openapi-typescript /],
 };
 

@@ -21,6 +21,8 @@ const mayImport: Record<string, readonly string[]> = {
   'console/screens': consoleBelow('screens'),
   'console/frame': consoleBelow('frame'),
   'console/main': consoleBelow('main'),
+  // Written from the specification alone (D-227).
+  conformance: [],
   cli: ['agent', 'contract', 'sdk', 'server/index', 'server/config'],
   'server/domain': ['contract'],
   'server/ports': rules,
@@ -67,6 +69,7 @@ const compositions: readonly string[] = ['server/compose', 'server/operate'];
 // Parts that are pure, or that a browser loads, choose their packages from a list; the others are free.
 const mayUse: Record<string, readonly string[]> = {
   contract: ['zod'],
+  conformance: ['node:'],
   // Asked with a time it is pure: it reads no clock.
   'server/domain': ['croner'],
   'server/ports': ['node:'],

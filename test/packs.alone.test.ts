@@ -32,7 +32,7 @@ afterAll(() => removeFolder(folder));
 
 test.each(names)('%s holds no sources, no tests and no settings of the repository', (name) => {
   const allowed =
-    /^(package\.json|LICENSE|THIRD-PARTY-LICENSES\.md|README\.md|bin\/convoke\.mjs|.*\.(c?js|d\.ts|sql)|dist\/pages\/.*\.md|dist\/console\/.*|dist\/python\/(launch\.sh|convoke_agent\/(\w+\.py|py\.typed)))$/;
+    /^(package\.json|LICENSE|THIRD-PARTY-LICENSES\.md|README\.md|bin\/convoke(-conformance)?\.mjs|.*\.(c?js|d\.ts|sql)|dist\/pages\/.*\.md|dist\/console\/.*|dist\/python\/(launch\.sh|convoke_agent\/(\w+\.py|py\.typed)))$/;
   const files = packed.get(name) ?? [];
   expect(files.filter((path) => !allowed.test(path) || /(^|\/)test\//.test(path))).toEqual([]);
   expect(files).toContain('package.json');
@@ -61,12 +61,12 @@ test('the server brings its migrations, the built console and the Python kit alo
   expect(packed.get('server')).toContain('dist/python/convoke_agent/__main__.py');
 });
 
-test.each(['server', 'cli'] as const)(
+test.each(['server', 'cli', 'conformance'] as const)(
   '%s is a bundle, with the licenses of what is in it',
   (name) => {
     const files = packed.get(name) ?? [];
     const programs = files.filter((path) => /^dist\/(?!console\/).*\.c?js$/.test(path));
-    expect(programs.length).toBeLessThan(80);
+    expect(programs.length).toBeLessThan(120);
     expect(files).toContain('THIRD-PARTY-LICENSES.md');
   },
 );
@@ -176,6 +176,9 @@ async function worksOnOldNode(version: string): Promise<void> {
       ),
     });
   }
+  const kit = ['node_modules/@convoke/conformance/bin/convoke-conformance.mjs', '--list'];
+  const listed = spawnSync(node, kit, { cwd: project, encoding: 'utf8' });
+  expect(listed).toMatchObject({ status: 0, stderr: '', stdout: expect.stringMatching(/^6-r2 /m) });
   const ancient = `data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '18.20.8' })`;
   const tooOld = ['--import', ancient, 'node_modules/convoke/bin/convoke.mjs'];
   const told = spawnSync(node, [...tooOld, 'agents'], { cwd: project, encoding: 'utf8' });
@@ -202,12 +205,13 @@ test('the types of every package hold in a project that uses them', async () => 
     import { createDocs } from '@convoke/api-page';
     import { errors, openApiDocument } from '@convoke/contract';
     import { Convoke } from '@convoke/sdk';
+    import { ConvokeChatTransport } from '@convoke/sdk/ai-sdk';
     import { openFile } from '@convoke/sdk/node';
     import { type Config, readConfig, runServer } from '@convoke/server';
     import { settingTable } from '@convoke/server/config';
     export const config: Config = readConfig({});
     export const port: number = config.port;
-    export const unused = [createDocs, errors, openApiDocument, Convoke, openFile, runServer, settingTable];
+    export const unused = [createDocs, errors, openApiDocument, Convoke, ConvokeChatTransport, openFile, runServer, settingTable];
     // @ts-expect-error: a port is a number.
     export const wrong: string = config.port;`;
   await writeFile(join(project, 'program.ts'), code);
