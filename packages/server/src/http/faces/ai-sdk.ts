@@ -1,28 +1,17 @@
-import {
-  type UiChunk,
-  type UiMessage,
-  UiStream,
-  isTerminalRunStatus,
-  parseEventId,
-} from '@convoke/contract';
+import { type UiChunk, UiStream, isTerminalRunStatus, parseEventId } from '@convoke/contract';
 import { answerPending } from '../../app/interactions.ts';
 import { refuse } from '../../app/refusal.ts';
 import { logOf } from '../../app/runs/run-log.ts';
 import { getRun, listRuns } from '../../app/runs/runs.ts';
-import { findStarted, startRun } from '../../app/runs/start-run.ts';
-import { getSession } from '../../app/sessions.ts';
 import type { Services } from '../../app/services.ts';
-import { lackScope } from '../../auth/gate.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
-import { acceptedPrompt } from '../../domain/agent.ts';
-import type { JsonObject } from '../../domain/json.ts';
 import type { Run } from '../../domain/run/run.ts';
-import { actorOf, clientOf } from '../actor.ts';
+import { actorOf } from '../actor.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Call, Handlers, RawReply } from '../handler.ts';
 import { usageOf } from '../views/runs.ts';
 import { type FaceEncoder, type FaceParts, sendFace } from './face-stream.ts';
-import { filesOfMessage, namesOf } from './message-files.ts';
+import { requireScope, startOfMessage } from './message-run.ts';
 import { eventsInstead, hasNoLog, readVoids } from './run-history.ts';
 import { type ReadMessage, readUiMessage } from './ui-message.ts';
 import { messagesOf } from './ui-history.ts';
@@ -47,7 +36,7 @@ export function aiSdkRoutes(
       }
       const message = readUiMessage(call.body.messages);
       if (message.role === 'user') {
-        const run = await start(services, call, message);
+        const run = await startOfMessage(services, call, message);
         return stream(services, parts, { ...call, run });
       }
       const run = await answer(services, call, message);
@@ -69,43 +58,17 @@ export function aiSdkRoutes(
       const sessionId = params.session_id;
       const list = { ...query, order: 'desc' as const };
       const { items, next } = await parts.cursors.page(`ui_messages:${sessionId}`, list, {
-        read: (page) => listRuns(services, caller.scope, { sessionId, filter: {}, page }),
-        idOf: (run) => run.id,
+        read: async (page) =>
+          messagesOf(
+            services,
+            await listRuns(services, caller.scope, { sessionId, filter: {}, page }),
+          ),
+        idOf: ({ runId }) => runId,
       });
-      const messages: UiMessage[] = [];
-      for (const run of items.toReversed()) messages.push(...(await messagesOf(services, run)));
+      const messages = items.toReversed().flatMap((run) => run.messages);
       return { status: 200, body: { messages, ...next } };
     },
   };
-}
-
-/** Starts the run of a user's message, or finds the one that it started before. */
-async function start(
-  services: Services,
-  { caller, params, chargeRate }: Pick<Send, 'caller' | 'params' | 'chargeRate'>,
-  message: Extract<ReadMessage, { role: 'user' }>,
-): Promise<Run> {
-  const at = { sessionId: params.session_id, idempotencyKey: `ai-sdk:${message.id}` };
-  // Before the key is claimed, which happens in any session.
-  await getSession(services, caller.scope, at.sessionId);
-  const prompt = message.text === '' ? namesOf(message.files) : message.text;
-  const known = await findStarted(services, caller.scope, at);
-  // Files of a message are stored once: what is compared of a repetition is its text.
-  if (known !== undefined && message.files.length > 0) {
-    const isSame = acceptedPrompt(JSON.parse(known.input) as JsonObject) === prompt;
-    return isSame ? known : refuse('idempotency_conflict');
-  }
-  const mayStore = () => needScope(caller, 'files:write');
-  const files = await filesOfMessage(services, caller.scope, { ...at, ...message, mayStore });
-  const started = await startRun(services, caller.scope, {
-    ...at,
-    input: { prompt, ...(files.length > 0 && { files }) },
-    clientId: clientOf(caller),
-    createdBy: caller.actor.id,
-    isRefusedWhileWaiting: true,
-    chargeRate,
-  });
-  return started.resource;
 }
 
 /** Answers what is still pending of what the message shows. Returns the run of these interactions. */
@@ -116,7 +79,7 @@ async function answer(
 ): Promise<Run> {
   const sessionId = params.session_id;
   const by = actorOf(caller, request);
-  if (answers.length > 0) needScope(caller, 'interactions:write');
+  if (answers.length > 0) requireScope(caller, 'interactions:write');
   let runId: Run['id'] | undefined;
   for (const { key, body } of answers) {
     const answered = await answerPending(services, caller.scope, { sessionId, key, body, by });
@@ -127,10 +90,6 @@ async function answer(
     return refuse('invalid_body', { message });
   }
   return getRun(services, caller.scope, { sessionId, runId });
-}
-
-function needScope({ scopes }: ApplicationCaller, scope: 'files:write' | 'interactions:write') {
-  if (!scopes.has(scope)) lackScope([scope]);
 }
 
 /** What the reader has of the run. */

@@ -2,7 +2,7 @@ import { type TurnEvent, type VoidText, formatEventId, voidTextIn } from '@convo
 import { logOf, readLog } from '../../app/runs/run-log.ts';
 import type { Services } from '../../app/services.ts';
 import type { RunEvent } from '../../domain/run/run-event.ts';
-import type { Run } from '../../domain/run/run.ts';
+import { type Run, attemptOf } from '../../domain/run/run.ts';
 import { eventsOf } from './face-stream.ts';
 
 /** What a history shows of one run (D-195). A longer one is shown as its text. */
@@ -14,6 +14,8 @@ export async function readVoids(
   services: Pick<Services, 'store'>,
   run: Run,
 ): Promise<readonly VoidText[]> {
+  // Text is discarded only with an attempt that was lost, and most runs have one attempt.
+  if (attemptOf(run) === 1) return [];
   const voids: VoidText[] = [];
   let after = 0;
   while (after < run.lastSeq) {
@@ -25,13 +27,21 @@ export async function readVoids(
 }
 
 /** The events of a run, or what stands for them when they were deleted or are too many. */
-export async function readEvents(
+export interface RunHistory {
+  readonly events: readonly TurnEvent[];
+  readonly isTruncated: boolean;
+  /** What was read of the log for it. */
+  readonly bytes: number;
+}
+
+export async function readHistory(
   services: Pick<Services, 'store'>,
   run: Run,
-): Promise<{ readonly events: readonly TurnEvent[]; readonly isTruncated: boolean }> {
+): Promise<RunHistory> {
   const { events, isCut } = await readLog(services, logOf(run), { after: 0, ...bounds });
   const isTruncated = isCut || isGone(events);
-  return { events: isTruncated ? eventsInstead(run) : eventsOf(events), isTruncated };
+  const bytes = events.reduce((sum, { body }) => sum + body.length, 0);
+  return { events: isTruncated ? eventsInstead(run) : eventsOf(events), isTruncated, bytes };
 }
 
 /** Whether the events of an ended run were deleted: the one that is left is rebuilt from the run's row (D-245). */

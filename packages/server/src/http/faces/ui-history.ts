@@ -1,25 +1,45 @@
-import { type UiMessage, type UiPart, assistantMessage, fileId } from '@convoke/contract';
+import { type UiMessage, type UiPart, assistantMessage, fileId, limits } from '@convoke/contract';
 import type { Services } from '../../app/services.ts';
 import { acceptedPrompt } from '../../domain/agent.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Run } from '../../domain/run/run.ts';
+import type { CutPage } from '../../ports/page.ts';
 import { usageOf } from '../views/runs.ts';
-import { readEvents } from './run-history.ts';
+import { readHistory } from './run-history.ts';
 
 /** The messages of one run: the user's, and the assistant's once there is something of it. */
+export interface RunMessages {
+  readonly runId: Run['id'];
+  readonly messages: readonly UiMessage[];
+}
+
+/** The messages of these runs, as far as their logs fit into a page; the first run is shown whatever its size (D-276). */
 export async function messagesOf(
   services: Pick<Services, 'store'>,
+  { items, isCut }: CutPage<Run>,
+): Promise<CutPage<RunMessages>> {
+  const shown: RunMessages[] = [];
+  let bytes = 0;
+  for (const run of items) {
+    const { messages, bytes: ofRun } = await messagesOfRun(services, run);
+    bytes += ofRun;
+    if (shown.length > 0 && bytes > limits.pageMaxBytes) return { items: shown, isCut: true };
+    shown.push({ runId: run.id, messages });
+  }
+  return { items: shown, isCut };
+}
+
+async function messagesOfRun(
+  services: Pick<Services, 'store'>,
   run: Run,
-): Promise<readonly UiMessage[]> {
+): Promise<{ readonly messages: readonly UiMessage[]; readonly bytes: number }> {
   const { id: runId, sessionId } = run;
   const parts = await inputParts(services, run);
   const asked: UiMessage = { id: `${runId}-input`, role: 'user', parts };
-  const { events, isTruncated } = await readEvents(services, run);
-  if (events.length === 0) return [asked];
-  return [
-    asked,
-    assistantMessage({ sessionId, runId, isTruncated, usage: () => usageOf(run) }, events),
-  ];
+  const { events, isTruncated, bytes } = await readHistory(services, run);
+  if (events.length === 0) return { messages: [asked], bytes };
+  const shown = { sessionId, runId, isTruncated, usage: () => usageOf(run) };
+  return { messages: [asked, assistantMessage(shown, events)], bytes };
 }
 
 async function inputParts(

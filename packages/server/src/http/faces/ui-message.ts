@@ -1,13 +1,12 @@
 import {
   type InteractionKey,
-  type Json,
-  type JsonObject,
   askUserTool,
   idPattern,
   interactionKey,
   limits,
 } from '@convoke/contract';
 import { refuse } from '../../app/refusal.ts';
+import { type Json, type JsonObject, isObject } from '../../domain/json.ts';
 
 /** A message of the AI SDK's UI, as far as it is read: the library owns its shape (D-193). */
 export type ReadMessage =
@@ -104,10 +103,6 @@ function isQuestion({ type, toolName }: JsonObject): boolean {
 
 function textOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalid(what: string): never {

@@ -18,12 +18,20 @@ const several = {
   ],
 };
 
+/** The log of a run is much larger than the run: 100 times its prompt. */
+const loud = {
+  description: 'Emits',
+  script: [
+    { repeat: { times: 100, steps: [{ emit: { type: 'loud', data: { text: '{{prompt}}' } } }] } },
+  ],
+};
+
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
 
 describe.each(databaseKinds)('the chat of the AI SDK on %s', (database) => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startServer({ database, agents: { ...usualAgents, several } });
+    server = await startServer({ database, agents: { ...usualAgents, several, loud } });
   });
 
   async function open(agent: string, query = '') {
@@ -182,6 +190,36 @@ describe.each(databaseKinds)('the chat of the AI SDK on %s', (database) => {
     const { body: older } = await server.send('list_ui_messages', { params, query });
     expect(texts(older.messages)).toEqual(['one', 'one (run 1)']);
     expect(older.next_cursor).toBeUndefined();
+  });
+
+  test('a page of a history ends where the logs of its runs would be too large together (D-276)', async () => {
+    const session = await openSession(server, 'loud');
+    for (let run = 0; run < 3; run += 1) {
+      await ended(server, await startRun(server, session, 'x'.repeat(35_000)));
+    }
+    const params = { session_id: session.id };
+    const { body } = await server.send('list_ui_messages', { params });
+    expect(body.messages).toHaveLength(2 * 2);
+    const query = { cursor: body.next_cursor ?? '' };
+    const { body: older } = await server.send('list_ui_messages', { params, query });
+    expect(older.messages).toHaveLength(2);
+    expect(older.next_cursor).toBeUndefined();
+  });
+
+  test('a message with a file that is sent twice at once starts one run', async () => {
+    const { id } = await openSession(server, 'echo');
+    const url = `data:text/plain;base64,${Buffer.from('content').toString('base64')}`;
+    const file = { type: 'file', mediaType: 'text/plain', filename: 'a.txt', url };
+    const parts = [{ type: 'text', text: 'see' }, file];
+    const body = { messages: [{ id: 'both', role: 'user', parts }] };
+    const send = async () => {
+      const reader = await server.stream(`/v1/sessions/${id}/ai-sdk`, { method: 'POST', body });
+      reader.close();
+      return reader.headers.get('x-run-id');
+    };
+    const runs = await Promise.all(Array.from({ length: 8 }, send));
+    expect(new Set(runs).size).toBe(1);
+    expect(runs[0]).toMatch(/^run_/);
   });
 
   test('a session without a run has nothing to resume', async () => {
