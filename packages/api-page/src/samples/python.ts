@@ -1,5 +1,6 @@
-import { type OperationId, operations } from '@convoke/contract';
+import type { OperationId } from '@convoke/contract';
 import type { Call } from './call.ts';
+import { sampleOf } from './client-sample.ts';
 import { plainPythonOf } from './plain-python.ts';
 import type { Plain } from './sdk.ts';
 
@@ -111,13 +112,5 @@ admin = ConvokeAdmin(base_url=base_url, token=token, organization_id=organizatio
 
 /** Renders the operation as a call of the Python client. */
 export function pythonOf(call: Call): string | undefined {
-  const { operationId } = call.operation;
-  const operation = Object.values(operations).find(({ id }) => id === operationId);
-  const text =
-    operation !== undefined && 'sdk' in operation
-      ? plainPythonOf(call, operation)
-      : Object.entries(calls).find(([id]) => id === operationId)?.[1];
-  if (text === undefined || operationId === 'issue_token') return text;
-  const connection = text.includes('admin.') ? connections.admin : connections.convoke;
-  return `${connection}\n\n${text}`;
+  return sampleOf(call, { plain: plainPythonOf, calls, connections });
 }

@@ -1,5 +1,6 @@
-import { type OperationId, type Operations, operations } from '@convoke/contract';
+import { type OperationId, type Operations } from '@convoke/contract';
 import type { Call } from './call.ts';
+import { sampleOf } from './client-sample.ts';
 import { plainCallOf } from './plain-sdk.ts';
 
 /** Operations whose method is generated; so is their example. */
@@ -125,13 +126,5 @@ const admin = new ConvokeAdmin({ baseUrl, token, organizationId });`,
 
 /** Renders the operation as a call of the SDK. */
 export function sdkOf(call: Call): string | undefined {
-  const { operationId } = call.operation;
-  const operation = Object.values(operations).find(({ id }) => id === operationId);
-  const text =
-    operation !== undefined && 'sdk' in operation
-      ? plainCallOf(call, operation)
-      : Object.entries(calls).find(([id]) => id === operationId)?.[1];
-  if (text === undefined || operationId === 'issue_token') return text;
-  const connection = text.includes('admin.') ? connections.admin : connections.convoke;
-  return `${connection}\n\n${text}`;
+  return sampleOf(call, { plain: plainCallOf, calls, connections });
 }

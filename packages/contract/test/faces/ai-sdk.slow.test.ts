@@ -211,7 +211,7 @@ test('void text of an earlier step cuts the connection, and a replay does not sh
   expect([textOf(await built(replayed.chunks)), replayed.stream.mustCut]).toEqual(['again', false]);
 });
 
-test('a request that nobody answered before the run ended is no longer asked', async () => {
+test('a request that was not answered before the run ended is no longer asked', async () => {
   const events = at(...shownThenAsked, ['run_cancelled', {}]);
   const { chunks } = chunksOf(events, { isHeld: true });
   const message = await built(chunks);
