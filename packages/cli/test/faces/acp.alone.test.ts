@@ -1,69 +1,25 @@
 // `convoke acp` as editors use it: the client of the protocol's own SDK starts the command, against a real server.
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
-import { Convoke } from '@convoke/sdk';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { acpHarness } from '../../../server/src/harness/acp/harness.ts';
 import { systemClock } from '../../../server/src/runtime/clock.ts';
 import { acpAgent } from '../../../server/test/harness/acp/use-acp-agent.ts';
 import { Sitting, allowing } from '../../../server/test/harness/sittings.ts';
 import { recordingLog } from '../../../server/test/support/agent-folders.ts';
 import { eventually } from '../../../server/test/support/eventually.ts';
-import { type DevServer, startDevServer } from '../../../../test/dev-server.ts';
 import { root, textOf } from '../../../../test/repository.ts';
-import { requireSandbox } from '../../../../test/services.ts';
-import { paymentsIn, writeAgents } from '../agent-programs.ts';
-import {
-  type CommandLine,
-  createCommandLine,
-  mainPath,
-  manyProcessesMs,
-  ownEnvironment,
-} from '../command-line.ts';
+import { paymentsIn } from '../agent-programs.ts';
+import { mainPath, ownEnvironment } from '../command-line.ts';
 import { type Editor, type Person, openEditor } from './acp-editor.ts';
+import { useFaceServer } from './face-server.ts';
 import { unconfined } from './unconfined.ts';
 
-vi.setConfig({ testTimeout: manyProcessesMs, hookTimeout: manyProcessesMs });
-
-const agents: Readonly<Record<string, string>> = {
-  lasting:
-    'framework: scripted\nscript: [{ repeat: { times: 10000, steps: [{ say: "tick " }, { sleep_ms: 50 }] } }]\n',
-  patient:
-    'framework: scripted\nscript: [{ ask: { question: "Which colour?" } }, { say: "It is {{answer}}." }]\n',
-};
-
-let server: DevServer;
-let settings: CommandLine;
-let convoke: Convoke;
-beforeAll(async () => {
-  requireSandbox();
-  server = await startDevServer(async (place) => {
-    for (const [name, more] of Object.entries(agents)) {
-      const head = `schema: 1\nname: ${name}\ndescription: For a test\n`;
-      await mkdir(join(place, 'agents', name));
-      await writeFile(join(place, 'agents', name, 'agent.yaml'), head + more);
-    }
-    await writeAgents(place, 'pays');
-  });
-  settings = await createCommandLine(server.place);
-  const { base_url: baseUrl = '', client_id = '', client_secret = '' } = server.quickstart;
-  convoke = new Convoke({ baseUrl, clientId: client_id, clientSecret: client_secret });
-});
-afterAll(async () => {
-  await settings.remove();
-  await server.stop();
-});
+const faces = useFaceServer();
 
 async function open(agent: string, person: Person = {}): Promise<Editor> {
-  const env = ownEnvironment(settings.settings);
-  const program = {
-    command: process.execPath,
-    args: [mainPath, 'acp', agent],
-    env,
-    cwd: server.place,
-  };
-  const editor = await openEditor(program, person);
+  const editor = await openEditor(faces().program('acp', agent), person);
   onTestFinished(() => editor.close());
   return editor;
 }
@@ -81,7 +37,7 @@ function endsIn(updates: readonly SessionUpdate[]) {
 }
 
 async function runsOf(sessionId: string) {
-  return (await convoke.sessions.at(sessionId).runs.list().page()).items;
+  return (await faces().convoke.sessions.at(sessionId).runs.list().page()).items;
 }
 
 describe('a turn', () => {
@@ -105,7 +61,9 @@ describe('a turn', () => {
     expect(endsIn(editor.updates).filter((status) => status === 'completed')).toHaveLength(2);
     expect(asked).toHaveLength(1);
     expect(asked[0]?.toolCall.rawInput).toMatchObject({ path: 'outputs/note.txt' });
-    expect((await convoke.sessions.get(sessionId)).record.labels).toEqual({ cwd: server.place });
+    expect((await faces().convoke.sessions.get(sessionId)).record.labels).toEqual({
+      cwd: faces().server.place,
+    });
   });
 
   test('offers the options of a question where the editor has no forms; a call that is denied has failed', async () => {
@@ -134,7 +92,7 @@ describe('a turn', () => {
     const sessionId = await editor.newSession();
     expect(await editor.prompt(sessionId, 'Hello')).toEqual({ stopReason: 'end_turn' });
     expect(editor.text()).toMatch(/\(waiting for permission to run write_file: http.*\/console\//);
-    const { interactions } = convoke.sessions.at(sessionId);
+    const { interactions } = faces().convoke.sessions.at(sessionId);
     expect((await interactions.pending().page()).items).toHaveLength(1);
     expect(await editor.prompt(sessionId, 'And now?')).toEqual({ stopReason: 'end_turn' });
     expect(editor.text()).toContain('You said: And now?');
@@ -147,8 +105,9 @@ describe('a turn', () => {
     let isWithdrawn = false;
     const editor = await open('patient', {
       fill: async (_form, { signal }) => {
-        const [ask] = (await convoke.interactions.list({ agent_name: 'patient' }).page()).items;
-        if (ask !== undefined) await convoke.interactions.answer(ask, { answer: 'Blue' });
+        const [ask] = (await faces().convoke.interactions.list({ agent_name: 'patient' }).page())
+          .items;
+        if (ask !== undefined) await faces().convoke.interactions.answer(ask, { answer: 'Blue' });
         await eventually(() => signal.aborted);
         isWithdrawn = true;
         return { action: 'cancel' };
@@ -212,25 +171,29 @@ describe('a session', () => {
     first.close();
 
     const editor = await open('demo', { choose: allow });
-    const listed = await editor.agent.request('session/list', { cwd: server.place });
+    const listed = await editor.agent.request('session/list', { cwd: faces().server.place });
     expect(listed.sessions.find((each) => each.sessionId === sessionId)).toMatchObject({
-      cwd: server.place,
+      cwd: faces().server.place,
       title: 'Hello',
     });
     const elsewhere = await editor.agent.request('session/list', { cwd: '/nowhere' });
     expect(elsewhere.sessions).toEqual([]);
-    await editor.agent.request('session/load', { sessionId, cwd: server.place, mcpServers: [] });
+    await editor.agent.request('session/load', {
+      sessionId,
+      cwd: faces().server.place,
+      mcpServers: [],
+    });
     expect(editor.text()).toBe(first.text());
     expect(callsIn(editor.updates)).toEqual(callsIn(first.updates));
     expect(editor.updates[0]).toMatchObject({
       sessionUpdate: 'user_message_chunk',
       content: { text: 'Hello' },
     });
-    await editor.agent.request('session/resume', { sessionId, cwd: server.place });
+    await editor.agent.request('session/resume', { sessionId, cwd: faces().server.place });
     await editor.prompt(sessionId, 'Again');
     expect(editor.text()).toContain('You said: Again');
     await editor.agent.request('session/close', { sessionId });
-    expect((await convoke.sessions.get(sessionId)).record.status).toBe('idle');
+    expect((await faces().convoke.sessions.get(sessionId)).record.status).toBe('idle');
   });
 
   test('that is closed in a turn lets its run continue', async () => {
@@ -247,7 +210,7 @@ describe('a session', () => {
 
   test('that does not exist, or is another agent’s, is refused', async () => {
     const editor = await open('demo');
-    const { id } = await convoke.sessions.create('echo');
+    const { id } = await faces().convoke.sessions.create('echo');
     for (const sessionId of ['sess_x', id]) {
       await expect(editor.prompt(sessionId, 'Hello')).rejects.toMatchObject({ code: -32602 });
       const loaded = editor.agent.request('session/load', { sessionId, cwd: '/', mcpServers: [] });
@@ -265,13 +228,16 @@ test('the settings of the guide work as they are pasted', async () => {
   };
   const [first] = Object.values(agent_servers);
   const { command = '', args = [] } = first ?? {};
-  await mkdir(join(server.place, 'node_modules/.bin'), { recursive: true });
+  await mkdir(join(faces().server.place, 'node_modules/.bin'), { recursive: true });
   await symlink(
     join(root, 'packages/cli/bin/convoke.mjs'),
-    join(server.place, 'node_modules/.bin/convoke'),
+    join(faces().server.place, 'node_modules/.bin/convoke'),
   );
-  const env = ownEnvironment(settings.settings);
-  const editor = await openEditor({ command, args, env, cwd: server.place }, { choose: allow });
+  const env = ownEnvironment(faces().settings.settings);
+  const editor = await openEditor(
+    { command, args, env, cwd: faces().server.place },
+    { choose: allow },
+  );
   onTestFinished(() => editor.close());
   await editor.prompt(await editor.newSession(), 'Hello');
   expect(editor.text()).toContain('Thank you, Captain.');
@@ -281,17 +247,16 @@ test('the server is killed in a turn: it is one run, and an editor that allows e
   const editor = await open('pays', { choose: allow });
   const sessionId = await editor.newSession();
   const turn = editor.prompt(sessionId, 'Hello');
-  await eventually(() => paymentsIn(server.place) > 0);
-  process.kill(server.processId, 'SIGKILL');
-  server = await server.restart();
+  await eventually(() => paymentsIn(faces().server.place) > 0);
+  await faces().killAndRestart();
   expect(await turn).toEqual({ stopReason: 'end_turn' });
   // The words are said again, since no step was behind them.
   expect(editor.text()).toMatch(/^I pay it\. \n\n\(interrupted, going on\)\n\n[\s\S]*1\. Yes, it/);
-  const { interactions } = convoke.sessions.at(sessionId);
+  const { interactions } = faces().convoke.sessions.at(sessionId);
   expect((await interactions.pending().page()).items).toHaveLength(1);
   expect(await editor.prompt(sessionId, '1')).toEqual({ stopReason: 'end_turn' });
   expect(editor.text()).toMatch(/Paid\.$/);
-  expect(paymentsIn(server.place)).toBe(1);
+  expect(paymentsIn(faces().server.place)).toBe(1);
   expect(await runsOf(sessionId)).toHaveLength(1);
   const later = await open('pays');
   await later.agent.request('session/load', { sessionId, cwd: '/', mcpServers: [] });
@@ -299,9 +264,9 @@ test('the server is killed in a turn: it is one run, and an editor that allows e
 });
 
 test('our own framework for such agents runs it: its person answers for the agent', async () => {
-  const { base_url = '', client_id = '', client_secret = '' } = server.quickstart;
+  const { base_url = '', client_id = '', client_secret = '' } = faces().server.quickstart;
   const env = {
-    ...ownEnvironment(settings.settings),
+    ...ownEnvironment(faces().settings.settings),
     CONVOKE_BASE_URL: base_url,
     CONVOKE_CLIENT_ID: client_id,
     CONVOKE_CLIENT_SECRET: client_secret,
@@ -312,7 +277,7 @@ test('our own framework for such agents runs it: its person answers for the agen
     settings: { command, env },
   });
   const harness = acpHarness({ sandbox: unconfined, clock: systemClock, log: recordingLog() });
-  const places = { sessionFolder: server.place, stateDir: server.place };
+  const places = { sessionFolder: faces().server.place, stateDir: faces().server.place };
   const sitting = new Sitting(harness, { name: 'nested', agent, ...places });
   onTestFinished(() => sitting.release());
   const said = await sitting.say('Hello', allowing);

@@ -1,25 +1,17 @@
 // `convoke mcp` as assistants use it: their own client libraries start the command, against a real server.
 import { spawn } from 'node:child_process';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Convoke, type SessionHandle } from '@convoke/sdk';
+import type { SessionHandle } from '@convoke/sdk';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../../server/test/support/eventually.ts';
-import { type DevServer, startDevServer } from '../../../../test/dev-server.ts';
 import { root, textOf } from '../../../../test/repository.ts';
-import { requireSandbox } from '../../../../test/services.ts';
 import { createServer } from '../../src/faces/mcp/serve.ts';
 import { OfferedAgents } from '../../src/faces/mcp/tools.ts';
-import { paymentsIn, writeAgents } from '../agent-programs.ts';
-import {
-  type CommandLine,
-  createCommandLine,
-  mainPath,
-  manyProcessesMs,
-  ownEnvironment,
-} from '../command-line.ts';
+import { paymentsIn } from '../agent-programs.ts';
+import { useFaceServer, writeAgent } from './face-server.ts';
 import {
   type Assistant,
   type CallResult,
@@ -29,48 +21,11 @@ import {
   mcpClients,
 } from './mcp-clients.ts';
 
-vi.setConfig({ testTimeout: manyProcessesMs, hookTimeout: manyProcessesMs });
-
-const agents: Readonly<Record<string, string>> = {
-  lasting:
-    'framework: scripted\nscript: [{ repeat: { times: 10000, steps: [{ say: "tick " }, { sleep_ms: 50 }] } }]\n',
-  patient:
-    'framework: scripted\nscript: [{ ask: { question: "Which colour?" } }, { say: "It is {{answer}}." }]\n',
-};
-
-let server: DevServer;
-let settings: CommandLine;
-let convoke: Convoke;
-beforeAll(async () => {
-  requireSandbox();
-  server = await startDevServer(async (place) => {
-    for (const [name, script] of Object.entries(agents)) await writeAgent(place, name, script);
-    await writeAgents(place, 'pays');
-  });
-  settings = await createCommandLine(server.place);
-  const { base_url: baseUrl = '', client_id = '', client_secret = '' } = server.quickstart;
-  convoke = new Convoke({ baseUrl, clientId: client_id, clientSecret: client_secret });
-});
-afterAll(async () => {
-  await settings.remove();
-  await server.stop();
-});
-
-/** The framework and what it needs are in `more`. */
-async function writeAgent(place: string, name: string, more: string) {
-  const head = `schema: 1\nname: ${name}\ndescription: For a test\n`;
-  await mkdir(join(place, 'agents', name));
-  await writeFile(join(place, 'agents', name, 'agent.yaml'), head + more);
-}
-
-function programOf(...words: string[]) {
-  const env = ownEnvironment(settings.settings);
-  return { command: process.execPath, args: [mainPath, 'mcp', ...words], env, cwd: server.place };
-}
+const faces = useFaceServer();
 
 describe.each(Object.entries(mcpClients))('%s', (_, connectTo) => {
   async function connect(connecting: Connecting = {}, ...words: string[]): Promise<Assistant> {
-    const assistant = await connectTo(programOf(...words), connecting);
+    const assistant = await connectTo(faces().program('mcp', ...words), connecting);
     onTestFinished(() => assistant.close());
     return assistant;
   }
@@ -189,13 +144,13 @@ describe('convoke mcp', () => {
 
   async function connect(connecting: Connecting = {}, ...words: string[]): Promise<Assistant> {
     if (connectTo === undefined) throw new Error(newest);
-    const assistant = await connectTo(programOf(...words), connecting);
+    const assistant = await connectTo(faces().program('mcp', ...words), connecting);
     onTestFinished(() => assistant.close());
     return assistant;
   }
 
   test('a run of an agent that is not offered is unknown to the model', async () => {
-    const run = await (await convoke.sessions.create('echo')).run('Secret');
+    const run = await (await faces().convoke.sessions.create('echo')).run('Secret');
     await run.wait();
     const assistant = await connect({}, 'demo');
     const result = await assistant.call('convoke_wait', { run_id: run.id });
@@ -217,8 +172,9 @@ describe('convoke mcp', () => {
   test('an answer given elsewhere wins over a form that is filled in later', async () => {
     const assistant = await connect({
       fill: async () => {
-        const found = convoke.interactions.list({ agent_name: 'patient' });
-        for await (const ask of found) await convoke.interactions.answer(ask, { answer: 'Blue' });
+        const found = faces().convoke.interactions.list({ agent_name: 'patient' });
+        for await (const ask of found)
+          await faces().convoke.interactions.answer(ask, { answer: 'Blue' });
         return accept({ answer: 'Red' });
       },
     });
@@ -245,7 +201,7 @@ describe('convoke mcp', () => {
   });
 
   test('prints nothing but the protocol, and ends when the client is gone', async () => {
-    const { stdout, code } = await settings.run(['mcp'], { input: 'no JSON\n' });
+    const { stdout, code } = await faces().settings.run(['mcp'], { input: 'no JSON\n' });
     expect({ stdout, code }).toEqual({ stdout: '', code: 0 });
   });
 
@@ -258,13 +214,13 @@ describe('convoke mcp', () => {
     };
     const { command = '', args = [] } = mcpServers['convoke'] ?? {};
     expect([command, ...args].join(' ')).toBe(line);
-    await mkdir(join(server.place, 'node_modules/.bin'), { recursive: true });
+    await mkdir(join(faces().server.place, 'node_modules/.bin'), { recursive: true });
     await symlink(
       join(root, 'packages/cli/bin/convoke.mjs'),
-      join(server.place, 'node_modules/.bin/convoke'),
+      join(faces().server.place, 'node_modules/.bin/convoke'),
     );
     if (connectTo === undefined) throw new Error(newest);
-    const assistant = await connectTo({ ...programOf(), command, args }, {});
+    const assistant = await connectTo({ ...faces().program('mcp'), command, args }, {});
     onTestFinished(() => assistant.close());
     const result = await assistant.call('echo', { prompt: 'Hello' });
     expect(result.content[0]?.text).toBe('Hello (run 1)');
@@ -280,9 +236,16 @@ describe('convoke mcp', () => {
   });
 
   test('a client hears that there is another agent', async () => {
-    const offered = new OfferedAgents(convoke, []);
+    const offered = new OfferedAgents(faces().convoke, []);
     const linkTo = async () => '';
-    const mcp = createServer({ convoke, offered, waitMs: 1, linkTo, version: '1', listMs: 50 });
+    const mcp = createServer({
+      convoke: faces().convoke,
+      offered,
+      waitMs: 1,
+      linkTo,
+      version: '1',
+      listMs: 50,
+    });
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
     const client = new Client({ name: 'test', version: '1' });
     let isHeard = false;
@@ -290,7 +253,11 @@ describe('convoke mcp', () => {
     await Promise.all([mcp.connect(ours), client.connect(theirs)]);
     onTestFinished(() => client.close());
     const before = await client.listTools();
-    await writeAgent(server.place, 'newcomer', 'framework: scripted\nscript: [{ say: Hello }]\n');
+    await writeAgent(
+      faces().server.place,
+      'newcomer',
+      'framework: scripted\nscript: [{ say: Hello }]\n',
+    );
     await eventually(() => isHeard);
     const added = (await client.listTools()).tools.length - before.tools.length;
     expect(added).toBe(1);
@@ -299,9 +266,8 @@ describe('convoke mcp', () => {
   test('the server is killed while a call waits: it is one run, and the model cannot have its payment repeated', async () => {
     const assistant = await connect({}, 'pays', '--wait', '1h');
     const called = assistant.call('pays', { prompt: 'Hello' });
-    await eventually(() => paymentsIn(server.place) > 0);
-    process.kill(server.processId, 'SIGKILL');
-    server = await server.restart();
+    await eventually(() => paymentsIn(faces().server.place) > 0);
+    await faces().killAndRestart();
     const result = await called;
     expect(result.structuredContent).toMatchObject({ status: 'waiting' });
     expect(result.content[0]?.text).toContain('Only a person can answer this.');
@@ -315,7 +281,7 @@ describe('convoke mcp', () => {
     await sessionOf(result).interactions.answer(ask?.interaction_key ?? '', { answer: label });
     const end = await assistant.call('convoke_wait', { run_id });
     expect(end.structuredContent).toMatchObject({ status: 'completed', text: 'I pay it. Paid.' });
-    expect(paymentsIn(server.place)).toBe(1);
+    expect(paymentsIn(faces().server.place)).toBe(1);
     expect(await runsOf(end)).toHaveLength(1);
   });
 });
@@ -329,7 +295,7 @@ function runOf({ structuredContent }: CallResult): string {
 }
 
 function sessionOf({ structuredContent }: CallResult): SessionHandle {
-  return convoke.sessions.at(structuredContent?.['session_id'] ?? '');
+  return faces().convoke.sessions.at(structuredContent?.['session_id'] ?? '');
 }
 
 async function pending(result: CallResult) {
@@ -342,7 +308,7 @@ async function runsOf(result: CallResult) {
 
 /** Calls of the newer era, as no library sends them; their answers in the order in which they come. */
 async function rawCalls(calls: readonly object[]): Promise<unknown[]> {
-  const { command, args, env, cwd } = programOf();
+  const { command, args, env, cwd } = faces().program('mcp');
   const child = spawn(command, args, { env, cwd, stdio: ['pipe', 'pipe', 'ignore'] });
   onTestFinished(() => void child.kill());
   const _meta = {
