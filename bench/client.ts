@@ -77,6 +77,16 @@ export class Client {
     });
   }
 
+  /** The whole text of a stream. */
+  async text(path: string): Promise<string> {
+    const response = await this.#send('GET', path, { accept: 'text/event-stream' });
+    if (response.statusCode !== 200) throw new Error(`${path} answered ${response.statusCode}`);
+    let text = '';
+    response.setEncoding('utf8');
+    for await (const part of response) text += String(part);
+    return text;
+  }
+
   /** Reads a stream to its end, and gives each event away as it comes. */
   async read(path: string, take: (event: StreamEvent) => void): Promise<void> {
     const response = await this.#send('GET', path, { accept: 'text/event-stream' });

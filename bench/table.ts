@@ -44,7 +44,7 @@ function line(row: Row, slices: Slices, isFirst: boolean): string[] {
     show(other),
     show('ref:mem'),
     ratioOf(of(mine), of(other)),
-    `${Math.round(spread(of(other)) * 100)} %`,
+    slices.has(other) ? `${Math.round(spread(of(other)) * 100)} %` : '',
     isFirst
       ? ratioOf(valuesOf(slices.get(mine), 'cpuUs'), valuesOf(slices.get(other), 'cpuUs'))
       : '',

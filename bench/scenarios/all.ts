@@ -1,6 +1,7 @@
 import type { Scenario } from '../scenario.ts';
 import { append } from './append.ts';
 import { deltasMany, deltasOne, deltasPaced } from './deltas.ts';
+import { faces } from './faces.ts';
 import { firstEvent } from './first-event.ts';
 import { history } from './history.ts';
 import { idleStreams } from './idle-streams.ts';
@@ -21,5 +22,6 @@ export const scenarios: readonly Scenario[] = [
   pacedMany,
   replay,
   idleStreams,
+  faces,
   history,
 ];

@@ -109,6 +109,27 @@ test('an answer from elsewhere appears in the page, and a stopped run is cancell
   expect(sent.messages).toBe(2);
 });
 
+test('two tabs show one conversation; one answers, the other denies, and the tool does not run', async () => {
+  const first = await open('tabs');
+  await say(first.page, 'Hi');
+  await shows(first.page, 'What should I call you?');
+  const second = await open('tabs');
+  await press(second.page, 'Captain');
+  await shows(second.page, 'Allow write_file');
+  await press(first.page, 'Deny');
+  for (const { page } of [first, second]) {
+    await shows(page, 'write_file output-denied');
+    await isReady(page);
+  }
+  expect(await shown(second.page)).toEqual(await shown(first.page));
+  expect([first.sent.messages, second.sent.messages]).toEqual([1, 0]);
+  const convoke = new Convoke(clientOf(server));
+  const [run] = (await convoke.runs.list().page()).items;
+  expect(run?.status).toBe('completed');
+  const { session_id } = run ?? { session_id: '' };
+  expect((await convoke.sessions.at(session_id).files.list().page()).items).toEqual([]);
+});
+
 test('the guide shows the page and the backend as they are', () => {
   const guide = textOf('docs/guides/chat-in-a-browser.md');
   const code = Array.from(guide.matchAll(/^```jsx?\n(.*?)^```/gms), ([, text = '']) => text);
