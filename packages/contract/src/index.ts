@@ -24,6 +24,9 @@ export {
 export { type Notice, notice, noticeTypeNames } from './events/notice.ts';
 export { type NoticeType, noticeTypes } from './events/notice-types.ts';
 export { RunText, type TextEvent, interruptedText } from './events/run-text.ts';
+export { AgUiStream, type AgUiStreamOptions, agUiMessages, callIdOf } from './faces/ag-ui.ts';
+export type { AgUiEvent, AgUiInterrupt, AgUiMessage } from './faces/ag-ui-events.ts';
+export { bytesOf, snapshotBounds } from './faces/ag-ui-messages.ts';
 export { UiStream, type UiStreamOptions } from './faces/ai-sdk.ts';
 export { type VoidText, voidTextIn } from './faces/speech.ts';
 export { type UiChunk, type UiMetadata, askUserTool } from './faces/ui-chunks.ts';

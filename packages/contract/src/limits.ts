@@ -19,6 +19,9 @@ export const limits = {
   bodyMaxBytes: mebibyte,
   /** D-193: chat clients send whole histories. */
   faceBodyMaxBytes: 4 * mebibyte,
+  /** D-435: messages of one request, and answers in it. */
+  agUiMessagesMax: 2000,
+  agUiResumeMax: 100,
   formMaxBytes: 16 * kibibyte,
   bodyMaxMs: 1 * minutes,
   bodySilenceMaxMs: 30 * seconds,

@@ -100,6 +100,8 @@ const methods: Readonly<
   resume_ui_stream: {
     because: 'the AI SDK sends it; ConvokeChatTransport follows the run instead',
   },
+  run_ag_ui: { because: 'clients of AG-UI send it' },
+  run_session_ag_ui: { because: 'clients of AG-UI send it' },
   list_ui_messages: ({ session }) => session.uiMessages.list().page(),
   read_invitation: { because: 'the page of an invitation reads it' },
   accept_invitation: ({ convoke }) => convoke.acceptInvitation('cvi_1'),

@@ -52,6 +52,8 @@ for event in run.follow(on_permission=lambda request: "allow"):
   send_ui_message: undefined,
   resume_ui_stream: undefined,
   list_ui_messages: undefined,
+  run_ag_ui: undefined,
+  run_session_ag_ui: undefined,
   find_run: 'run = convoke.runs.get(run_id)',
   get_overview:
     'overview = convoke.overview()\nprint(overview["runs"], overview["pending_interactions"])',

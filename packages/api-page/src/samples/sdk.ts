@@ -64,6 +64,17 @@ const session = convoke.sessions.at(sessionId);
 const chunks = await new ConvokeChatTransport({ session }).reconnectToStream();`,
   list_ui_messages:
     'const { items: messages } = await convoke.sessions.at(sessionId).uiMessages.list().page();',
+  run_ag_ui: `import { HttpAgent } from '@ag-ui/client';
+
+const url = \`\${baseUrl}/v1/agents/demo/ag-ui\`;
+const agent = new HttpAgent({ url, threadId: 'thread-1', fetch: convoke.fetch });
+agent.addMessage({ id: 'message-1', role: 'user', content: 'Hello' });
+await agent.runAgent();`,
+  run_session_ag_ui: `import { HttpAgent } from '@ag-ui/client';
+
+// In a page, with a token of this session.
+const url = \`\${baseUrl}/v1/sessions/\${sessionId}/ag-ui\`;
+const agent = new HttpAgent({ url, headers: { authorization: \`Bearer \${token}\` } });`,
   find_run: 'const run = await convoke.runs.get(runId);',
   get_overview: 'const { runs, pending_interactions } = await convoke.overview();',
   list_tenant_interactions: `for await (const { interaction_key, agent_name, tool_name } of convoke.interactions.list()) {

@@ -11,6 +11,7 @@ import {
   updateClient,
 } from './clients.ts';
 import { addCredential, revokeCredential } from './credentials.ts';
+import { runAgUi, runSessionAgUi } from './ag-ui.ts';
 import { listUiMessages, resumeUiStream, sendUiMessage } from './ai-sdk.ts';
 import { followTenantEvents } from './feed.ts';
 import { deleteFile, downloadFile, listFiles, prepareFile, uploadFile } from './files.ts';
@@ -130,6 +131,9 @@ export const operations = {
   send_ui_message: sendUiMessage,
   resume_ui_stream: resumeUiStream,
   list_ui_messages: listUiMessages,
+
+  run_ag_ui: runAgUi,
+  run_session_ag_ui: runSessionAgUi,
 
   create_schedule: createSchedule,
   list_schedules: listSchedules,

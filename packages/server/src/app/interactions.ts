@@ -41,6 +41,16 @@ export async function listInteractions(
   return { ...listed, items: listed.items.map((interaction) => interactionAt(interaction, now)) };
 }
 
+/** The interaction of a session with this key, as of now. */
+export async function findOfSession(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  scope: TenantScope,
+  { sessionId, key }: { readonly sessionId: SessionId; readonly key: InteractionKey },
+): Promise<Interaction | undefined> {
+  const found = await store.read.interactions.find(scope, sessionId, key);
+  return found && interactionAt(found, clock.now());
+}
+
 export interface AnswerInteraction {
   readonly sessionId: SessionId;
   readonly key: InteractionKey;

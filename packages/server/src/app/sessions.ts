@@ -22,7 +22,7 @@ import {
 import type { PageRequest } from '../ports/page.ts';
 import type { SessionFilter, SessionRepository } from '../ports/repositories/sessions.ts';
 import type { StoreTransaction } from '../ports/store.ts';
-import { once } from './once.ts';
+import { keyScope, once } from './once.ts';
 import {
   type RunInSession,
   lockRun,
@@ -92,6 +92,17 @@ export async function createSession(
   });
 }
 
+/** The session that an earlier request with this key created. */
+export async function findCreated(
+  services: ReadServices,
+  scope: TenantScope,
+  key: string,
+): Promise<Session | undefined> {
+  const place = { scope, place: 'create_session' };
+  const known = await services.store.read.idempotency.find(keyScope(place), key);
+  return known && findSession(services, scope, sessionId(known.resourceId));
+}
+
 interface NewSession {
   readonly scope: TenantScope;
   readonly id: SessionId;
@@ -130,8 +141,16 @@ export async function getSession(
   scope: TenantScope,
   id: SessionId,
 ): Promise<Session> {
+  return (await findSession(services, scope, id)) ?? refuse('not_found');
+}
+
+export async function findSession(
+  services: ReadServices,
+  scope: TenantScope,
+  id: SessionId,
+): Promise<Session | undefined> {
   const session = await services.store.read.sessions.find(scope, id);
-  return asOfNow(services, session ?? refuse('not_found'));
+  return session && asOfNow(services, session);
 }
 
 export interface ListSessions {

@@ -28,6 +28,7 @@ import { auditRoutes } from '../http/routes/audit.ts';
 import { clientRoutes } from '../http/routes/clients.ts';
 import { credentialRoutes } from '../http/routes/credentials.ts';
 import { feedRoutes } from '../http/routes/feed.ts';
+import { agUiRoutes } from '../http/faces/ag-ui.ts';
 import { aiSdkRoutes } from '../http/faces/ai-sdk.ts';
 import { createFaceFollower } from '../http/faces/face-stream.ts';
 import { fileRoutes } from '../http/routes/files.ts';
@@ -158,6 +159,7 @@ function handlersOf(
   const named = { cursors, actorNames };
   const inviting = { store, clock, ids: services.ids, secrets: authority.invitationSecrets };
   const runParts = { ...named, streams, followers: createRunFollowers(services) };
+  const faceParts = { streams, follower: createFaceFollower(services) };
   const handlers: Handlers = {
     ...systemRoutes({
       version: manifest.version,
@@ -179,7 +181,8 @@ function handlersOf(
     ...interactionRoutes(services, named),
     ...feedRoutes(services, { cursors, streams, feedFollower: new FeedFollower(services) }),
     ...fileRoutes(services, cursors),
-    ...aiSdkRoutes(services, { cursors, streams, follower: createFaceFollower(services) }),
+    ...aiSdkRoutes(services, { cursors, ...faceParts }),
+    ...agUiRoutes(services, faceParts),
     ...scheduleRoutes(services, named),
     ...webhookRoutes(services, named),
     ...clientRoutes(services, { secrets, ...named }),

@@ -336,6 +336,7 @@ describe('a server that stops', () => {
     const { run } = await begin(own, 'puppet');
     const leg = await hand.leg();
     const stopped = own.stop(60_000);
+    const agUi = { threadId: 't', runId: 'r', messages: [] };
     for (const refused of [
       await own.refused('follow_run_events', { params: at(run) }),
       await own.refused('invoke_agent', {
@@ -348,6 +349,11 @@ describe('a server that stops', () => {
       await own.refused('send_ui_message', {
         params: { session_id: run.session_id },
         body: { messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'x' }] }] },
+      }),
+      await own.refused('run_ag_ui', { params: { agent_name: 'puppet' }, body: agUi }),
+      await own.refused('run_session_ag_ui', {
+        params: { session_id: run.session_id },
+        body: agUi,
       }),
     ]) {
       expect(refused).toMatchObject({ status: 503, error: 'not_ready' });

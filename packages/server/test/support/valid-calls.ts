@@ -113,6 +113,16 @@ export const validCalls: {
   },
   list_ui_messages: ofSession,
 
+  run_ag_ui: async (_, { as }) => ({
+    as,
+    params: { agent_name: 'echo' },
+    body: agUiInput('hi'),
+  }),
+  run_session_ag_ui: async (server, data) => ({
+    ...(await ofNewSession(server, data)),
+    body: agUiInput('hi'),
+  }),
+
   create_schedule: async (_, { as }) => ({ as, body: yearly }),
   list_schedules: async (_, { as }) => ({ as }),
   get_schedule: ofSchedule,
@@ -251,6 +261,12 @@ function inSession({ as, ids }: TenantData) {
 async function ofNewSession(server: TestServer, { as }: TenantData, agent_name = 'echo') {
   const { body } = await server.send('create_session', { as, body: { agent_name } });
   return { as, params: { session_id: body.id } };
+}
+
+/** What a client of AG-UI sends, in a thread of its own. */
+function agUiInput(content: string) {
+  const messages = [{ id: randomUUID(), role: 'user', content }];
+  return { threadId: randomUUID(), runId: randomUUID(), messages };
 }
 
 const yearly = {

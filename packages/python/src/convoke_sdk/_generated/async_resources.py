@@ -122,6 +122,50 @@ class AsyncAccount(AsyncResource):
             query={"limit": limit, "cursor": cursor},
         )
 
+    async def run_ag_ui(
+        self,
+        agent_name: str,
+        *,
+        threadId: str,
+        runId: str,
+        messages: Sequence[JsonObject],
+        resume: Sequence[JsonObject] | None = None,
+    ) -> None:
+        """Talk to an agent in AG-UI.
+
+        The `url` of an `HttpAgent` of AG-UI. Each `threadId` has a session of its own, which its first
+        message creates; the id of a session is accepted, too. A message of the user at the end of `messages`
+        starts a run. `resume` answers interactions, which needs `interactions:write`, and continues their
+        run. Without either the response shows the conversation and follows the active run.
+        """
+        await self._json(
+            op.RUN_AG_UI,
+            path={"agent_name": agent_name},
+            json=present({"threadId": threadId, "runId": runId, "messages": messages, "resume": resume}),
+        )
+
+    async def run_session_ag_ui(
+        self,
+        session_id: str,
+        *,
+        threadId: str,
+        runId: str,
+        messages: Sequence[JsonObject],
+        resume: Sequence[JsonObject] | None = None,
+    ) -> None:
+        """Talk to the agent of a session in AG-UI.
+
+        The `url` of an `HttpAgent` of AG-UI in a page that has a token of this session. `threadId` is only
+        repeated. A message of the user at the end of `messages` starts a run. `resume` answers interactions,
+        which needs `interactions:write`, and continues their run. Without either the response shows the
+        conversation and follows the active run.
+        """
+        await self._json(
+            op.RUN_SESSION_AG_UI,
+            path={"session_id": session_id},
+            json=present({"threadId": threadId, "runId": runId, "messages": messages, "resume": resume}),
+        )
+
     async def me(self) -> MeRecord:
         """Describe the person who is signed in.
 

@@ -62,6 +62,23 @@ export function sendFace({ follower, streams }: FaceParts, face: FaceResponse): 
   };
 }
 
+/** Sends a response that follows no run. */
+export function sendWhole(
+  { streams }: Pick<FaceParts, 'streams'>,
+  { caller, headers, text }: Pick<FaceResponse, 'caller' | 'headers'> & { readonly text: string },
+): RawReply {
+  return {
+    write: (response, base) =>
+      streams.send(response, {
+        caller,
+        headers: { ...base, ...headers },
+        follow: async ({ take }) => {
+          await take({ ...nothing, rendered: new Frames(text), ended: true });
+        },
+      }),
+  };
+}
+
 async function followFace(
   follower: FaceFollower,
   { run, encoder, instead, beforeEnd }: FaceResponse,

@@ -34,11 +34,14 @@ export interface RunHistory {
   readonly bytes: number;
 }
 
+/** A run whose log is longer than these bytes is shown as its text. */
 export async function readHistory(
   services: Pick<Services, 'store'>,
   run: Run,
+  maxBytes = bounds.maxBytes,
 ): Promise<RunHistory> {
-  const { events, isCut } = await readLog(services, logOf(run), { after: 0, ...bounds });
+  const most = { ...bounds, maxBytes: Math.min(bounds.maxBytes, maxBytes) };
+  const { events, isCut } = await readLog(services, logOf(run), { after: 0, ...most });
   const isTruncated = isCut || isGone(events);
   const bytes = events.reduce((sum, { body }) => sum + body.length, 0);
   return { events: isTruncated ? eventsInstead(run) : eventsOf(events), isTruncated, bytes };

@@ -1,0 +1,90 @@
+import { type AgUiMessage, type OwnMessage, type ShownCall, callMessages } from './ag-ui-events.ts';
+import type { Speech } from './speech.ts';
+
+/** What a client is shown of a conversation: the newest messages that fit (D-435). */
+export const snapshotBounds = { messages: 1000, bytes: 3 * 1024 * 1024 };
+
+/** A text of the run that is longer continues in another message, so that a snapshot can leave out its beginning. */
+export const messageMaxCharacters = 256 * 1024;
+
+export type Shown = Speech | ShownCall;
+
+/** What this response shows of one run, in order. The oldest of too much is forgotten. */
+export class ShownMessages {
+  #entries: { readonly shown: Shown; size: number }[] = [];
+  #size = 0;
+  #isCut = false;
+
+  /** Whether something that was shown is no longer known. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  add(shown: Shown): void {
+    this.#entries.push({ shown, size: 0 });
+    this.grow(shown, 'name' in shown ? shown.arguments.length : 0);
+  }
+
+  /** Counts characters that were added to what is shown. */
+  grow(shown: Shown, characters: number): void {
+    const entry = this.#entries.findLast((each) => each.shown === shown);
+    if (entry === undefined) return;
+    entry.size += characters;
+    this.#size += characters;
+    while (this.#entries.length > 1 && this.#isTooMuch()) {
+      this.#size -= this.#entries.shift()?.size ?? 0;
+      this.#isCut = true;
+    }
+  }
+
+  #isTooMuch(): boolean {
+    return this.#size > snapshotBounds.bytes || this.#entries.length > snapshotBounds.messages;
+  }
+
+  /** Takes text from this event on out; returns whether there was any. */
+  discard(from: string): boolean {
+    let hasVoid = false;
+    this.#entries = this.#entries.filter((entry) => {
+      const { shown } = entry;
+      if (!('deltas' in shown) || shown.kind !== 'text') return true;
+      const first = shown.deltas.findIndex(({ id }) => id >= from);
+      if (first === -1) return true;
+      hasVoid = true;
+      const gone = shown.deltas.splice(first).reduce((sum, { text }) => sum + text.length, 0);
+      entry.size -= gone;
+      this.#size -= gone;
+      return first > 0;
+    });
+    return hasVoid;
+  }
+
+  messages(): readonly OwnMessage[] {
+    return this.#entries.flatMap(({ shown }) =>
+      'deltas' in shown ? [spokenMessage(shown)] : callMessages(shown),
+    );
+  }
+}
+
+function spokenMessage({ kind, id, deltas }: Speech): OwnMessage {
+  const content = deltas.map(({ text }) => text).join('');
+  return { id, role: kind === 'text' ? 'assistant' : 'reasoning', content };
+}
+
+/** The newest messages that fit into one snapshot. */
+export function newestOf(messages: readonly AgUiMessage[]): readonly AgUiMessage[] {
+  let bytes = 0;
+  let first = messages.length;
+  while (first > 0 && messages.length - first < snapshotBounds.messages) {
+    bytes += bytesOf(messages[first - 1]);
+    if (bytes > snapshotBounds.bytes) break;
+    first -= 1;
+  }
+  return messages.slice(first);
+}
+
+const encoder = new TextEncoder();
+
+/** The size of a value as JSON. */
+export function bytesOf(value: unknown): number {
+  return encoder.encode(JSON.stringify(value)).length;
+}

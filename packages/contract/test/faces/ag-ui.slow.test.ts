@@ -1,0 +1,268 @@
+import { HttpAgent, type Message, type RunAgentInput } from '@ag-ui/client';
+import { EventSchema } from '@ag-ui/core/schemas';
+import { describe, expect, test } from 'vitest';
+import {
+  type AgUiEvent,
+  AgUiStream,
+  type AgUiStreamOptions,
+  type TurnEvent,
+  agUiMessages,
+  snapshotBounds,
+  voidTextIn,
+} from '../../src/index.ts';
+import { runLogs } from './run-logs.ts';
+
+const run = { sessionId: 'sess_1', runId: 'run_1' };
+const names = { threadId: 't', runId: 'r', run };
+
+/** The events of a response that ends with the log, or with a wait. */
+function eventsOf(events: readonly TurnEvent[], options: Partial<AgUiStreamOptions> = {}) {
+  const stream = new AgUiStream({ ...names, ...options });
+  const sent = [...stream.start()];
+  for (const event of events) sent.push(...stream.take(event));
+  sent.push(...stream.pause());
+  // A log may end where the run goes on: the connection would be cut.
+  if (!stream.isOver) sent.push(stream.fail('cut', 'cut'));
+  return sent;
+}
+
+/** The library's agent: it validates and verifies each event. `connect` is the subclass of the guide. */
+class Agent extends HttpAgent {
+  protected override connect(input: RunAgentInput) {
+    return this.run({ ...input, messages: [] });
+  }
+}
+
+/** A client that has these messages, after a response. */
+async function agentAfter(sent: readonly AgUiEvent[], before: readonly Message[] = []) {
+  const body = sent.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+  const headers = { 'content-type': 'text/event-stream' };
+  const agent = new Agent({
+    url: 'http://127.0.0.1/',
+    threadId: 't',
+    initialMessages: structuredClone([...before]),
+    fetch: async () => new Response(body, { headers }),
+  });
+  await agent.connectAgent();
+  return agent;
+}
+
+const messagesAfter = async (sent: readonly AgUiEvent[], before: readonly Message[] = []) =>
+  (await agentAfter(sent, before)).messages;
+
+function textOf(messages: readonly Message[]): string {
+  return messages
+    .map(({ role, content }) =>
+      role === 'assistant' && typeof content === 'string' ? content : '',
+    )
+    .join('');
+}
+
+const callsIn = (messages: readonly Message[]) =>
+  messages.flatMap((message) =>
+    message.role === 'assistant' ? (message.toolCalls ?? []).map(({ id }) => id) : [],
+  );
+
+const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
+const isUnique = (ids: readonly string[]) => new Set(ids).size === ids.length;
+
+describe.each(runLogs())('a log of $framework: $name', ({ events, outputText, pending }) => {
+  const replay = { voids: voidTextIn(events), hasEnded: true };
+  const last = events.at(-1)?.id ?? '';
+
+  test('has events that pass the schemas of the library (D-212)', () => {
+    for (const options of [{}, replay, { ...replay, after: last }]) {
+      for (const event of eventsOf(events, options)) {
+        const { success, error } = EventSchema.safeParse(event);
+        expect([success, error?.message]).toEqual([true, undefined]);
+      }
+    }
+  });
+
+  test('is the text of the run, each call once, and its pending interactions', async () => {
+    for (const options of [{}, replay, { ...replay, after: last }]) {
+      const agent = await agentAfter(eventsOf(events, options));
+      if (outputText !== null) expect(textOf(agent.messages)).toBe(outputText);
+      expect(isUnique(callsIn(agent.messages))).toBe(true);
+      expect(isUnique(agent.messages.map(({ id }) => id))).toBe(true);
+      expect(agent.pendingInterrupts.map(({ id }) => id).toSorted()).toEqual(pending.toSorted());
+    }
+  });
+
+  test('is shown alike live, in a replay and in a history', async () => {
+    const whole = plain(await messagesAfter(eventsOf(events, replay)));
+    expect(plain(await messagesAfter(eventsOf(events)))).toEqual(whole);
+    expect(plain(agUiMessages(run, events))).toEqual(whole);
+  });
+
+  test('a response that begins with a snapshot anywhere adds up to the same messages', async () => {
+    const whole = plain(await messagesAfter(eventsOf(events, replay)));
+    for (let seen = 0; seen <= events.length; seen += 1 + Math.floor(events.length / 4)) {
+      const known = events.slice(0, seen);
+      const first = await messagesAfter(eventsOf(known, { voids: voidTextIn(known) }));
+      const after = known.at(-1)?.id ?? '';
+      // The client has what was live then, void text included, and nothing of it is said twice.
+      const rest = eventsOf(events, { ...replay, after });
+      expect(plain(await messagesAfter(rest, first))).toEqual(whole);
+    }
+  });
+});
+
+const at = (...events: readonly (readonly [string, object])[]): readonly TurnEvent[] =>
+  events.map(([type, data], index) => ({ id: String(index + 1).padStart(12, '0'), type, data }));
+const said = (text: string) => ['message_delta', { text }] as const;
+const permission = {
+  request_id: 'toolu_1',
+  interaction_key: 'key_1',
+  tool_name: 'Write',
+  tool_input: { path: 'a' },
+  tool_call_id: 'toolu_1',
+};
+const asked = [
+  ['run_started', {}],
+  said('I write. '),
+  ['claude.tool_call', { tool_call_id: 'toolu_1', name: 'Write', input: { path: 'a' } }],
+  ['permission_request', permission],
+] as const;
+const last = (events: readonly AgUiEvent[]) => events.at(-1);
+
+test('a wait ends the response with an interrupt, which says how to answer (D-212)', () => {
+  const question = {
+    interaction_key: 'key_2',
+    question: 'Which?',
+    options: [{ label: 'a' }, { label: 'b' }],
+  };
+  const events = at(...asked, ['user_question', { ...question, multiple: true }]);
+  expect(last(eventsOf(events, { mayEdit: true }))).toMatchObject({
+    type: 'RUN_FINISHED',
+    outcome: {
+      type: 'interrupt',
+      interrupts: [
+        {
+          id: 'key_1',
+          reason: 'tool_call',
+          toolCallId: 'run_1-call-toolu_1',
+          responseSchema: { properties: { approved: {}, editedArgs: {}, message: {} } },
+        },
+        {
+          id: 'key_2',
+          reason: 'input_required',
+          message: 'Which?',
+          responseSchema: {
+            properties: { answer: { type: 'array', items: { enum: ['a', 'b'] } } },
+          },
+        },
+      ],
+    },
+    metadata: { convoke: { status: 'waiting', waiting: ['key_1', 'key_2'] } },
+  });
+  expect(JSON.stringify(last(eventsOf(events)))).not.toContain('editedArgs');
+});
+
+test('a denied call stays denied, whatever the agent gets instead of a result', async () => {
+  const events = at(
+    ...asked,
+    ['permission_resolved', { interaction_key: 'key_1', decision: 'deny', message: 'no' }],
+    ['claude.tool_result', { tool_call_id: 'toolu_1', content: 'written' }],
+    ['run_completed', {}],
+  );
+  const messages = await messagesAfter(eventsOf(events));
+  expect(messages.filter(({ role }) => role === 'tool')).toMatchObject([
+    {
+      content: 'A person denied this call: no',
+      metadata: { convoke: { outcome: 'denied' } },
+    },
+  ]);
+});
+
+test('edited arguments replace those that were shown', async () => {
+  const events = at(
+    ...asked,
+    [
+      'permission_resolved',
+      { interaction_key: 'key_1', decision: 'allow', updated_input: { path: 'b' } },
+    ],
+    ['claude.tool_result', { tool_call_id: 'toolu_1', content: 'written' }],
+    ['run_completed', {}],
+  );
+  const messages = await messagesAfter(eventsOf(events));
+  expect(messages[1]).toMatchObject({ toolCalls: [{ function: { arguments: '{"path":"b"}' } }] });
+  expect(messages[2]).toMatchObject({ role: 'tool', content: 'written' });
+});
+
+test('text that an interruption discards leaves the client, and its other messages stay (D-212)', async () => {
+  const events = at(
+    ['run_started', {}],
+    said('kept '),
+    said('void '),
+    ['run_interrupted', { reason: 'worker_lost', discard_from_event_id: '000000000003' }],
+    said('again'),
+    ['run_completed', {}],
+  );
+  const before = [{ id: 'm1', role: 'user', content: 'hi' }] as const;
+  const live = eventsOf(events, { before });
+  expect(live.map(({ type }) => type)).toContain('MESSAGES_SNAPSHOT');
+  const messages = await messagesAfter(live, before);
+  expect([messages[0], textOf(messages)]).toEqual([before[0], 'kept again']);
+});
+
+test('a snapshot in the middle of a text continues it', async () => {
+  const events = at(['run_started', {}], said('one '), said('two'), ['run_completed', {}]);
+  const sent = eventsOf(events, { after: '000000000002' });
+  expect(sent.map(({ type }) => type)).toEqual([
+    'RUN_STARTED',
+    'MESSAGES_SNAPSHOT',
+    'TEXT_MESSAGE_START',
+    'TEXT_MESSAGE_CONTENT',
+    'TEXT_MESSAGE_END',
+    'RUN_FINISHED',
+  ]);
+  expect(await messagesAfter(sent)).toEqual([
+    { id: 'run_1-2', role: 'assistant', content: 'one two' },
+  ]);
+});
+
+test('a failure is an error while it happens, and the state of the run afterwards (D-208)', () => {
+  const failed = ['error', { message: 'broken', error_code: 'agent_error' }] as const;
+  const events = at(['run_started', {}], said('x'), failed);
+  expect(last(eventsOf(events))).toMatchObject({ type: 'RUN_ERROR', message: 'broken' });
+  expect(last(eventsOf(events, { hasEnded: true }))).toMatchObject({
+    type: 'RUN_FINISHED',
+    metadata: { convoke: { status: 'failed', error_code: 'agent_error' } },
+  });
+});
+
+test('a call without a result, and a request without an answer, are over when the run is', async () => {
+  for (const [end, content] of [
+    ['run_cancelled', 'The run ended first.'],
+    ['run_completed', 'No result was reported.'],
+  ] as const) {
+    const agent = await agentAfter(eventsOf(at(...asked, [end, {}])));
+    expect(agent.pendingInterrupts).toEqual([]);
+    expect(agent.messages.at(-1)).toMatchObject({ role: 'tool', content });
+  }
+  expect(last(eventsOf(at(...asked, ['run_cancelled', {}])))).toMatchObject({
+    outcome: { type: 'cancelled' },
+  });
+});
+
+test('a snapshot is bounded: the newest messages fit, by number and by bytes (D-435)', () => {
+  const much = Array.from({ length: 40 }, () => said('é'.repeat(64 * 1024)));
+  const events = at(['run_started', {}], ...much, said('the end'), ['run_completed', {}]);
+  const before = Array.from({ length: 2000 }, (_, index) => ({
+    id: `m${index}`,
+    role: 'user',
+    content: 'x',
+  }));
+  for (const log of [events, events.slice(0, 3)]) {
+    const [, snapshot] = eventsOf(log, { before, after: log.at(-1)?.id });
+    const messages = snapshot?.type === 'MESSAGES_SNAPSHOT' ? snapshot.messages : [];
+    expect(messages.length).toBeGreaterThan(1);
+    expect(messages.length).toBeLessThanOrEqual(snapshotBounds.messages);
+    expect(Buffer.byteLength(JSON.stringify(messages))).toBeLessThan(
+      snapshotBounds.bytes + snapshotBounds.messages + 2,
+    );
+    const { content } = messages.at(-1) as { content: string };
+    expect(content.endsWith(log === events ? 'the end' : 'é')).toBe(true);
+  }
+});

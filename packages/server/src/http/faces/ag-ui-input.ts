@@ -1,0 +1,92 @@
+import { type InteractionKey, idPattern, interactionKey } from '@convoke/contract';
+import { refuse } from '../../app/refusal.ts';
+import type { Interaction } from '../../domain/interaction.ts';
+import { type Json, type JsonObject, isObject } from '../../domain/json.ts';
+import type { Call } from '../handler.ts';
+
+export type AgUiBody = Call<'run_ag_ui'>['body'];
+
+/** What a request of AG-UI asks for (D-211). */
+export type AgUiAsked =
+  | { readonly kind: 'message'; readonly prompt: string }
+  | { readonly kind: 'resume'; readonly entries: readonly ResumeEntry[] }
+  | { readonly kind: 'connect' };
+
+export interface ResumeEntry {
+  readonly interruptId: string;
+  /** Undefined for an id that no interaction can have. */
+  readonly key: InteractionKey | undefined;
+  readonly status: 'resolved' | 'cancelled';
+  readonly payload: Json | undefined;
+}
+
+export function askedIn({ messages, resume }: AgUiBody): AgUiAsked {
+  if (resume !== undefined && resume.length > 0) {
+    return { kind: 'resume', entries: resume.map(entryOf) };
+  }
+  const last = messages.at(-1);
+  if (last?.['role'] !== 'user') return { kind: 'connect' };
+  const prompt = textOf(last['content']);
+  if (prompt === '') {
+    return refuse('invalid_body', { message: 'The last of messages has no text.' });
+  }
+  return { kind: 'message', prompt };
+}
+
+function entryOf({ interruptId, status, payload }: NonNullable<AgUiBody['resume']>[number]) {
+  const key = idPattern.test(interruptId) ? interactionKey(interruptId) : undefined;
+  return { interruptId, key, status, payload };
+}
+
+/** The text of a message. Other parts would be lost without a word, so they are refused. */
+function textOf(content: Json | undefined): string {
+  if (typeof content === 'string') return content;
+  const parts = Array.isArray(content) ? (content as readonly Json[]) : [];
+  const texts = parts.map((part) => {
+    if (isObject(part) && part['type'] === 'text' && typeof part['text'] === 'string') {
+      return part['text'];
+    }
+    return refuse('not_supported', {
+      message:
+        'A message has text only. Upload files with the file operations and name them in the text.',
+    });
+  });
+  return texts.join('\n\n');
+}
+
+/** Fields that are not read: the agent's tools and its state are on the server (D-213). */
+export function ignoredIn(body: AgUiBody): readonly string[] {
+  const { messages, resume } = body;
+  // A message beside answers: the run that they continue cannot take it.
+  const isLost = (resume?.length ?? 0) > 0 && messages.at(-1)?.['role'] === 'user';
+  const named = (['tools', 'state', 'context'] as const).filter((name) => hasContent(body[name]));
+  return isLost ? ['messages', ...named] : named;
+}
+
+function hasContent(value: unknown): boolean {
+  if (value === undefined || value === null) return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
+}
+
+/** The body of `answer_interaction`. */
+export function answerIn(
+  { kind }: Pick<Interaction, 'kind'>,
+  { interruptId, status, payload }: ResumeEntry,
+): JsonObject {
+  if (status === 'cancelled') {
+    return kind === 'permission' ? { decision: 'deny' } : { declined: true };
+  }
+  const given = isObject(payload) ? payload : {};
+  if (kind === 'question') return { answer: given['answer'] ?? null };
+  const { approved, editedArgs, message } = given;
+  if (typeof approved !== 'boolean') {
+    return refuse('invalid_answer', {
+      message: `The payload for ${interruptId} has no approved, which is true or false.`,
+    });
+  }
+  return {
+    decision: approved ? 'allow' : 'deny',
+    ...(editedArgs !== undefined && { updated_input: editedArgs }),
+    ...(message !== undefined && { message }),
+  };
+}

@@ -1,0 +1,114 @@
+import { Turn, callIdOf } from '@convoke/contract';
+import { answerPending, findOfSession, listInteractions } from '../../app/interactions.ts';
+import { Refusal } from '../../app/refusal.ts';
+import { getRun } from '../../app/runs/runs.ts';
+import type { Services } from '../../app/services.ts';
+import { lackScope } from '../../auth/gate.ts';
+import type { Interaction } from '../../domain/interaction.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Run } from '../../domain/run/run.ts';
+import type { Session } from '../../domain/session.ts';
+import { actorOf } from '../actor.ts';
+import type { Call } from '../handler.ts';
+import { type ResumeEntry, answerIn } from './ag-ui-input.ts';
+import { readHistory } from './run-history.ts';
+
+type Resuming = Pick<Call<'run_ag_ui'>, 'caller' | 'request' | 'body'>;
+
+interface Named {
+  readonly entry: ResumeEntry;
+  readonly interaction: Interaction;
+}
+
+/**
+ * Answers what is still pending of what `resume` names, and returns the run of it; a refusal for what AG-UI calls an error
+ * of a run (D-213). An interaction that was answered elsewhere is not one: the run shows its real outcome.
+ */
+export async function resumed(
+  services: Services,
+  call: Resuming,
+  {
+    session,
+    entries,
+  }: { readonly session: Session | undefined; readonly entries: readonly ResumeEntry[] },
+): Promise<{ readonly run: Run; readonly isContinued: true } | Refusal> {
+  const { caller } = call;
+  if (!caller.scopes.has('interactions:write')) lackScope(['interactions:write']);
+  const named: Named[] = [];
+  for (const entry of entries) {
+    const { key, interruptId, status } = entry;
+    const interaction =
+      session &&
+      key &&
+      (await findOfSession(services, caller.scope, { sessionId: session.id, key }));
+    if (interaction === undefined) {
+      return new Refusal('not_found', { message: `There is no interrupt ${interruptId}.` });
+    }
+    if (interaction.status === 'expired' && status === 'resolved') {
+      const message = `The interrupt ${interruptId} has expired. Cancel it to continue.`;
+      return new Refusal('interaction_not_pending', { message });
+    }
+    named.push({ entry, interaction });
+  }
+  const [last] = named.slice(-1);
+  if (last === undefined) return new Refusal('not_found');
+  const { sessionId, runId } = last.interaction;
+  const run = await getRun(services, caller.scope, { sessionId, runId });
+  const left = await unanswered(services, call, { run, named });
+  if (left !== undefined) {
+    const message = `resume must answer every open interrupt, and does not answer ${left}.`;
+    return new Refusal('invalid_answer', { message });
+  }
+  const refused = await answerAll(services, call, named);
+  if (refused !== undefined) return refused;
+  return { run: await getRun(services, caller.scope, { sessionId, runId }), isContinued: true };
+}
+
+/**
+ * A pending interaction that the client shows and does not answer. One that the agent asked for since then is not in the
+ * client's messages: the response ends with it.
+ */
+async function unanswered(
+  services: Services,
+  { caller, body }: Resuming,
+  { run, named }: { readonly run: Run; readonly named: readonly Named[] },
+): Promise<string | undefined> {
+  const answered = new Set<string>(named.map(({ interaction }) => interaction.key));
+  const { items } = await listInteractions(services, caller.scope, {
+    sessionId: run.sessionId,
+    status: 'pending',
+    page: { limit: 100, order: 'asc', after: undefined },
+  });
+  if (items.every(({ key }) => answered.has(key))) return undefined;
+  const shown = new Set(body.messages.flatMap(callsIn));
+  const { events } = await readHistory(services, run);
+  const turn = new Turn();
+  for (const event of events) turn.take(event);
+  return turn.waiting.find((ask) => !answered.has(ask.key) && shown.has(callIdOf(run.id, ask)))
+    ?.key;
+}
+
+function callsIn({ toolCalls }: JsonObject): readonly unknown[] {
+  if (!Array.isArray(toolCalls)) return [];
+  return (toolCalls as readonly JsonObject[]).map((call) => call?.['id']);
+}
+
+async function answerAll(
+  services: Services,
+  { caller, request }: Resuming,
+  named: readonly Named[],
+): Promise<Refusal | undefined> {
+  const by = actorOf(caller, request);
+  try {
+    for (const { entry, interaction } of named) {
+      if (interaction.status !== 'pending') continue;
+      const { sessionId, key } = interaction;
+      const body = answerIn(interaction, entry);
+      await answerPending(services, caller.scope, { sessionId, key, body, by });
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'invalid_answer') return error;
+    throw error;
+  }
+}
