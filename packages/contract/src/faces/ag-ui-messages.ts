@@ -28,12 +28,14 @@ export class ShownMessages {
   /** Counts characters that were added to what is shown. */
   grow(shown: Shown, characters: number): void {
     const entry = this.#entries.findLast((each) => each.shown === shown);
-    if (entry === undefined) return;
+    if (entry === undefined) return forget(shown);
     entry.size += characters;
     this.#size += characters;
     while (this.#entries.length > 1 && this.#isTooMuch()) {
-      this.#size -= this.#entries.shift()?.size ?? 0;
+      const [oldest] = this.#entries.splice(0, 1);
+      this.#size -= oldest?.size ?? 0;
       this.#isCut = true;
+      if (oldest !== undefined) forget(oldest.shown);
     }
   }
 
@@ -63,6 +65,13 @@ export class ShownMessages {
       'deltas' in shown ? [spokenMessage(shown)] : callMessages(shown),
     );
   }
+}
+
+/** Frees what is no longer shown: of a call, others still need to know that it was there and whether it is over. */
+function forget(shown: Shown): void {
+  if ('deltas' in shown) return;
+  shown.arguments = '';
+  if (shown.result !== undefined) shown.result = { ...shown.result, content: '' };
 }
 
 function spokenMessage({ kind, id, deltas }: Speech): OwnMessage {

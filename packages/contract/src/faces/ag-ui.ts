@@ -266,9 +266,10 @@ export class AgUiStream {
   #answer(call: string, content: string, outcome?: Parameters<typeof resultOf>[2]): void {
     const shown = this.#calls.get(call);
     if (shown === undefined || shown.result !== undefined) return;
-    shown.result = resultOf(shown.id, content, outcome);
+    const result = resultOf(shown.id, content, outcome);
+    shown.result = result;
     this.#shown.grow(shown, content.length);
-    this.#out.push(resultEvent(shown.resultId, shown.result));
+    this.#out.push(resultEvent(shown.resultId, result));
   }
 
   #ask(ask: AskItem): void {

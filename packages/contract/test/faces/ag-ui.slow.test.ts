@@ -246,6 +246,25 @@ test('a call without a result, and a request without an answer, are over when th
   });
 });
 
+test('a run with many large calls is remembered up to the bound, and says so (D-435)', () => {
+  const calls = Array.from({ length: 80 }, (_, index) => {
+    const tool_call_id = `c${index}`;
+    return [
+      ['claude.tool_call', { tool_call_id, name: 'Read', input: { path: 'a' } }],
+      ['claude.tool_result', { tool_call_id, content: 'x'.repeat(64 * 1024) }],
+    ] as const;
+  }).flat();
+  const stream = new AgUiStream(names);
+  const sent = at(['run_started', {}], ...calls).flatMap((event) => stream.take(event));
+  const results = sent.flatMap((event) => (event.type === 'TOOL_CALL_RESULT' ? [event] : []));
+  expect(results.every(({ content }) => content.length === 64 * 1024)).toBe(true);
+  const kept = stream.messages();
+  expect(JSON.stringify(kept).length).toBeLessThan(snapshotBounds.bytes + 40_000);
+  expect(kept.at(-1)).toMatchObject({ id: 'run_1-result-c79', content: 'x'.repeat(64 * 1024) });
+  const [ended] = stream.take({ id: '000000009999', type: 'run_completed', data: {} }).slice(-1);
+  expect(ended).toMatchObject({ metadata: { convoke: { truncated: true } } });
+});
+
 test('a snapshot is bounded: the newest messages fit, by number and by bytes (D-435)', () => {
   const much = Array.from({ length: 40 }, () => said('é'.repeat(64 * 1024)));
   const events = at(['run_started', {}], ...much, said('the end'), ['run_completed', {}]);
