@@ -18,12 +18,15 @@ export async function retried<T>({ signal }: StepCall, ask: () => Promise<T>): P
   return ask();
 }
 
-/** As JSON has it: a date becomes a text, bytes become base64, as which models take them, too. */
+/**
+ * As JSON has it: a date becomes a text, bytes become base64, as which models take them, too. Undefined for what JSON does not
+ * have, such as the result of a tool that returns nothing.
+ */
 export function plain(value: unknown): unknown {
   const text = JSON.stringify(value, (_key, member: unknown) =>
     member instanceof Uint8Array ? Buffer.from(member).toString('base64') : member,
-  );
-  return JSON.parse(text) as unknown;
+  ) as string | undefined;
+  return text === undefined ? undefined : (JSON.parse(text) as unknown);
 }
 
 export function revived<T extends JsonObject>(part: T): T {

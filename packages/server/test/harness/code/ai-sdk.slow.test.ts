@@ -180,3 +180,17 @@ test('a result that cannot be stored ends the run, instead of being told to the 
   const result = await rehearse(make, { prompt: '@@ call large {} ;; say Fine.' });
   expect(result.message).toMatch(/^step "large" returned 301 KiB, at most 256/);
 });
+
+test('a tool that returns nothing has been carried out all the same', async () => {
+  const mail = tool({ inputSchema: z.object({}), execute: () => void done.push('mail') });
+  const make = () =>
+    agent((ctx) => {
+      const model = durableModel(models.chat());
+      const tools = durableTools({ mail });
+      return converse(ctx, (call) => streamText({ ...call, model, tools, stopWhen: () => false }));
+    });
+  const result = await everyKill(make, { prompt: '@@ call mail {} ;; say Sent.', comparable });
+  const messages = JSON.stringify(result.state);
+  expect([result.text, done[0]]).toEqual(['Sent.', 'mail']);
+  expect(messages).not.toContain('error');
+}, 60_000);
