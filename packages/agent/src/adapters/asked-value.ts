@@ -3,10 +3,11 @@ import type { Json } from '../json.ts';
 
 /**
  * Asks what a program of a framework stopped for. A text is the question, and so is the `question` or `message` of an object, with
- * its `options`; the JSON of anything else is. Undefined if the person declines.
+ * its `options`; the JSON of anything else is. Without a value the question names the tool or the graph. Undefined if the person
+ * declines.
  */
-export function askFor(value: Json | undefined): Promise<string | undefined> {
-  const { question, options } = questionOf(value);
+export function askFor(value: Json | undefined, waiting: string): Promise<string | undefined> {
+  const { question, options } = questionOf(value, waiting);
   return current().ctx.ask(question, options.length > 0 ? { options } : {});
 }
 
@@ -15,15 +16,18 @@ interface Question {
   readonly options: readonly string[];
 }
 
-function questionOf(value: Json | undefined): Question {
-  if (typeof value === 'string' && value !== '') return { question: value, options: [] };
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+function questionOf(value: Json | undefined, waiting: string): Question {
+  if (value === undefined || value === null || value === '') {
+    return { question: `${waiting} waits for an answer.`, options: [] };
+  }
+  if (typeof value === 'string') return { question: value, options: [] };
+  if (typeof value === 'object' && !Array.isArray(value)) {
     const { question, message, options } = value as Readonly<Record<string, Json | undefined>>;
     const text = [question, message].find((each) => typeof each === 'string' && each !== '');
     const offered = Array.isArray(options) ? options.filter(isLabel) : [];
     if (typeof text === 'string') return { question: text, options: offered };
   }
-  return { question: JSON.stringify(value ?? null), options: [] };
+  return { question: JSON.stringify(value), options: [] };
 }
 
 function isLabel(value: Json): value is string {

@@ -25,12 +25,12 @@ export async function answersTo(
   const answers = open.map(async ({ id = '', value, task }) => {
     // Two interrupts of a node have one id: how many answers its task has taken tells them apart (D-363).
     const key = `interrupt ${id} ${resumesOf(saver.content, task)}`;
-    return [id, await answerTo(saver, key, plain(value ?? null) as Json)] as const;
+    return [id, await answerTo(saver, key, plain(value) as Json | undefined)] as const;
   });
   return Object.fromEntries(await Promise.all(answers));
 }
 
-async function answerTo(saver: GraphSaver, key: string, value: Json): Promise<unknown> {
+async function answerTo(saver: GraphSaver, key: string, value: Json | undefined): Promise<unknown> {
   const { steps } = current();
   const { actionRequests, convoke } = (value ?? {}) as {
     readonly actionRequests?: readonly Action[];
@@ -39,7 +39,7 @@ async function answerTo(saver: GraphSaver, key: string, value: Json): Promise<un
   // In the scope of the task that will call the tool.
   if (convoke !== undefined) return steps.inTask(convoke.task, {}, () => steps.permit(convoke));
   return steps.inTask(key, {}, async () => {
-    if (!Array.isArray(actionRequests)) return (await askFor(value)) ?? null;
+    if (!Array.isArray(actionRequests)) return (await askFor(value, 'The graph')) ?? null;
     const decisions = (actionRequests as readonly Action[]).map(async (action, index) => {
       const call = { id: String(index), tool: action.name, input: action.args };
       const permission = await steps.permit(call);

@@ -121,7 +121,7 @@ async function callUntilDone(
     const result = (await callTool(call, async (input) => {
       let suspended: { readonly payload: unknown } | undefined;
       const suspend = async (payload: unknown) => {
-        suspended = { payload };
+        suspended = { payload: plain(payload) ?? null };
       };
       const value = await execute(input, {
         ...context,
@@ -130,7 +130,7 @@ async function callUntilDone(
       return suspended ?? { value };
     })) as { readonly value?: unknown; readonly payload?: Json };
     if (!('payload' in result)) return result.value;
-    resumeData = { answer: await askFor(result.payload) };
+    resumeData = { answer: await askFor(result.payload, `The tool "${call.tool}"`) };
   }
 }
 

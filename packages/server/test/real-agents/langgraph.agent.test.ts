@@ -88,15 +88,21 @@ describe('at every message', () => {
   });
 });
 
-test('memory, a silent model, a failing one, and an interrupt with any value', () => {
+test('memory, a silent model, and a failing one', () => {
   expect(played['memory']?.text).toBe('heron: yes');
   expect(played['a silent model']?.text).toBe('shown');
   expect(played['a failing model']).toMatchObject({
     outcome: 'error',
     message: 'Error: 400 Out of luck',
   });
-  const { text, message } = played['an unknown value'] ?? {};
-  expect([text, message]).toEqual(['ok', '{"a":[1]}']);
+});
+
+test.each([
+  ['an unknown value', '{"a":[1]}'],
+  ['no value', 'The graph waits for an answer.'],
+])('an interrupt with %s is asked about, and gets the answer', (name, question) => {
+  const { text, message } = played[name] ?? {};
+  expect([text, message]).toEqual(['ok', question]);
 });
 
 test('the agent of the guide asks its question, and refunds', async () => {

@@ -24,9 +24,12 @@ test('a function decides which calls need an approval', () => {
   });
 });
 
-test('a tool that suspends with anything else is asked about with its JSON', () => {
-  const { text, message } = played['an unknown value'] ?? {};
-  expect([text, message]).toEqual(['[whole]tool said: ok', '{"a":[1]}']);
+test.each([
+  ['an unknown value', '{"a":[1]}'],
+  ['no value', 'The tool "ask_user" waits for an answer.'],
+])('a tool that suspends with %s is asked about, and gets the answer', (name, question) => {
+  const { text, message } = played[name] ?? {};
+  expect([text, message]).toEqual(['[whole]tool said: ok', question]);
 });
 
 test('two agents inside of an agent, each with an approval', () => {

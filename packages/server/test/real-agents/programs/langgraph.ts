@@ -60,6 +60,19 @@ const approving = () =>
     return runGraph(ctx, compile, messages(ctx));
   });
 
+/** What a person is asked if a node is interrupted with this value is the message. */
+async function interrupted(...value) {
+  const odd = () => ({
+    messages: [{ role: 'user', content: `@@ say ${interrupt(...value)}` }],
+  });
+  const seen = [];
+  const result = await rehearse(loop([look], odd)(), {
+    prompt: 'go',
+    answer: ({ question }) => (seen.push(question), 'ok'),
+  });
+  return { ...result, message: seen[0] };
+}
+
 await scenarios(effects, {
   async 'a graph of one’s own'(kill) {
     const prompt = '@@ chat && call look {"at":"a"} && call refund {"order":7} ;; chat && last';
@@ -146,15 +159,10 @@ await scenarios(effects, {
     return rehearse(loop([look], silent)(), { prompt: 'go' });
   },
   async 'an unknown value'() {
-    const odd = () => ({
-      messages: [{ role: 'user', content: `@@ say ${interrupt({ a: [1] })}` }],
-    });
-    const seen = [];
-    const result = await rehearse(loop([look], odd)(), {
-      prompt: 'go',
-      answer: ({ question }) => (seen.push(question), 'ok'),
-    });
-    return { ...result, message: seen[0] };
+    return interrupted({ a: [1] });
+  },
+  async 'no value'() {
+    return interrupted();
   },
   async memory() {
     const { state } = await rehearse(looking(), { prompt: '@@ say The word is heron.' });

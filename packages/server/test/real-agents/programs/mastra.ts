@@ -54,6 +54,19 @@ const clerkWith = (tools) => () =>
 const question = { question: 'Why?', options: ['late', 'broken'] };
 const clerk = clerkWith(durableTools({ look, refund, ask_user: asking(question) }));
 
+/** What a person is asked if a tool suspends with this value is the message. */
+async function suspended(kill, value) {
+  const seen = [];
+  const result = await kill(clerkWith(durableTools({ ask_user: asking(value) })), {
+    prompt: '@@ chat && call ask_user {} ;; last',
+    answer: (asked) => {
+      seen.push(asked.question);
+      return 'ok';
+    },
+  });
+  return { ...result, message: seen[0] };
+}
+
 await scenarios(effects, {
   async work(kill) {
     return kill(clerk, { prompt: work, answer });
@@ -64,16 +77,10 @@ await scenarios(effects, {
     return kill(clerkWith(tools), { prompt, answer });
   },
   async 'an unknown value'(kill) {
-    const tools = durableTools({ ask_user: asking({ a: [1] }) });
-    const seen = [];
-    const result = await kill(clerkWith(tools), {
-      prompt: '@@ chat && call ask_user {} ;; last',
-      answer: (asked) => {
-        seen.push(asked.question);
-        return 'ok';
-      },
-    });
-    return { ...result, message: seen[0] };
+    return suspended(kill, { a: [1] });
+  },
+  async 'no value'(kill) {
+    return suspended(kill, undefined);
   },
   async nested(kill) {
     const make = () =>
