@@ -107,12 +107,28 @@ def _difference(expected: Rehearsal, result: Rehearsal, comparable: Callable[[st
             )
     if result.has_doubt:
         return None
+    asked = _asked_again(expected, result, comparable)
+    if asked is not None:
+        return asked
     if result.outcome != expected.outcome:
         return f"it ended {result.outcome} ({result.message or ''}) instead of {expected.outcome}"
     if comparable(result.text) != comparable(expected.text):
         return f"it said {dump(result.text)} instead of {dump(expected.text)}"
     if result.state != expected.state:
         return f"it left the state {dump(result.state)} instead of {dump(expected.state)}"
+    return None
+
+
+def _asked_again(expected: Rehearsal, result: Rehearsal, comparable: Callable[[str], str]) -> str | None:
+    """A person who has answered is not asked again: the answer is stored."""
+
+    def texts(rehearsal: Rehearsal) -> list[str]:
+        return [comparable(dump(vars(asked))) for asked in rehearsal.asked]
+
+    for text in texts(result):
+        once, now = texts(expected).count(text), texts(result).count(text)
+        if now > once:
+            return f"a person was asked {now} times instead of {once}: {text}"
     return None
 
 

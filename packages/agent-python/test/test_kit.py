@@ -319,6 +319,21 @@ class Doubt(unittest.TestCase):
         self.assertEqual(every_kill(lambda: program).text, "end")
         self.assertEqual(set(notes), {"pay: A person says that it was carried out."})
 
+    def test_a_person_who_is_asked_again_after_a_loss_is_a_problem(self):
+        def make():
+            legs = []
+
+            @agent
+            def program(ctx):
+                legs.append(1)
+                # Undisturbed, the second leg has the answer. After a loss the third one asks in another place.
+                return ctx.scope("later" if len(legs) > 2 else "first", lambda: ctx.ask("Why?"))
+
+            return program
+
+        with self.assertRaisesRegex(AssertionError, r"a person was asked 2 times instead of 1: .*Why\?"):
+            every_kill(make)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -44,8 +44,8 @@ export async function rehearse(agent: Agent, options: RehearsalOptions = {}): Pr
 
 /**
  * D-188: runs an agent once undisturbed, and then again with a loss before and after each message and a hand-over at each.
- * Rejects if a step with an effect was carried out twice, if text, state or outcome differ, or if the program took another
- * way when it was replayed. A run in which a call was in doubt may end otherwise.
+ * Rejects if a step with an effect was carried out twice, if a person was asked twice, if text, state or outcome differ, or
+ * if the program took another way when it was replayed. A run in which a call was in doubt may end otherwise.
  */
 export async function everyKill(
   makeAgent: () => Agent,
@@ -80,6 +80,8 @@ function differenceOf(
     return `the replay took another way, without ${JSON.stringify(other.data['left_over'])}: what is read outside of steps must be the same in every leg`;
   }
   if (run.hasDoubt) return undefined;
+  const asked = askedAgain(expected.asked, result.asked, comparable);
+  if (asked !== undefined) return asked;
   if (result.outcome !== expected.outcome) {
     return `it ended ${result.outcome} (${result.message ?? ''}) instead of ${expected.outcome}`;
   }
@@ -93,6 +95,22 @@ function differenceOf(
   return result.tokens === expected.tokens
     ? undefined
     : `it used ${result.tokens} tokens instead of ${expected.tokens}`;
+}
+
+/** A person who has answered is not asked again: the answer is stored. */
+function askedAgain(
+  expected: readonly Asked[],
+  asked: readonly Asked[],
+  comparable: (text: string) => string,
+): string | undefined {
+  const textOf = (each: Asked) => comparable(JSON.stringify(each));
+  const counts = (all: readonly Asked[], text: string) =>
+    all.filter((each) => textOf(each) === text).length;
+  for (const text of new Set(asked.map(textOf))) {
+    const [once, now] = [counts(expected, text), counts(asked, text)];
+    if (now > once) return `a person was asked ${now} times instead of ${once}: ${text}`;
+  }
+  return undefined;
 }
 
 function effectsOf(calls: readonly CalledStep[], name: string): number {

@@ -2,11 +2,11 @@ import { current } from '../current.ts';
 import type { Json } from '../json.ts';
 import type { Permission, ToolCall } from '../steps.ts';
 import { askFor } from './asked-value.ts';
-import { resumesOf } from './graph-content.ts';
+import { type Content, isOpen, resumesOf } from './graph-content.ts';
 import type { GraphSaver } from './graph-saver.ts';
 import { plain } from './model-answer.ts';
 
-interface Task {
+export interface Task {
   readonly id: string;
   readonly interrupts: readonly { readonly id?: string; readonly value?: unknown }[];
 }
@@ -14,6 +14,14 @@ interface Task {
 interface Action {
   readonly name: string;
   readonly args: Json;
+}
+
+/** The tasks that wait for people, with what they have not been answered. */
+export function openTasks(tasks: readonly Task[], content: Content): readonly Task[] {
+  return tasks.flatMap(({ id, interrupts: all }) => {
+    const interrupts = all.filter((each) => isOpen(content, each.id ?? ''));
+    return interrupts.length > 0 ? [{ id, interrupts }] : [];
+  });
 }
 
 /** Asks people for what the interrupts of a graph want, all at once. Returns the answers by the ids of interrupts. */

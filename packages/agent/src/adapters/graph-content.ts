@@ -11,11 +11,13 @@ export interface Kept {
   >;
 }
 
+const interruptChannel = '__interrupt__';
+
 /** Channels that LangGraph writes once for a task: a later one replaces the earlier. */
 const onlyOnce: Readonly<Record<string, number>> = {
   __error__: -1,
   __scheduled__: -2,
-  __interrupt__: -3,
+  [interruptChannel]: -3,
   __resume__: -4,
 };
 
@@ -35,12 +37,40 @@ interface NewWrites {
   readonly writes: readonly (readonly [string, Kept['writes'][string]])[];
 }
 
-/** Adds what a task wrote since a checkpoint, if that is still the last one. */
+/**
+ * Adds what a task wrote since a checkpoint, if that is still the last one. Its interrupt of before is over, unless it is
+ * written again: LangGraph would show it until the next checkpoint.
+ */
 export function withWrites(content: Content, { namespace, id, writes }: NewWrites): Content {
   const kept = content[namespace];
   if (kept === undefined || kept.id !== id) return content;
-  const all = { ...kept.writes, ...Object.fromEntries(writes) };
+  const tasks = new Set(writes.map(([, [task]]) => task));
+  const before = Object.entries(kept.writes).filter(
+    ([, [task, channel]]) => channel !== interruptChannel || !tasks.has(task),
+  );
+  const all = Object.fromEntries([...before, ...writes]);
   return { ...content, [namespace]: { ...kept, writes: all } };
+}
+
+/**
+ * Whether an interrupt waits for its answer (D-363). The tasks around the one that raised it have it as well, and keep it
+ * longer: those do not count.
+ */
+export function isOpen(content: Content, id: string): boolean {
+  const namespaces = Object.keys(content);
+  const isInnermost = (task: string) => !namespaces.some((each) => each.includes(`:${task}`));
+  return Object.values(content).some(({ writes }) =>
+    Object.values(writes).some(
+      ([task, channel, value]) =>
+        channel === interruptChannel && isInnermost(task) && idsOf(value).includes(id),
+    ),
+  );
+}
+
+/** A task has one, or those of several tasks inside of it. */
+function idsOf(interrupts: string): readonly unknown[] {
+  const all = [JSON.parse(interrupts) as object | object[]].flat();
+  return all.map((each) => ('id' in each ? each.id : undefined));
 }
 
 /** How many answers a task has taken, those in its subgraphs included. */

@@ -1,7 +1,7 @@
 import type { Context } from '../agent.ts';
 import { current } from '../current.ts';
 import { never } from '../deliveries.ts';
-import { answersTo } from './graph-answers.ts';
+import { type Task, answersTo, openTasks } from './graph-answers.ts';
 import { ModelListener } from './graph-listener.ts';
 import type { Content } from './graph-content.ts';
 import { GraphSaver } from './graph-saver.ts';
@@ -22,9 +22,7 @@ interface GraphInput {
 /** A compiled graph, as far as it is run. */
 interface Graph {
   stream(input: never, config: never): Promise<AsyncIterable<unknown>>;
-  getState(config: never): Promise<{
-    readonly tasks: readonly { readonly id: string; readonly interrupts: readonly object[] }[];
-  }>;
+  getState(config: never): Promise<{ readonly tasks: readonly Task[] }>;
 }
 
 /**
@@ -62,7 +60,7 @@ export async function runGraph(
   };
   const nextInput = async () => {
     const snapshot = await graph.getState(options as never);
-    const open = snapshot.tasks.filter(({ interrupts }) => interrupts.length > 0);
+    const open = openTasks(snapshot.tasks, saver.content);
     if (open.length > 0) return new Command({ resume: await answersTo(saver, open) });
     return snapshot.tasks.length > 0 ? null : undefined;
   };

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import {
+  type Content,
+  isOpen,
+  keyOfWrite,
+  withCheckpoint,
+  withWrites,
+} from '../src/adapters/graph-content.ts';
+
+const kept = (id: string) => ({ id, checkpoint: '{}', metadata: '{}', writes: {} });
+const started = withCheckpoint({}, '', kept('c1'));
+
+/** What a task writes in one go, as the saver stores it. */
+function written(content: Content, place: readonly [string, string], all: object): Content {
+  const [namespace, task] = place;
+  const writes = Object.entries(all).map(([channel, value], index) => {
+    const write = [task, channel, JSON.stringify(value)] as const;
+    return [keyOfWrite(task, channel, index), write] as const;
+  });
+  return withWrites(content, { namespace, id: content[namespace]?.id, writes });
+}
+
+test('an interrupt is open until its task has written something else', () => {
+  const asked = written(started, ['', 't1'], { __interrupt__: { id: 'i1', value: 'One?' } });
+  expect([isOpen(asked, 'i1'), isOpen(asked, 'i2')]).toEqual([true, false]);
+  const second = { __interrupt__: { id: 'i1', value: 'Two?' }, __resume__: ['yes'] };
+  const again = written(asked, ['', 't1'], second);
+  expect(isOpen(again, 'i1')).toBe(true);
+  const other = written(again, ['', 't2'], { messages: [] });
+  expect(isOpen(other, 'i1')).toBe(true);
+  const ended = written(other, ['', 't1'], { messages: [], __resume__: ['yes', '2'] });
+  expect(isOpen(ended, 'i1')).toBe(false);
+});
+
+test('one of a subgraph is over with the task that raised it, though those around it still have it', () => {
+  const inside = 'inner:t1';
+  const interrupt = { id: 'i1', value: 'Why?' };
+  const raised = written(withCheckpoint(started, inside, kept('c2')), [inside, 't2'], {
+    __interrupt__: interrupt,
+  });
+  const asked = written(raised, ['', 't1'], { __interrupt__: [interrupt] });
+  expect(isOpen(asked, 'i1')).toBe(true);
+  expect(isOpen(written(asked, [inside, 't2'], { messages: [] }), 'i1')).toBe(false);
+  expect(isOpen(withCheckpoint(asked, inside, kept('c3')), 'i1')).toBe(false);
+});
