@@ -63,6 +63,19 @@ export default agent(async (ctx) => {
 });
 `,
   },
+  // Asks in another place from its third leg on, so a person who has answered is asked again.
+  forgetful: {
+    'agent.yaml': 'framework: code\n',
+    'agent.ts': `import { appendFileSync, readFileSync } from 'node:fs';
+import { agent } from '@convoke/agent';
+
+export default agent(async (ctx) => {
+  appendFileSync('legs.txt', '.');
+  const place = readFileSync('legs.txt').length > 2 ? 'later' : 'first';
+  await ctx.scope(place, () => ctx.ask('Why?'));
+});
+`,
+  },
   // Keeps the ledger by hand: a call that is known is not carried out again.
   shell: {
     'agent.yaml': 'framework: stdio\ncommand: [./agent.sh]\nrecovery: { on_loss: resume }\n',
@@ -76,6 +89,11 @@ export default agent(async (ctx) => {
   broken: {
     'agent.yaml': 'framework: code\n',
     'agent.ts': '\n\nenum Colour { Red }\n',
+  },
+  // Its model needs a key.
+  keyed: {
+    'agent.yaml': 'framework: code\nenv: { MODEL_KEY: "${env:MODEL_KEY}" }\n',
+    'agent.ts': `import { agent } from '@convoke/agent';\nexport default agent(async () => 'Hello.\\n');\n`,
   },
   misspelt: { 'agent.yaml': 'schema: 1\nframework: code\nentri: x.ts\n', 'agent.ts': '' },
   // Loaded, although Node is newer than it asks for.

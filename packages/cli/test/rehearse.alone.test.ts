@@ -22,7 +22,16 @@ beforeAll(async () => {
   requireTerminal();
   folder = await openProgramFolder(root);
   convoke = await createCommandLine(folder.path);
-  await writeAgents(folder.path, 'careful', 'once', 'clumsy', 'shell', 'shell-twice', 'broken');
+  await writeAgents(
+    folder.path,
+    'careful',
+    'once',
+    'clumsy',
+    'forgetful',
+    'shell',
+    'shell-twice',
+    'broken',
+  );
 });
 afterAll(async () => {
   await convoke.remove();
@@ -81,16 +90,33 @@ test('a question without an answer, and an agent that cannot be loaded, are said
 });
 
 test('killed at every line, a careful agent does nothing twice', async () => {
-  const { stdout, code } = await rehearse('once', 'order 7', '--approve', 'allow', '--kill');
+  const { stdout, stderr, code } = await rehearse(
+    'once',
+    'order 7',
+    '--approve',
+    'allow',
+    '--kill',
+  );
   expect(stdout).toContain('nothing was done twice, and the answer was the same each time');
   expect(stdout).toMatch(/in \d+ a call may have been carried out: tried with a yes and with a no/);
   expect(code).toBe(0);
+  // A log shows progress.
+  expect(stderr.match(/^seat \d+ of \d+(, \d+ (s|min) left)?$/gm)?.length).toBeGreaterThan(3);
 });
 
 test('an effect outside of a step runs twice, and is found by the file that it leaves', async () => {
   const { stdout, code } = await rehearse('clumsy', 'x', '--kill');
   expect(stdout).toContain('it left other content in ledger.txt');
   expect(stdout).toMatch(/killed before line 1 \(call_begin thank\)/);
+  expect(code).toBe(1);
+});
+
+test('a person who is asked again after a loss is found, too', async () => {
+  const answers = ['--answer', 'late', '--answer', 'late'];
+  const { stdout, code } = await rehearse('forgetful', 'x', '--kill', ...answers);
+  expect(stdout).toMatch(
+    /a person was asked 2 times instead of 1: \{"kind":"question","question":"Why\?"/,
+  );
   expect(code).toBe(1);
 });
 
@@ -111,7 +137,7 @@ test('a program that pays under another name after a loss is found out', async (
   expect(code).toBe(1);
 });
 
-test('at a terminal a person answers, sees the seats counted, and Ctrl-C ends it', async () => {
+test('at a terminal a person answers, sees the seats counted, and Ctrl-C ends it with a report', async () => {
   const env = ownEnvironment(convoke.settings);
   const terminal = await openTerminal({ cwd: folder.path, env });
   try {
@@ -121,9 +147,11 @@ test('at a terminal a person answers, sees the seats counted, and Ctrl-C ends it
     await terminal.type('1');
     await terminal.shows(/approve refund[\s\S]*\[y\]es, \[n\]o/);
     await terminal.type('y');
-    expect(await terminal.shows(/seat \d+ of \d+/)).toContain('Refunded, since it was broken.');
+    expect(await terminal.shows(/seat [4-9] of \d+/)).toContain('Refunded, since it was broken.');
     await terminal.press('C-c');
-    await terminal.shows(/convoke: stopped/);
+    const report =
+      /killed before and after each of [1-9] lines[^]*the others were not tried[^]*convoke: stopped/;
+    await terminal.shows(report);
     await terminal.type('echo "it ended with $?"');
     await terminal.shows(/it ended with 130/);
   } finally {

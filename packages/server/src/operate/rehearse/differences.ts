@@ -7,6 +7,8 @@ export interface Expected {
   readonly effects: ReadonlyMap<string, number>;
   /** What counts as the same effect: the name, or with another number of calls in each run the input, too. */
   readonly effectOf: (call: CarriedOut) => string;
+  /** How often a person is asked each question, as JSON. */
+  readonly asked: ReadonlyMap<string, number> | undefined;
   readonly outcome: string | undefined;
   readonly text: string | undefined;
   readonly state: string | undefined;
@@ -23,12 +25,15 @@ export function expectedOf(one: PlayedRun, other: PlayedRun): Expected {
     changing.push(what);
     return undefined;
   };
+  const sameCounts = (what: string, [a, b]: readonly [Counts, Counts]) =>
+    same(what, [sorted(a), sorted(b)]) && a;
   const runs = [one.run.carriedOut, other.run.carriedOut];
   const [a, b] = runs.map((calls) => JSON.stringify([...countsOf(calls, byName)]));
   const effectOf = a === b ? byName : byNameAndInput;
   return {
     effects: mostOf(runs.map((calls) => countsOf(calls, effectOf))),
     effectOf,
+    asked: sameCounts('the questions', [askedOf(one), askedOf(other)]),
     outcome: same('the outcome', [one.run.end?.outcome, other.run.end?.outcome]),
     text: same('the text', [one.run.text, other.run.text]),
     state: same('the state', [stateOf(one), stateOf(other)]),
@@ -68,6 +73,11 @@ export function differencesIn(
   }
   // A person who says that a call was carried out leads the program elsewhere; a run may also be lost with its process.
   if ((run.doubts > 0 && reading === 'done') || run.end?.isLoss === true) return problems;
+  for (const [asked, times] of expected.asked === undefined ? [] : askedOf({ run })) {
+    const once = expected.asked?.get(asked) ?? 0;
+    if (times > once)
+      problems.push(`a person was asked ${times} times instead of ${once}: ${cut(asked)}`);
+  }
   const { outcome, message } = run.end ?? {};
   if (expected.outcome !== undefined && outcome !== expected.outcome) {
     const why = message === undefined ? '' : ` (${message})`;
@@ -102,6 +112,21 @@ function byName({ name }: CarriedOut): string {
 
 function byNameAndInput({ name, input }: CarriedOut): string {
   return `"${name}" with ${cut(JSON.stringify(input))}`;
+}
+
+type Counts = ReadonlyMap<string, number>;
+
+/** A person who has answered is not asked again: the answer is stored. */
+function askedOf({ run }: Pick<PlayedRun, 'run'>): Counts {
+  const counts = new Map<string, number>();
+  for (const asked of run.asked.map((each) => JSON.stringify(each))) {
+    counts.set(asked, (counts.get(asked) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function sorted(counts: Counts): readonly string[] {
+  return [...counts].map(([text, times]) => `${times} ${text}`).sort();
 }
 
 /** How often calls were carried out that must not be repeated. */

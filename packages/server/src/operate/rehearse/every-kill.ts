@@ -7,7 +7,7 @@ import type { Asked, Reading } from './rehearsed-run.ts';
 export interface KillReport {
   /** Lines of the undisturbed run. */
   readonly lines: number;
-  /** Lines at which it was killed and handed over: not all if there are very many. */
+  /** Lines at which it was killed and handed over: not all if there are very many, or if it was stopped. */
   readonly triedLines: number;
   /** Disturbed runs. */
   readonly runs: number;
@@ -41,7 +41,8 @@ const fates = ['killed before', 'killed after', 'handed over after'] as const;
 
 /**
  * Runs a program undisturbed, and then once for each moment: killed before and after each of its lines, and asked at each
- * to hand over. Where it is not known whether a call was carried out, both answers are tried (D-187, D-188).
+ * to hand over. Where it is not known whether a call was carried out, both answers are tried (D-187, D-188). It can be
+ * stopped in the middle and then reports what was tried, since a program that loads slowly takes minutes (D-450).
  */
 export async function everyKill(
   stage: Stage,
@@ -57,7 +58,6 @@ export async function everyKill(
   });
   const expected = expectedOf(undisturbed, await playRun(stage, quiet()));
   const lines = undisturbed.lines.length;
-  const triedLines = Math.min(lines, linesTriedMax);
   const findings = new Findings();
   const counts = { runs: 0, doubts: 0, lost: 0 };
 
@@ -75,14 +75,20 @@ export async function everyKill(
     return run.doubts > 0;
   };
 
-  const seats = triedLines * fates.length;
-  for (let index = 0; index < seats; index += 1) {
-    const fate = fates[index % fates.length] ?? 'killed before';
-    onProgress({ seat: index + 1, seats });
-    const seat = { line: Math.floor(index / fates.length), fate };
-    if (await disturb(seat, 'done')) await disturb(seat, 'not done');
+  const seats = Math.min(lines, linesTriedMax) * fates.length;
+  let tried = 0;
+  try {
+    for (; tried < seats; tried += 1) {
+      const fate = fates[tried % fates.length] ?? 'killed before';
+      onProgress({ seat: tried + 1, seats });
+      const seat = { line: Math.floor(tried / fates.length), fate };
+      if (await disturb(seat, 'done')) await disturb(seat, 'not done');
+    }
+  } catch (error) {
+    if (!options.signal.aborted) throw error;
   }
   const { changing } = expected;
+  const triedLines = Math.floor(tried / fates.length);
   const report = { lines, triedLines, ...counts, changing, problems: findings.all() };
   return { undisturbed, report };
 }

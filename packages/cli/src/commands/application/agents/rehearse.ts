@@ -15,8 +15,9 @@ import {
   styled,
   write,
 } from '../../../terminal/output.ts';
-import { armSpinner, clearSpinner } from '../../../terminal/spinner.ts';
+import { armSpinner } from '../../../terminal/spinner.ts';
 import { type Answers, answersIn } from './rehearsed-answers.ts';
+import { SeatCounter } from './seat-counter.ts';
 
 export interface RehearsalOptions extends Answers {
   readonly kill?: true;
@@ -72,20 +73,14 @@ async function play(rehearsal: Rehearsal, playing: Playing): Promise<void> {
     if (json) printJson(factsOf(played));
     return endOf(played, json);
   }
-  const { undisturbed, report } = await rehearsal.everyKill(options, ({ seat, seats }) => {
-    if (seat === 1) endLine();
-    progress(`seat ${seat} of ${seats}`);
-  });
-  progress('');
+  const seats = new SeatCounter(json);
+  const { undisturbed, report } = await rehearsal.everyKill(options, (at) => seats.show(at));
+  seats.end();
+  if (report.triedLines === 0) signal.throwIfAborted();
   if (json) printJson({ ...factsOf(undisturbed), kill: report });
   else tell(undisturbed, report);
+  signal.throwIfAborted();
   if (report.problems.length > 0) process.exitCode = exitCodes.failed;
-}
-
-/** Overwrites its line on a terminal; silent in a script. */
-function progress(text: string): void {
-  clearSpinner();
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
 }
 
 /** The answer goes to standard output, everything else to standard error. */
