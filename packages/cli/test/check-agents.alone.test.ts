@@ -57,3 +57,26 @@ test('one agent is checked by its name, for programs as JSON', async () => {
     expect.stringContaining('there is no agent agents/absent'),
   ]);
 });
+
+test('a program that cannot be started for want of a variable is a warning, and is not rehearsed', async () => {
+  await using folder = await openProgramFolder(root);
+  await writeAgents(folder.path, 'keyed');
+  const more = { cwd: folder.path };
+  const { stdout, code } = await convoke.run(['agents', 'check'], more);
+  expect([code, stdout.split('\n')]).toEqual([
+    0,
+    [
+      'warn  keyed  agents/keyed: its program was not started: MODEL_KEY refers to ${env:MODEL_KEY}, but the server has no such environment variable.',
+      'ok    keyed  code',
+      '',
+    ],
+  ]);
+  const unkeyed = await convoke.run(['agents', 'rehearse', 'keyed', 'x'], more);
+  expect([unkeyed.code, unkeyed.stderr]).toEqual([
+    1,
+    'convoke: the agent "keyed" cannot be rehearsed: its agent.yaml refers to MODEL_KEY, and the environment has no such variable: export it first\n',
+  ]);
+  const keyed = { ...more, env: { MODEL_KEY: 'k' } };
+  const whole = await convoke.run(['agents', 'rehearse', 'keyed', 'x'], keyed);
+  expect([whole.code, whole.stdout]).toEqual([0, 'Hello.\n']);
+});

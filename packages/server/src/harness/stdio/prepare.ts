@@ -33,7 +33,8 @@ export interface PrepareParts {
 
 /**
  * Loads an agent's program once in the sandbox, without a session (D-184): what is wrong with it is known before a client
- * invokes it, and its code is compiled. Where there is no sandbox, or a secret is missing, its runs say so.
+ * invokes it, and its code is compiled. Where there is no sandbox, or a secret is missing, its runs say so; of a secret its
+ * author is warned before.
  */
 export async function prepareCode(
   parts: PrepareParts,
@@ -59,7 +60,7 @@ async function load(
 ): Promise<Loaded> {
   const { folder, settings } = agent;
   const resolved = await resolveReferences(settings.env);
-  if (!resolved.ok) return { warnings: [] };
+  if (!resolved.ok) return { warnings: [`its program was not started: ${resolved.message}`] };
   // Without walls nothing would be read-only for sessions.
   const { level } = await sandbox.describe();
   const hasWalls = level === 'bwrap' && settings.sandbox.mode !== 'none';

@@ -62,6 +62,12 @@ async function openStage(
       `its framework is ${agent.framework}, and only agents of ${[...rehearsed].join(' and ')} can be rehearsed`,
     );
   }
+  const { missingVariables: missing = [] } = agent.facts ?? {};
+  if (missing.length > 0) {
+    throw new NotRehearsed(
+      `its agent.yaml refers to ${missing.join(' and ')}, and the environment has no such variable: export it first`,
+    );
+  }
   const ids = createIds(clock);
   return {
     agent,
