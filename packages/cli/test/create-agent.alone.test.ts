@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openProgramFolder } from '../../../test/program-folder.ts';
 import { root } from '../../../test/repository.ts';
 import { type CommandLine, createCommandLine } from './command-line.ts';
@@ -60,3 +60,36 @@ test('an agent that exists is not replaced, and a bad name is refused', async ()
   const bad = await convoke.run(['agents', 'new', '../x'], more);
   expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('cannot be an agent')]);
 }, 120_000);
+
+describe('an agent of a framework needs packages', () => {
+  /** An npm that says what it was asked for, and where. */
+  async function withNpm(script: string, ...args: readonly string[]) {
+    await using folder = await openProgramFolder(root);
+    const programs = join(folder.path, 'bin');
+    await mkdir(programs);
+    await writeFile(join(programs, 'npm'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const more = { cwd: folder.path, env: { PATH: programs } };
+    const command = ['agents', 'new', 'clerk', '--template', 'ai-sdk', ...args];
+    const ended = await convoke.run(command, more);
+    const asked = join(folder.path, 'agents/clerk/asked');
+    return { ...ended, asked: await readFile(asked, 'utf8').catch(() => 'nothing') };
+  }
+
+  test('npm installs them, and the key of the model is named before the first command', async () => {
+    const { stdout, stderr, code, asked } = await withNpm(
+      'echo "$@" >asked; echo added 3 packages',
+    );
+    expect([code, asked]).toEqual([0, 'install --no-audit --no-fund\n']);
+    expect(stderr).toContain('added 3 packages');
+    expect(stdout).toMatch(/export OPENAI_API_KEY=…[^]*rehearse clerk/);
+    expect(stdout).not.toContain('npm install');
+  });
+
+  test('where npm fails, or is not asked, the person reads what to do first', async () => {
+    const failed = await withNpm('echo no network >&2; exit 1');
+    expect([failed.code, failed.stderr]).toEqual([0, expect.stringContaining('no network')]);
+    expect(failed.stdout).toMatch(/\(cd agents\/clerk && npm install\)[^]*rehearse clerk/);
+    const { stdout, asked } = await withNpm('echo asked >asked', '--no-install', '--json');
+    expect([JSON.parse(stdout), asked]).toMatchObject([{ installed: false }, 'nothing']);
+  });
+});

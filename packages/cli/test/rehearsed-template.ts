@@ -27,7 +27,8 @@ export async function openTemplates(): Promise<Templates> {
   const convoke = await createCommandLine(folder.path);
   return {
     async create(name, template) {
-      const ended = await convoke.run(['agents', 'new', name, '--template', template]);
+      const args = ['agents', 'new', name, '--template', template, '--no-install'];
+      const ended = await convoke.run(args);
       expect(ended).toEqual({ ...ended, code: 0 });
       return join(folder.path, 'agents', name);
     },

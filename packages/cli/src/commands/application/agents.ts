@@ -7,6 +7,7 @@ import { example, repeated } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { printJson } from '../../terminal/output.ts';
 import { printFacts, printTable } from '../../terminal/table.ts';
+import type { NewAgentOptions } from './agents/create.ts';
 import type { RehearsalOptions } from './agents/rehearse.ts';
 import type { TemplateName } from './agents/templates.ts';
 
@@ -14,6 +15,7 @@ import type { TemplateName } from './agents/templates.ts';
 const templates: Readonly<Record<TemplateName, true>> = {
   ts: true,
   python: true,
+  stdio: true,
   'ai-sdk': true,
   langgraph: true,
   mastra: true,
@@ -62,14 +64,13 @@ function newAgent(): Command {
         .choices(Object.keys(templates))
         .default('ts'),
     )
+    .option('--no-install', 'leave out npm install, which the templates of frameworks need')
     .addHelpText('after', example('agents new refunds'))
-    .action(
-      async (name: string, { template }: { readonly template: TemplateName }, command: Command) => {
-        // Only this command needs the templates.
-        const { createAgent } = await import('./agents/create.ts');
-        await createAgent(name, template, command);
-      },
-    );
+    .action(async (name: string, options: NewAgentOptions, command: Command) => {
+      // Only this command needs the templates.
+      const { createAgent } = await import('./agents/create.ts');
+      await createAgent(name, options, command);
+    });
 }
 
 function checkAgents(): Command {

@@ -44,7 +44,7 @@ test('the agent of the AI SDK in the guide asks for approval and has a question'
   });
 }, 60_000);
 
-const { ts: _ts, python: _python, ...frameworks } = agentTemplates;
+const { ts: _ts, python: _python, stdio: _stdio, ...frameworks } = agentTemplates;
 
 test.each(Object.entries(frameworks))(
   'the template %s has the agent of the guide, in five files',

@@ -1,17 +1,24 @@
+import { spawn } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Command } from 'commander';
 import { Failure } from '../../../failure.ts';
 import { globalOptions } from '../../../options/global-options.ts';
-import { print, printJson } from '../../../terminal/output.ts';
+import { print, printJson, remark } from '../../../terminal/output.ts';
 import { type TemplateName, agentTemplates } from './templates.ts';
 
 const namePattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
-/** `convoke agents new`: writes the folder of an agent to start from. */
+export interface NewAgentOptions {
+  readonly template: TemplateName;
+  /** False with --no-install. */
+  readonly install: boolean;
+}
+
+/** `convoke agents new`: writes the folder of an agent to start from, and installs the packages it needs. */
 export async function createAgent(
   name: string,
-  template: TemplateName,
+  { template, install }: NewAgentOptions,
   command: Command,
 ): Promise<void> {
   if (!namePattern.test(name)) {
@@ -20,18 +27,41 @@ export async function createAgent(
     );
   }
   const folder = join(process.env['CONVOKE_AGENTS_DIR'] ?? 'agents', name);
-  const { files: filesOf, test } = agentTemplates[template];
+  const { files: filesOf, test, needs } = agentTemplates[template];
   const files = filesOf(name);
   await writeFiles(folder, files);
   const shown = relative(process.cwd(), folder) || '.';
-  if (globalOptions(command).json) return printJson({ folder, files: Object.keys(files) });
-  print(`Wrote ${shown}: ${Object.keys(files).join(', ')}`);
+  const { json = false } = globalOptions(command);
+  if (!json) print(`Wrote ${shown}: ${Object.keys(files).join(', ')}`);
+  const isInstalled = needs === undefined || (install && (await installPackages(folder)));
+  if (json) return printJson({ folder, files: Object.keys(files), installed: isInstalled });
+  if (!isInstalled) {
+    print('\nInstall its packages first:');
+    print(`  (cd ${shown} && npm install)`);
+  }
+  if (needs !== undefined) {
+    print('\nIts model needs a key, here and in the environment of the server:');
+    print(`  export ${needs.variable}=…`);
+  }
   print('\nTry it here, without a server:');
   print(`  npx convoke agents rehearse ${name} "Hello"`);
   print('Invoke it, with a server that reads this folder (npm start, or npx convoke dev):');
   print(`  npx convoke invoke ${name} "Hello"`);
-  print('Test it, also with its process lost at every moment:');
-  print(`  cd ${shown} && ${typeof test === 'string' ? test : test(folder)}`);
+  print('Test it:');
+  print(`  ${test({ name, folder, shown })}`);
+}
+
+/** Shows what npm says, and returns whether it could: offline, or without npm, the folder is whole all the same (D-451). */
+async function installPackages(folder: string): Promise<boolean> {
+  remark('Installing its packages (npm install)', 'dim');
+  const child = spawn('npm', ['install', '--no-audit', '--no-fund'], {
+    cwd: folder,
+    stdio: ['ignore', process.stderr, process.stderr],
+  });
+  return new Promise((resolve) => {
+    child.on('error', () => resolve(false));
+    child.on('exit', (code) => resolve(code === 0));
+  });
 }
 
 /** Replaces nothing: a folder of that name is an agent already. */

@@ -22,7 +22,8 @@ export function frameworkTemplate({ agent, ...packages }: Framework): Template {
     devDependencies: { rolldown: '1.2.15' },
   });
   return {
-    test: 'npm install && npm test',
+    test: ({ shown }) => `cd ${shown} && npm test`,
+    needs: { packages: true, variable: 'OPENAI_API_KEY' },
     files: (name) => ({
       'agent.yaml': `schema: 1
 name: ${name}

@@ -4,11 +4,13 @@ import { langgraph } from './templates/langgraph.ts';
 import { mastra } from './templates/mastra.ts';
 import { openaiAgents } from './templates/openai-agents.ts';
 import { python } from './templates/python.ts';
+import { stdio } from './templates/stdio.ts';
 import { ts } from './templates/ts.ts';
 
 export const agentTemplates = {
   ts,
   python,
+  stdio,
   'ai-sdk': aiSdk,
   langgraph,
   mastra,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
-import type { Template } from '../template.ts';
+import type { AgentPlace, Template } from '../template.ts';
 
 /** An agent of one function in Python. */
 export const python: Template = { files, test };
@@ -60,8 +60,8 @@ class Notes(unittest.TestCase):
 }
 
 /** Python has to be told where the server keeps the kit. */
-function test(folder: string): string {
-  return `PYTHONPATH='${relative(folder, kitFolder())}' python3 -m unittest`;
+function test({ folder, shown }: AgentPlace): string {
+  return `cd ${shown} && PYTHONPATH='${relative(folder, kitFolder())}' python3 -m unittest`;
 }
 
 function kitFolder(): string {

@@ -1,7 +1,10 @@
 import type { Template } from '../template.ts';
 
 /** An agent of one function in TypeScript. */
-export const ts: Template = { files, test: 'node --test agent.test.ts' };
+export const ts: Template = {
+  files,
+  test: ({ shown }) => `cd ${shown} && node --test agent.test.ts`,
+};
 
 function files(name: string): Readonly<Record<string, string>> {
   return {
