@@ -58,7 +58,7 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
   'the copy of the checkout stands for the clone': [/^git clone /, /^cd convoke$/],
   'test/readme.alone.test.ts runs it, at a terminal': [/^npx convoke invoke (demo|payer) /],
   'packages/server/test/harness/code/guide.alone.test.ts runs the agent that the reader has written':
-    [/^npx convoke invoke refunds /],
+    [/^npx convoke invoke refunds /, /^node --test$/],
   'packages/server/test/harness/stdio/guide.alone.test.ts runs the program that the reader has written':
     [/^npx convoke agents rehearse cashier /],
   'test/cluster-guide.alone.test.ts runs it': [/^npx convoke export \| /],

@@ -51,6 +51,9 @@ test('the test of the guide passes', async () => {
     env: { PATH: process.env['PATH'] },
   });
   expect(said).toMatch(/pass 2\b/);
+  // What its steps write is not left beside the agent.
+  const files = ['agent.test.ts', 'agent.ts', 'agent.yaml'];
+  expect((await readdir(join(folder.path, 'agents/refunds'))).sort()).toEqual(files);
 }, 60_000);
 
 test('the test of the guide in Python passes', async () => {
