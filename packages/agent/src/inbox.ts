@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline';
 import type { ReadStream } from 'node:tty';
 import type { ServerMessage, StartMessage } from './lines.ts';
 
@@ -8,13 +7,16 @@ export class Inbox {
   #starts = Promise.withResolvers<StartMessage | undefined>();
   /** Messages for a leg whose program is not loaded yet. */
   #early: ServerMessage[] = [];
+  /** Pieces of a line that has not ended. */
+  readonly #parts: string[] = [];
   #deliver: ((message: ServerMessage) => void) | undefined;
 
   constructor(input: ReadStream) {
     this.#input = input;
-    const lines = createInterface({ input });
-    lines.on('line', (line) => this.#take(JSON.parse(line) as StartMessage | ServerMessage));
-    lines.on('close', () => this.#starts.resolve(undefined));
+    // Not `node:readline`: it takes U+2028 for the end of a line, which may be inside of a JSON text.
+    input.setEncoding('utf8');
+    input.on('data', (text: string) => this.#read(text));
+    input.on('end', () => this.#starts.resolve(undefined));
   }
 
   /** Resolves with the next start message, or with undefined when the input has ended. Keeps the process alive until then. */
@@ -30,6 +32,16 @@ export class Inbox {
   deliverTo(deliver: (message: ServerMessage) => void): void {
     this.#deliver = deliver;
     for (const message of this.#early.splice(0)) deliver(message);
+  }
+
+  #read(text: string): void {
+    const lines = text.split('\n');
+    const begun = lines.pop() ?? '';
+    for (const end of lines) {
+      const line = [...this.#parts.splice(0), end].join('');
+      this.#take(JSON.parse(line) as StartMessage | ServerMessage);
+    }
+    this.#parts.push(begun);
   }
 
   #take(message: StartMessage | ServerMessage): void {

@@ -215,6 +215,17 @@ describe('a run ends with what its author needs', () => {
     expect(end).toMatchObject({ code: 'tool_error', message: 'step "mail": It was sent.' });
   });
 
+  test('and it gets every prompt whole, with line breaks that are none in JSON', async () => {
+    const result = await read({ 'agent.ts': agentOf('return ctx.prompt;') });
+    if (!result.ok) throw new Error(result.reason);
+    const prompt = `a\u2028b\u2029c\u0085d\r\ne${'x'.repeat(300_000)}`;
+    const { text, end } = await playProgram(code, result.agent, { prompt });
+    expect([end, text === prompt]).toEqual([
+      expect.objectContaining({ outcome: 'completed' }),
+      true,
+    ]);
+  });
+
   test('and what it prints, itself or by a child, is no part of the answer', async () => {
     const body = `console.log('{"type":"end"}');\n(await import('node:child_process')).execSync('echo child', { stdio: 'inherit' });\nreturn 'said';`;
     const result = await read({ 'agent.ts': agentOf(body) });

@@ -236,6 +236,15 @@ describe('a run ends with what its author needs', () => {
     expect(end).toMatchObject({ code: 'tool_error', message: 'step "mail": It was sent.' });
   });
 
+  test('and it gets every prompt whole, with line breaks that are none in JSON', async () => {
+    const prompt = `a\u2028b\u2029c\u0085d\r\ne${'x'.repeat(300_000)}`;
+    const { text, end } = await played({ 'agent.py': agentOf('return ctx.prompt') }, { prompt });
+    expect([end, text === prompt]).toEqual([
+      expect.objectContaining({ outcome: 'completed' }),
+      true,
+    ]);
+  });
+
   test('and what it prints, itself or by a child, is no part of the answer; a child reads nothing', async () => {
     const body = `import subprocess\nprint('{"type":"end"}')\nsubprocess.run(['sh', '-c', 'echo child; cat'])\nreturn 'said'`;
     const { text, end } = await played({ 'agent.py': agentOf(body) });

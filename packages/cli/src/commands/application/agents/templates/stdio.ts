@@ -18,9 +18,8 @@ session_files: true
 `,
     'agent.mjs': `// The server sends a line of JSON, and every line that is printed is an event. No library is needed, so any language will do.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 
-const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const lines = linesOf(process.stdin.setEncoding('utf8'));
 const emit = (type, members) => console.log(JSON.stringify({ type, ...members }));
 /** A recovery point: after a loss the next process finds it as its state, and what was said after it is taken back. */
 const point = (state) => emit('checkpoint', { state, recovery: true });
@@ -58,6 +57,15 @@ if (!answer.allow) {
 }
 emit('end', { outcome: 'completed' });
 process.exit();
+
+async function* linesOf(input) {
+  let begun = '';
+  for await (const text of input) {
+    const whole = (begun + text).split('\\n');
+    begun = whole.pop();
+    yield* whole;
+  }
+}
 `,
   };
 }
