@@ -12,7 +12,6 @@ import type { StartMessage } from './lines.ts';
 import { perform } from './perform.ts';
 import { type Program, loadProblem, manifestProblem, whereOf } from './problems.ts';
 import { resolveKit } from './resolve-kit.ts';
-import { versionWarnings } from './versions.ts';
 
 const outputDescriptor = 3;
 const waitCell = new Int32Array(new SharedArrayBuffer(4));
@@ -39,6 +38,7 @@ async function check(): Promise<object> {
   };
   const loaded = manifestProblem(program, kit.version) ?? (await load());
   const problem = typeof loaded === 'string' ? loaded : null;
+  const { versionWarnings } = await import('./versions.ts');
   return { type: 'checked', problem, warnings: versionWarnings(folder, kit) };
 }
 
