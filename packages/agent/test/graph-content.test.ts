@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   type Content,
   isOpen,
-  keyOfWrite,
+  storedWrites,
   withCheckpoint,
   withWrites,
 } from '../src/adapters/graph-content.ts';
@@ -11,35 +11,37 @@ const kept = (id: string) => ({ id, checkpoint: '{}', metadata: '{}', writes: {}
 const started = withCheckpoint({}, '', kept('c1'));
 
 /** What a task writes in one go, as the saver stores it. */
-function written(content: Content, place: readonly [string, string], all: object): Content {
-  const [namespace, task] = place;
-  const writes = Object.entries(all).map(([channel, value], index) => {
-    const write = [task, channel, JSON.stringify(value)] as const;
-    return [keyOfWrite(task, channel, index), write] as const;
-  });
+async function written(
+  content: Content,
+  [namespace, task]: readonly [string, string],
+  all: object,
+): Promise<Content> {
+  const writes = await storedWrites(task, Object.entries(all), async (value) =>
+    JSON.stringify(value),
+  );
   return withWrites(content, { namespace, id: content[namespace]?.id, writes });
 }
 
-test('an interrupt is open until its task has written something else', () => {
-  const asked = written(started, ['', 't1'], { __interrupt__: { id: 'i1', value: 'One?' } });
+test('an interrupt is open until its task has written something else', async () => {
+  const asked = await written(started, ['', 't1'], { __interrupt__: { id: 'i1', value: 'One?' } });
   expect([isOpen(asked, 'i1'), isOpen(asked, 'i2')]).toEqual([true, false]);
   const second = { __interrupt__: { id: 'i1', value: 'Two?' }, __resume__: ['yes'] };
-  const again = written(asked, ['', 't1'], second);
+  const again = await written(asked, ['', 't1'], second);
   expect(isOpen(again, 'i1')).toBe(true);
-  const other = written(again, ['', 't2'], { messages: [] });
+  const other = await written(again, ['', 't2'], { messages: [] });
   expect(isOpen(other, 'i1')).toBe(true);
-  const ended = written(other, ['', 't1'], { messages: [], __resume__: ['yes', '2'] });
+  const ended = await written(other, ['', 't1'], { messages: [], __resume__: ['yes', '2'] });
   expect(isOpen(ended, 'i1')).toBe(false);
 });
 
-test('one of a subgraph is over with the task that raised it, though those around it still have it', () => {
+test('one of a subgraph is over with the task that raised it, though those around it still have it', async () => {
   const inside = 'inner:t1';
   const interrupt = { id: 'i1', value: 'Why?' };
-  const raised = written(withCheckpoint(started, inside, kept('c2')), [inside, 't2'], {
+  const raised = await written(withCheckpoint(started, inside, kept('c2')), [inside, 't2'], {
     __interrupt__: interrupt,
   });
-  const asked = written(raised, ['', 't1'], { __interrupt__: [interrupt] });
+  const asked = await written(raised, ['', 't1'], { __interrupt__: [interrupt] });
   expect(isOpen(asked, 'i1')).toBe(true);
-  expect(isOpen(written(asked, [inside, 't2'], { messages: [] }), 'i1')).toBe(false);
+  expect(isOpen(await written(asked, [inside, 't2'], { messages: [] }), 'i1')).toBe(false);
   expect(isOpen(withCheckpoint(asked, inside, kept('c3')), 'i1')).toBe(false);
 });

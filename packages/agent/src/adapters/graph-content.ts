@@ -1,3 +1,5 @@
+import type { CheckpointConfig, CheckpointTuple } from './graph-types.ts';
+
 /** The last checkpoint of each namespace, with what its tasks have written since. */
 export type Content = Readonly<Record<string, Kept>>;
 
@@ -21,8 +23,44 @@ const onlyOnce: Readonly<Record<string, number>> = {
   __resume__: -4,
 };
 
-export function keyOfWrite(task: string, channel: string, index: number): string {
+function keyOfWrite(task: string, channel: string, index: number): string {
   return `${task} ${onlyOnce[channel] ?? index}`;
+}
+
+type StoredWrite = readonly [key: string, write: Kept['writes'][string]];
+
+/** What a task writes, as it is kept. */
+export function storedWrites(
+  task: string,
+  writes: readonly [channel: string, value: unknown][],
+  dump: (value: unknown) => Promise<string>,
+): Promise<StoredWrite[]> {
+  return Promise.all(
+    writes.map(async ([channel, value], index): Promise<StoredWrite> => {
+      return [keyOfWrite(task, channel, index), [task, channel, await dump(value)]];
+    }),
+  );
+}
+
+/** A checkpoint as LangGraph reads it, with the configuration that names it. */
+export async function tupleOf(
+  kept: Kept,
+  configurable: CheckpointConfig['configurable'],
+  load: (text: string) => Promise<unknown>,
+): Promise<CheckpointTuple> {
+  const writes = Object.values(kept.writes).map(
+    async ([task, channel, value]): Promise<[string, string, unknown]> => [
+      task,
+      channel,
+      await load(value),
+    ],
+  );
+  return {
+    config: { configurable: { ...configurable, checkpoint_id: kept.id } },
+    checkpoint: (await load(kept.checkpoint)) as object,
+    metadata: (await load(kept.metadata)) as object,
+    pendingWrites: await Promise.all(writes),
+  };
 }
 
 /** Replaces the checkpoint of a graph. Subgraphs of its tasks, which have ended, are not continued. */
@@ -34,7 +72,7 @@ export function withCheckpoint(content: Content, namespace: string, kept: Kept):
 interface NewWrites {
   readonly namespace: string;
   readonly id: string | undefined;
-  readonly writes: readonly (readonly [string, Kept['writes'][string]])[];
+  readonly writes: readonly StoredWrite[];
 }
 
 /**

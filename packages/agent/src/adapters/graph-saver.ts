@@ -5,7 +5,8 @@ import type { Leg } from '../leg.ts';
 import { type AllowedCalls, readSaved } from './graph-allowed.ts';
 import {
   type Content,
-  keyOfWrite,
+  storedWrites,
+  tupleOf,
   withCallsAsTheyAre,
   withCheckpoint,
   withWrites,
@@ -40,7 +41,6 @@ export class GraphSaver extends BaseCheckpointSaver {
   #isDirty = false;
   #onStored: (() => void)[] = [];
 
-  /** Continues with what was saved. */
   constructor(leg: Leg, saved: Json | Content | undefined) {
     super();
     this.#leg = leg;
@@ -77,21 +77,9 @@ export class GraphSaver extends BaseCheckpointSaver {
     const { checkpoint_ns: namespace = '', checkpoint_id: wanted } = configurable ?? {};
     const kept = this.#content[namespace];
     if (kept === undefined || (wanted !== undefined && wanted !== kept.id)) return undefined;
-    const load = (text: string) => this.serde.loadsTyped('json', text);
-    const writes = Object.values(kept.writes).map(
-      async ([task, channel, value]): Promise<[string, string, unknown]> => [
-        task,
-        channel,
-        await load(value),
-      ],
+    return tupleOf(kept, { ...configurable, checkpoint_ns: namespace }, (text) =>
+      this.serde.loadsTyped('json', text),
     );
-    const place = { checkpoint_ns: namespace, checkpoint_id: kept.id };
-    return {
-      config: { configurable: { ...configurable, ...place } },
-      checkpoint: (await load(kept.checkpoint)) as object,
-      metadata: (await load(kept.metadata)) as object,
-      pendingWrites: await Promise.all(writes),
-    };
   }
 
   async *list(config: CheckpointConfig): AsyncGenerator<CheckpointTuple> {
@@ -114,13 +102,8 @@ export class GraphSaver extends BaseCheckpointSaver {
 
   async putWrites(config: CheckpointConfig, writes: readonly [string, unknown][], task: string) {
     const { checkpoint_ns: namespace = '', checkpoint_id: id } = config.configurable ?? {};
-    const added = await Promise.all(
-      writes.map(async ([channel, value], index) => {
-        const key = keyOfWrite(task, channel, index);
-        return [key, [task, channel, await this.#dump(value)]] as const;
-      }),
-    );
-    this.#content = withWrites(this.#content, { namespace, id, writes: added });
+    const stored = await storedWrites(task, writes, (value) => this.#dump(value));
+    this.#content = withWrites(this.#content, { namespace, id, writes: stored });
     this.#isDirty = true;
     // A subgraph that is continued runs all tasks of its last step again, so what they say is sure with its next checkpoint.
     const isSure = namespace === '' || writes.some(([channel]) => channel === '__interrupt__');

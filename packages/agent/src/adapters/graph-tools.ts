@@ -2,12 +2,13 @@ import { current } from '../current.ts';
 import { Denied } from '../failures.ts';
 import { type Json, jsonCopy } from '../json.ts';
 import type { StepCall, StepOptions, ToolCall } from '../steps.ts';
+import { type Call, type Scratchpad, callUntilDone } from './graph-calls.ts';
 import { saverOf } from './graph-saver.ts';
 import type { LangGraph } from './graph-types.ts';
 import { plain } from './model-answer.ts';
-import { type ToolOptions, callTool, tellDoubt } from './tool-steps.ts';
+import { type ToolOptions, tellDoubt } from './tool-steps.ts';
 
-const { getConfig, interrupt, isGraphInterrupt } = (await import(
+const { getConfig, interrupt } = (await import(
   '@langchain/langgraph' satisfies string
 )) as LangGraph;
 
@@ -20,17 +21,10 @@ interface ToolConfig extends Config {
 }
 type Func = (input: unknown, manager: unknown, config: ToolConfig) => unknown;
 
-/** What LangGraph notes about one execution of a task. */
-interface Scratchpad {
-  interruptCounter: number;
-}
-
 interface Task {
   readonly namespace: string;
   readonly scratchpad: Scratchpad;
 }
-
-type Call = Parameters<typeof callTool>[0];
 
 interface Request {
   readonly call: Call;
@@ -121,37 +115,4 @@ async function callInTask(
   // What is thrown for a denial is the model's result.
   if (!isCleared) askOperator({ ...call, input: plain(call.input) as Json, task: task.namespace });
   return callUntilDone({ ...call, isCleared }, task.scratchpad, execute);
-}
-
-/** A tool that interrupts itself does so in one step, and continues with the answer in another. */
-async function callUntilDone(
-  call: Call,
-  scratchpad: Scratchpad,
-  execute: (input: unknown) => unknown,
-): Promise<unknown> {
-  const before = scratchpad.interruptCounter;
-  for (let answered = 0; ; answered += 1) {
-    scratchpad.interruptCounter = before;
-    const result = await outcomeOf(call, execute);
-    scratchpad.interruptCounter = before + answered;
-    if (result.interrupted === undefined) return result.value;
-    // Throws while there is no answer.
-    interrupt(result.interrupted.value);
-  }
-}
-
-interface Outcome {
-  readonly value?: unknown;
-  readonly interrupted?: { readonly value?: unknown };
-}
-
-function outcomeOf(call: Call, execute: (input: unknown) => unknown): Promise<Outcome> {
-  return callTool(call, async (input) => {
-    try {
-      return { value: await execute(input) };
-    } catch (error) {
-      if (!isGraphInterrupt(error)) throw error;
-      return { interrupted: error.interrupts[0] ?? {} };
-    }
-  }) as Promise<Outcome>;
 }
