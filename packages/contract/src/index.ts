@@ -27,6 +27,15 @@ export { RunText, type TextEvent, interruptedText } from './events/run-text.ts';
 export { AgUiStream, type AgUiStreamOptions, agUiMessages, callIdOf } from './faces/ag-ui.ts';
 export type { AgUiEvent, AgUiInterrupt, AgUiMessage } from './faces/ag-ui-events.ts';
 export { bytesOf, snapshotBounds } from './faces/ag-ui-messages.ts';
+export { A2aStream, type A2aStreamOptions } from './faces/a2a.ts';
+export {
+  type A2aMessage,
+  type A2aState,
+  type A2aTask,
+  type A2aUpdate,
+  legacyTask,
+  legacyUpdate,
+} from './faces/a2a-wire.ts';
 export { UiStream, type UiStreamOptions } from './faces/ai-sdk.ts';
 export { type VoidText, voidTextIn } from './faces/speech.ts';
 export { type UiChunk, type UiMetadata, askUserTool } from './faces/ui-chunks.ts';

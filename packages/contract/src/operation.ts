@@ -66,14 +66,16 @@ export type Operation = {
   readonly caller: CallerKind;
   /** The caller needs all of the scopes. */
   readonly scope: Scope | readonly Scope[] | NoScope;
+  /** For `automation` only: the path selects the organization and the tenant, for clients that cannot send our headers (D-234). */
+  readonly selectors?: 'path';
   /** By name in the path. A value that does not match means that the resource does not exist (D-01). */
   readonly params?: Readonly<Record<string, z.ZodType>>;
   /** A strict object; an operation without it accepts no query parameters (D-71). */
   readonly query?: z.ZodObject;
   /** By lower-case name. */
   readonly headers?: Readonly<Record<string, z.ZodType>>;
-  /** Encoding of the body; `json` when only `body` is given. */
-  readonly content?: 'json' | 'form' | 'bytes';
+  /** Encoding of the body; `json` when only `body` is given. What is wrong with one of `json-rpc` is said in that protocol. */
+  readonly content?: 'json' | 'form' | 'bytes' | 'json-rpc';
   /** A strict object. An absent optional body is parsed as `{}`. */
   readonly body?: z.ZodType;
   readonly bodyRequired?: boolean;
@@ -187,13 +189,18 @@ function commonErrors(operation: Operation): readonly ErrorCode[] {
 
 /** An unknown organization in the path is a 403 like one without access, so that callers cannot probe for ids. */
 function absences(operation: Operation): readonly ErrorCode[] {
-  const names = pathParams(operation.path).filter((name) => name !== 'organization_id');
+  const isSelector = (name: string) =>
+    name === 'organization_id' || (operation.selectors === 'path' && name === 'tenant_id');
+  const names = pathParams(operation.path).filter((name) => !isSelector(name));
   return names.map((name) => paramErrors[name] ?? 'not_found');
 }
 
 function gateErrors(operation: Operation): readonly ErrorCode[] {
   const gate: ErrorCode[] = ['unauthorized', 'identity_unavailable'];
-  if (operation.caller === 'automation') gate.push('missing_selector', 'invalid_selector');
+  if (operation.caller === 'automation') {
+    if (operation.selectors !== 'path') gate.push('missing_selector');
+    gate.push('invalid_selector');
+  }
   gate.push('forbidden');
   if (requiredScopes(operation).length > 0) gate.push('insufficient_scope');
   // D-68: management is limited in its mutations, the application API in every call.
@@ -221,6 +228,8 @@ function bodyErrors({ body, content }: Operation): readonly ErrorCode[] {
     // Uploaded bytes are stored as received; a content encoding is not decoded.
     case 'bytes':
       return ['unsupported_media_type'];
+    case 'json-rpc':
+      return ['body_too_large', 'unsupported_media_type'];
     case 'json':
     case undefined:
       return body === undefined ? ['invalid_body'] : jsonErrors;

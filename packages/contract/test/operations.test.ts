@@ -162,7 +162,7 @@ const anyCaller = ['list_workspaces', 'get_me', 'get_system', 'accept_invitation
 test('application operations are for automation clients, management for people', () => {
   for (const { id, path, caller } of operationList) {
     if (anyCaller.includes(id)) expect(caller).toBe('any');
-    else if (['issue_token', 'read_invitation', 'sign_up'].includes(id)) {
+    else if (['issue_token', 'read_invitation', 'sign_up', 'get_agent_card'].includes(id)) {
       expect(caller).toBe('anonymous');
     } else if (path.startsWith('/v1/organizations/')) expect(caller).toBe('human');
     else if (path.startsWith('/v1/')) expect(caller).toBe('automation');

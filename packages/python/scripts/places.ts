@@ -120,6 +120,7 @@ const others: Readonly<Record<string, readonly Place[]>> = {
   get_guide: [{ noun: 'Service', method: 'guide' }],
   get_reference_page: [{ noun: 'Service', method: 'reference_page' }],
   get_search_index: [{ noun: 'Service', method: 'search_index' }],
+  get_agent_card: [{ noun: 'Service', method: 'agent_card' }],
   list_workspaces: [
     { noun: 'Account', method: 'workspaces' },
     { noun: 'Organization', method: 'workspaces' },

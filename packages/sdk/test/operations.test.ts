@@ -103,6 +103,8 @@ const methods: Readonly<
   run_ag_ui: { because: 'clients of AG-UI send it' },
   run_session_ag_ui: { because: 'clients of AG-UI send it' },
   list_ui_messages: ({ session }) => session.uiMessages.list().page(),
+  get_agent_card: { because: 'clients of the A2A protocol read it' },
+  call_published_agent: { because: 'clients of the A2A protocol send it' },
   read_invitation: { because: 'the page of an invitation reads it' },
   accept_invitation: ({ convoke }) => convoke.acceptInvitation('cvi_1'),
   sign_up: { because: 'a person signs up on the page of the invitation' },

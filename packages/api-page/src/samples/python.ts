@@ -54,6 +54,9 @@ for event in run.follow(on_permission=lambda request: "allow"):
   list_ui_messages: undefined,
   run_ag_ui: undefined,
   run_session_ag_ui: undefined,
+  // Clients of the A2A protocol call these.
+  get_agent_card: undefined,
+  call_published_agent: undefined,
   find_run: 'run = convoke.runs.get(run_id)',
   get_overview:
     'overview = convoke.overview()\nprint(overview["runs"], overview["pending_interactions"])',

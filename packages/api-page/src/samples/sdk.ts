@@ -75,6 +75,9 @@ await agent.runAgent();`,
 // In a page, with a token of this session.
 const url = \`\${baseUrl}/v1/sessions/\${sessionId}/ag-ui\`;
 const agent = new HttpAgent({ url, headers: { authorization: \`Bearer \${token}\` } });`,
+  // Clients of the A2A protocol call these.
+  get_agent_card: undefined,
+  call_published_agent: undefined,
   find_run: 'const run = await convoke.runs.get(runId);',
   get_overview: 'const { runs, pending_interactions } = await convoke.overview();',
   list_tenant_interactions: `for await (const { interaction_key, agent_name, tool_name } of convoke.interactions.list()) {

@@ -48,12 +48,15 @@ function eventStream(
 ): MediaType {
   const schema = writer.write(event, 'output');
   const example = exampleOf(schema, writer.components());
+  const line = `data: ${JSON.stringify(example)}`;
+  if (typeof example === 'object' && example !== null && 'jsonrpc' in example) {
+    const schemaOfText = { type: 'string', description: ofResponses } as const;
+    return { schema: schemaOfText, example: line, 'x-event-schema': schema };
+  }
   const isNumbered = typeof example === 'object' && example !== null && 'id' in example;
   return {
     schema: { type: 'string', description: isNumbered ? ofEvents : ofChunks },
-    example: isNumbered
-      ? frames(schema, writer)
-      : `data: ${JSON.stringify(example)}\n\ndata: [DONE]`,
+    example: isNumbered ? frames(schema, writer) : `${line}\n\ndata: [DONE]`,
     'x-event-schema': schema,
   };
 }
@@ -61,6 +64,8 @@ function eventStream(
 const ofEvents =
   'Server-sent events: first the line `retry: 2000`, then one frame per event with its id in `id:`, its ' +
   'type in `event:` and the event as JSON in one `data:` line. Comment lines keep the connection alive.';
+const ofResponses =
+  'Server-sent events: one `data:` line per response, which is JSON. Comment lines keep the connection alive.';
 const ofChunks =
   'Server-sent events: one `data:` line per chunk, which is JSON, and `data: [DONE]` after the last one. ' +
   'Comment lines keep the connection alive.';

@@ -12,6 +12,7 @@ import {
 } from './clients.ts';
 import { addCredential, revokeCredential } from './credentials.ts';
 import { runAgUi, runSessionAgUi } from './ag-ui.ts';
+import { getAgentCard, callPublishedAgent } from './a2a.ts';
 import { listUiMessages, resumeUiStream, sendUiMessage } from './ai-sdk.ts';
 import { followTenantEvents } from './feed.ts';
 import { deleteFile, downloadFile, listFiles, prepareFile, uploadFile } from './files.ts';
@@ -134,6 +135,8 @@ export const operations = {
 
   run_ag_ui: runAgUi,
   run_session_ag_ui: runSessionAgUi,
+  get_agent_card: getAgentCard,
+  call_published_agent: callPublishedAgent,
 
   create_schedule: createSchedule,
   list_schedules: listSchedules,

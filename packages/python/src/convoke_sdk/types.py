@@ -67,7 +67,9 @@ from ._generated.events import (
     UserQuestionEvent,
 )
 from ._generated.records import (
+    A2aResponse,
     AcceptedInvitation,
+    AgentCard,
     AgentDetails,
     AgentRecord,
     AuditRecord,
@@ -201,7 +203,9 @@ from ._sync.listing import (
 )
 
 __all__ = [
+    "A2aResponse",
     "AcceptedInvitation",
+    "AgentCard",
     "AgentDetails",
     "AgentRecord",
     "AgentSkillsLoadedData",

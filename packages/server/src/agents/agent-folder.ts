@@ -101,7 +101,14 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
         loadedAt: request.now ?? Date.now(),
       },
       hasFixedToolInput: harness.hasFixedToolInput ?? false,
-      digest: digestOf({ ...agent, folder: '', declared, code: prepared?.digest }),
+      digest: digestOf({
+        ...agent,
+        folder: '',
+        // Who may call it changes nothing of what it does.
+        publish: undefined,
+        declared,
+        code: prepared?.digest,
+      }),
       reportsCost: harness.reportsCost ?? false,
     },
     warnings: [

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { confinedPath } from '../confined-fs/path.ts';
 import { microsOf } from '../domain/usage/money.ts';
 import { readEgress } from '../domain/egress.ts';
-import type { RecoveryPolicy } from '../domain/agent.ts';
+import { type RecoveryPolicy, publications } from '../domain/agent.ts';
 import type { DeclaredAgent, FrameworkKeys } from '../ports/harness.ts';
 
 const listMax = 1000;
@@ -63,6 +63,13 @@ export const agentSchema = z.strictObject({
     })
     .default('all'),
   session_files: z.boolean().default(false),
+  publish: z
+    .array(
+      z.enum(publications, `must be ${publications.join(' or ')}`),
+      'must be a list, as in [a2a]',
+    )
+    .max(publications.length)
+    .default([]),
   on_busy: z.enum(['queue', 'reject']).default('queue'),
   limits: z
     .strictObject({
@@ -147,6 +154,7 @@ export function toDeclaredAgent(yaml: AgentYaml, around: AgentSurroundings): Dec
       cutMessage: yaml.recovery.cut_message ?? 'continue',
     },
     tenants: yaml.tenants,
+    publish: yaml.publish,
     folder: around.folder,
     declared: frameworkKeys(yaml, around.instructions),
   };

@@ -2,7 +2,9 @@ import { hash } from 'node:crypto';
 import {
   type InteractionFilter,
   type InteractionKey,
+  type RunId,
   type SessionId,
+  interactionKey,
   permissionAnswer,
   questionAnswer,
 } from '@convoke/contract';
@@ -21,6 +23,7 @@ import type { TenantScope } from '../domain/scope.ts';
 import { interactionsChanged, runDispatched } from '../domain/session.ts';
 import type { CutPage, PageRequest } from '../ports/page.ts';
 import { recordAudit } from './audit.ts';
+import { claimKey, keyScope } from './once.ts';
 import { type Holder, lockRun, recordMove } from './record.ts';
 import { Refusal, orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
@@ -129,6 +132,35 @@ export async function answerPending(
     if (isLate) return find();
     throw error;
   }
+}
+
+export interface MessageAnswer {
+  readonly runId: RunId;
+  /** Names the message. */
+  readonly messageKey: string;
+  readonly text: string;
+  /** The question that the message answers if it is new. */
+  readonly question: InteractionKey | undefined;
+}
+
+/**
+ * The question that a message answers: however often it is sent, the one that was open when it came first (D-235).
+ * Undefined for a new message where there is none.
+ */
+export async function claimQuestion(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  scope: TenantScope,
+  { runId, messageKey: key, text, question }: MessageAnswer,
+): Promise<InteractionKey | undefined> {
+  const place = `answer_run:${runId}`;
+  if (question === undefined) {
+    const known = await store.read.idempotency.find(keyScope({ scope, place }), key);
+    return known && interactionKey(known.resourceId);
+  }
+  const now = clock.now();
+  const claim = { scope, place, key, body: { text }, resourceId: question, now };
+  const first = await store.transaction((tx) => claimKey(tx, claim));
+  return first.fresh ? question : interactionKey(first.resourceId);
 }
 
 /**

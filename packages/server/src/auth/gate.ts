@@ -22,7 +22,13 @@ import type { Store } from '../ports/store.ts';
 import { createApplicationAccess } from './application-access.ts';
 import { type GateRequest, bearerToken, unauthorized } from './tokens/bearer.ts';
 import { Challenge } from './tokens/challenge.ts';
-import { type TenantHeader, areSelectorsOf, readSelectors } from './selectors.ts';
+import {
+  type Selectors,
+  type TenantHeader,
+  areSelectorsOf,
+  readSelectors,
+  selectorsIn,
+} from './selectors.ts';
 import type { Tokens } from './tokens/tokens.ts';
 import type {
   ClaimedMembership,
@@ -39,7 +45,12 @@ import type {
  */
 export interface Gate {
   /** The application API: automation clients, people whose token is for the tenant (D-154), and pages (D-198). */
-  admitApplication(operation: Operation, request: GateRequest): Promise<ApplicationCaller>;
+  admitApplication(
+    operation: Operation,
+    request: GateRequest,
+    /** Of the path, as they were sent. */
+    params?: Readonly<Record<string, string>>,
+  ): Promise<ApplicationCaller>;
   /** The management API of the organization in the path. */
   admitHuman(request: GateRequest, organizationId: OrganizationId): Promise<HumanCaller>;
   /** `GET /v1/me/workspaces`: either kind, before anything is selected (D-55). */
@@ -150,12 +161,15 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
   }
 
   return {
-    async admitApplication(operation, request) {
+    async admitApplication(operation, request, params = {}) {
       const token = await verify(request);
       if (token.kind === 'session') return admitSession(token, operation, request);
       // The one read of D-154 includes this check for a person's token of a tenant.
       if (token.kind === 'human') await requireCurrent(token);
-      const selectors = readSelectors(request, tenantHeader);
+      const selectors =
+        operation.selectors === 'path'
+          ? selectedBy(params, request)
+          : readSelectors(request, tenantHeader);
       // D-55: signing in gives no access to the application API.
       if (token.kind === 'human') return forbid();
       const required = requiredScopes(operation);
@@ -210,6 +224,12 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
 
     recheck: (caller) => access.again(caller),
   };
+}
+
+/** D-234: headers beside the path may be absent, but not name anything else. */
+function selectedBy(params: Readonly<Record<string, string>>, request: GateRequest): Selectors {
+  const selectors = selectorsIn(params);
+  return selectors !== undefined && areSelectorsOf(request, selectors) ? selectors : forbid();
 }
 
 function deny(code: ErrorCode, required: readonly Scope[]): never {

@@ -34,7 +34,14 @@ export function readSelectors(request: GateRequest, accepted: TenantHeader): Sel
   };
 }
 
-/** Whether the selector headers, which are optional here, name the organization and tenant that the token names. */
+/** The organization and the tenant that a path names (D-234); undefined when one of them is not an id. */
+export function selectorsIn(params: Readonly<Record<string, string>>): Selectors | undefined {
+  const { organization_id: organization = '', tenant_id: tenant = '' } = params;
+  if (!idPattern.test(organization) || !idPattern.test(tenant)) return undefined;
+  return { organizationId: organizationId(organization), tenantId: tenantId(tenant) };
+}
+
+/** Whether the selector headers, which are optional here, name the organization and tenant that the token or the path names. */
 export function areSelectorsOf(request: GateRequest, selectors: Selectors): boolean {
   refuseRepeated(request.rawHeaders);
   const { organizationId: organization, tenantId: tenant } = selectors;

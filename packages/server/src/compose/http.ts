@@ -28,6 +28,7 @@ import { auditRoutes } from '../http/routes/audit.ts';
 import { clientRoutes } from '../http/routes/clients.ts';
 import { credentialRoutes } from '../http/routes/credentials.ts';
 import { feedRoutes } from '../http/routes/feed.ts';
+import { a2aRoutes } from '../http/faces/a2a/routes.ts';
 import { agUiRoutes } from '../http/faces/ag-ui.ts';
 import { aiSdkRoutes } from '../http/faces/ai-sdk.ts';
 import { createFaceFollower } from '../http/faces/face-stream.ts';
@@ -159,7 +160,7 @@ function handlersOf(
   const named = { cursors, actorNames };
   const inviting = { store, clock, ids: services.ids, secrets: authority.invitationSecrets };
   const runParts = { ...named, streams, followers: createRunFollowers(services) };
-  const faceParts = { streams, follower: createFaceFollower(services) };
+  const faceParts = { cursors, streams, follower: createFaceFollower(services) };
   const handlers: Handlers = {
     ...systemRoutes({
       version: manifest.version,
@@ -181,8 +182,9 @@ function handlersOf(
     ...interactionRoutes(services, named),
     ...feedRoutes(services, { cursors, streams, feedFollower: new FeedFollower(services) }),
     ...fileRoutes(services, cursors),
-    ...aiSdkRoutes(services, { cursors, ...faceParts }),
+    ...aiSdkRoutes(services, faceParts),
     ...agUiRoutes(services, faceParts),
+    ...a2aRoutes(services, { ...faceParts, baseUrl }),
     ...scheduleRoutes(services, named),
     ...webhookRoutes(services, named),
     ...clientRoutes(services, { secrets, ...named }),

@@ -27,6 +27,8 @@ export interface Agent {
     readonly allow: readonly string[];
     readonly deny: readonly string[];
   };
+  /** The protocols by which programs of others find and call it (D-233). */
+  readonly publish: readonly Publication[];
   /** The folder it was read from, which also holds `workspace/` and `skills/`. */
   readonly folder: string;
   /**
@@ -43,6 +45,9 @@ export interface Agent {
   /** Whether its framework names the cost of a run itself. */
   readonly reportsCost?: boolean;
 }
+
+export const publications = ['a2a'] as const;
+export type Publication = (typeof publications)[number];
 
 export interface AgentFacts {
   /** Globs of the tools that it may use. */
@@ -80,6 +85,11 @@ export interface RecoveryPolicy {
 export function isEnabledFor(agent: Pick<Agent, 'tenants'>, tenantId: TenantId): boolean {
   if (agent.tenants.deny.includes(tenantId)) return false;
   return agent.tenants.allow.includes(tenantId) || agent.tenants.default === 'enabled';
+}
+
+/** Whether the tenant's clients may call it by the protocol. */
+export function isPublishedTo(agent: Agent, tenantId: TenantId, by: Publication): boolean {
+  return agent.publish.includes(by) && isEnabledFor(agent, tenantId);
 }
 
 export function needsApproval(agent: Agent, toolName: string): boolean {

@@ -217,7 +217,7 @@ function admit(operation: Operation, facts: RequestFacts, { binding, rawParams }
   const { raw } = facts;
   switch (operation.caller) {
     case 'automation':
-      return gate.admitApplication(operation, raw);
+      return gate.admitApplication(operation, raw, rawParams);
     case 'human': {
       const organization = organizationId(rawParams['organization_id'] ?? '');
       return gate.admitHuman(raw, organization).catch(async (error: unknown) => {

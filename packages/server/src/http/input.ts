@@ -16,9 +16,12 @@ import { timesSent } from '../auth/repeated-headers.ts';
 /** Reads path parameters. A segment that is not an id gets 404, with the code of the missing thing (D-01). */
 export function readParams(operation: Operation, raw: Readonly<Record<string, string>>) {
   const values: Record<string, unknown> = {};
+  // A tenant that cannot exist has no agent either.
+  const absent =
+    operation.params && 'agent_name' in operation.params ? 'agent_not_found' : 'not_found';
   for (const [name, schema] of Object.entries(operation.params ?? {})) {
     const parsed = schema.safeParse(raw[name]);
-    if (!parsed.success) return refuse(paramErrors[name] ?? 'not_found');
+    if (!parsed.success) return refuse(paramErrors[name] ?? absent);
     values[name] = parsed.data;
   }
   return values;

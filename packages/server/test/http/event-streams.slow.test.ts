@@ -332,7 +332,8 @@ describe('a server with the maximum of open streams (D-244)', () => {
 
 describe('a server that stops', () => {
   test('refuses new streams with 503 not_ready while its runs end (D-30)', async () => {
-    const { server: own, puppet: hand } = await startPuppetServer();
+    const puppetAgent = { publish: ['a2a'] };
+    const { server: own, puppet: hand } = await startPuppetServer({ puppetAgent });
     const { run } = await begin(own, 'puppet');
     const leg = await hand.leg();
     const stopped = own.stop(60_000);
@@ -354,6 +355,19 @@ describe('a server that stops', () => {
       await own.refused('run_session_ag_ui', {
         params: { session_id: run.session_id },
         body: agUi,
+      }),
+      await own.refused('call_published_agent', {
+        params: { ...own.quickstart, agent_name: 'puppet' },
+        body: { jsonrpc: '2.0', id: 1, method: 'tasks/resubscribe', params: { id: run.id } },
+      }),
+      await own.refused('call_published_agent', {
+        params: { ...own.quickstart, agent_name: 'puppet' },
+        body: {
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'message/send',
+          params: { message: { messageId: 'm', role: 'user', parts: [{ text: 'x' }] } },
+        },
       }),
     ]) {
       expect(refused).toMatchObject({ status: 503, error: 'not_ready' });

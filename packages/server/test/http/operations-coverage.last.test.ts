@@ -36,6 +36,7 @@ const exemptions: readonly Exemption[] = (
     'get_guide',
     'get_reference_page',
     'get_search_index',
+    'get_agent_card',
   ] as const
 ).map((operation) => ({ operation, status: 500, code: 'internal', because: pure }));
 

@@ -43,6 +43,7 @@ describe('faults of the server (D-70, issue 2)', () => {
     'get_guide',
     'get_reference_page',
     'get_search_index',
+    'get_agent_card',
   ];
   const touching = ids.filter((id) => !free.includes(id));
   // Keys that were read once still verify, and are published, while the database is unavailable.

@@ -54,6 +54,7 @@ export function agentOf(parts: Partial<Agent> & { readonly script?: Json }): Dra
       cutMessage: 'continue',
     },
     tenants: { default: 'enabled', allow: [], deny: [] },
+    publish: [],
     folder: '/nonexistent',
     settings: script === undefined ? {} : { script },
     hasFixedToolInput: false,

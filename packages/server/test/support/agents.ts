@@ -3,10 +3,11 @@ import type { JsonObject } from '@convoke/contract';
 /** `agent.yaml` as an object; `framework: scripted` when it does not say. */
 export type AgentYaml = JsonObject;
 
-/** Says the prompt back. Takes files. */
+/** Says the prompt back. Takes files, and is published. */
 const echo: AgentYaml = {
   description: 'Says the prompt back',
   session_files: true,
+  publish: ['a2a'],
   script: [{ say: '{{prompt}} (run {{run_number}})' }],
 };
 

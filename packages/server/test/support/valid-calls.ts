@@ -122,6 +122,19 @@ export const validCalls: {
     ...(await ofNewSession(server, data)),
     body: agUiInput('hi'),
   }),
+  get_agent_card: async (_, { ids }) => ({ params: { ...ids, agent_name: 'echo' } }),
+  call_published_agent: async (_, { as, ids }) => ({
+    as,
+    params: { ...ids, agent_name: 'echo' },
+    body: {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'message/send',
+      params: {
+        message: { messageId: randomUUID(), role: 'user', parts: [{ kind: 'text', text: 'hi' }] },
+      },
+    },
+  }),
 
   create_schedule: async (_, { as }) => ({ as, body: yearly }),
   list_schedules: async (_, { as }) => ({ as }),

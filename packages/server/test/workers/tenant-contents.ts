@@ -33,6 +33,7 @@ const agent: Agent = {
     cutMessage: 'continue',
   },
   tenants: { default: 'enabled', allow: [], deny: [] },
+  publish: [],
   folder: '/nonexistent',
   settings: {},
   hasFixedToolInput: false,

@@ -78,6 +78,12 @@ class UiMessage(TypedDict):
     parts: list[JsonObject]
 
 
+class A2aResponse(TypedDict):
+    """A response of JSON-RPC: `result`, or `error` with a code of the A2A protocol."""
+
+    jsonrpc: Literal["2.0"]
+
+
 class _MeRecordRequired(TypedDict):
     user_id: str
     memberships: list[MeRecordMemberships]
@@ -885,6 +891,12 @@ class JsonWebKeySet(TypedDict):
     """The keys that sign access tokens."""
 
     keys: list[JsonObject]
+
+
+class AgentCard(TypedDict):
+    """An agent card of the A2A protocol."""
+
+    name: str
 
 
 class Health(TypedDict):

@@ -19,7 +19,7 @@ from .._core.calls import Calls
 from .._core.requests import RunInput, UNSET, Unset, input_of, new_key, present
 from . import operations as op
 from .events import RunEvent
-from .records import AcceptedInvitation, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SystemRecord, TenantRecord, TokenResponse, UiMessage, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
+from .records import A2aResponse, AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SystemRecord, TenantRecord, TokenResponse, UiMessage, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
 from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, PermissionAnswer, QuestionDeclined, QuestionReply, SetBudgetScope
 from .values import ClientStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MemberRole, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
 
@@ -166,6 +166,32 @@ class Account(Resource):
             path={"session_id": session_id},
             json=present({"threadId": threadId, "runId": runId, "messages": messages, "resume": resume}),
         )
+
+    def call_published_agent(
+        self,
+        organization_id: str,
+        tenant_id: str,
+        agent_name: str,
+        *,
+        jsonrpc: Literal["2.0"],
+        id: str,
+        method: str,
+        params: JsonObject,
+    ) -> A2aResponse:
+        """Call an agent by the A2A protocol.
+
+        The JSON-RPC endpoint of a published agent, for clients of the A2A protocol, version 1.0
+        (`A2A-Version: 1.0`) and 0.3. A task is a run, a context a session, and the id of a message its
+        idempotency key. The path selects the tenant; selector headers may be absent. Beside `runs:read`, a
+        message needs `runs:write`, a new context `sessions:write`, and an answer `interactions:write`. What
+        is wrong with a call is an error of JSON-RPC with status 200.
+        """
+        record: A2aResponse = self._json(
+            op.CALL_PUBLISHED_AGENT,
+            path={"organization_id": organization_id, "tenant_id": tenant_id, "agent_name": agent_name},
+            json=present({"jsonrpc": jsonrpc, "id": id, "method": method, "params": params}),
+        )
+        return record
 
     def me(self) -> MeRecord:
         """Describe the person who is signed in.
@@ -986,6 +1012,18 @@ class Service(Resource):
         Returns the public keys as a JSON Web Key Set (RFC 7517), for services that verify tokens themselves.
         """
         record: JsonWebKeySet = self._json(op.GET_JWKS)
+        return record
+
+    def agent_card(self, organization_id: str, tenant_id: str, agent_name: str) -> AgentCard:
+        """Read the A2A card of an agent.
+
+        How clients of the A2A protocol find an agent that has `publish: [a2a]` in its `agent.yaml`. Without
+        the header `A2A-Version: 1.0` the card has the shape of version 0.3.
+        """
+        record: AgentCard = self._json(
+            op.GET_AGENT_CARD,
+            path={"organization_id": organization_id, "tenant_id": tenant_id, "agent_name": agent_name},
+        )
         return record
 
     def health(self) -> Health:

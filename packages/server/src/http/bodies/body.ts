@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { type Operation, limits } from '@convoke/contract';
-import { refuse } from '../../app/refusal.ts';
+import { Refusal, refuse } from '../../app/refusal.ts';
 import { HttpRefusal } from '../http-refusal.ts';
 import { beginUpload, endUpload } from './body-watch.ts';
 import { parseForm } from './form-body.ts';
 import { parseJson } from './json-body.ts';
 import { mediaType } from '../media.ts';
 
-/** Reads the body as a value to validate. Undefined when the operation takes bytes or no body. */
+/** Reads the body as a value to validate. Undefined when the operation takes bytes or no body, and for broken JSON-RPC. */
 export async function readBody(operation: Operation, message: IncomingMessage): Promise<unknown> {
   if (operation.content === 'bytes') return undefined;
   if (operation.body === undefined) return refuseBody(message);
@@ -16,6 +16,7 @@ export async function readBody(operation: Operation, message: IncomingMessage): 
   const jsonMaxBytes = operation.maxBytes ?? limits.bodyMaxBytes;
   const bytes = await readBytes(message, isForm ? limits.formMaxBytes : jsonMaxBytes);
   if (isForm) return parseForm(bytes, message.headers['content-type']);
+  if (operation.content === 'json-rpc') return parseRpc(bytes, message);
   if (bytes.length === 0) {
     if (operation.bodyRequired === true) {
       refuse('invalid_body', { message: 'A JSON body is required.' });
@@ -24,6 +25,17 @@ export async function readBody(operation: Operation, message: IncomingMessage): 
   }
   requireJson(message);
   return parseJson(bytes);
+}
+
+/** Undefined for bytes that are not JSON: the handler says so in the protocol of its clients. */
+function parseRpc(bytes: Buffer, message: IncomingMessage): unknown {
+  requireJson(message);
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
 }
 
 /** Spec §1.2: what an operation does not declare is refused, not ignored; a whole body no less than one field. */

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { limits } from '@convoke/contract';
 import type { EventBatch } from '../../app/runs/follow.ts';
 import type { TakeBatch } from '../../app/shared-tails.ts';
@@ -34,11 +34,28 @@ export interface StreamReader {
   readonly signal: AbortSignal;
 }
 
+/** A request that is answered later, and counts as a stream until then. */
+export interface HeldRequest {
+  readonly caller: ApplicationCaller;
+  readonly request: Pick<IncomingMessage, 'socket'>;
+  /** How long it may take at most. */
+  readonly ms: number;
+  /** Resolves when the answer is known, or when the signal says that the time is over. */
+  readonly wait: (signal: AbortSignal) => Promise<void>;
+}
+
 interface Stream {
-  readonly response: ServerResponse;
+  /** Undefined for a request that is held: nothing is written to it. */
+  readonly response: ServerResponse | undefined;
   readonly closing: AbortController;
   readonly openedAt: number;
   lastWriteAt: number;
+}
+
+type OpenResponse = Stream & { readonly response: ServerResponse };
+
+function notReady(): never {
+  return refuse('not_ready', { retryAfterSeconds: 1 });
 }
 
 /**
@@ -64,15 +81,41 @@ export class EventStreams {
 
   /** Resolves after the last byte. Until then it keeps as little as it can: a stream may be open for an hour. */
   send(response: ServerResponse, open: OpenStream): Promise<void> {
-    if (this.#isClosing) refuse('not_ready', { retryAfterSeconds: 1 });
+    if (this.#isClosing) notReady();
     const now = this.#options.clock.now();
     const closing = new AbortController();
-    const stream: Stream = { response, closing, openedAt: now, lastWriteAt: now };
+    const stream: OpenResponse = { response, closing, openedAt: now, lastWriteAt: now };
     const remove = this.#admitted.add(open.caller, stream);
     // Already parsed; dropped because they contain the caller's token.
     response.req.headers = {};
     response.req.rawHeaders = [];
     return this.#untilEnd(stream, this.#begin(stream, open), remove);
+  }
+
+  /**
+   * Lets a request wait for its answer within the bounds of a stream: the caps, the token and the access of its caller,
+   * the end of the server. A request that one of them ends is refused: sent again, it finds what it waited for.
+   */
+  async hold({ caller, request, ms, wait }: HeldRequest): Promise<void> {
+    if (this.#isClosing) notReady();
+    const { clock } = this.#options;
+    const closing = new AbortController();
+    const late = new AbortController();
+    const now = clock.now();
+    const stream: Stream = { response: undefined, closing, openedAt: now, lastWriteAt: now };
+    const remove = this.#admitted.add(caller, stream);
+    const leave = () => closing.abort();
+    const cancelTimer = clock.after(ms, () => late.abort());
+    request.socket.once('close', leave);
+    if (request.socket.destroyed) leave();
+    try {
+      await wait(AbortSignal.any([closing.signal, late.signal]));
+    } finally {
+      cancelTimer();
+      request.socket.off('close', leave);
+      remove();
+    }
+    if (closing.signal.aborted) notReady();
   }
 
   /** Ends every stream at a frame boundary and refuses new ones. */
@@ -82,7 +125,7 @@ export class EventStreams {
     this.#admitted.forEach(({ closing }) => closing.abort());
   }
 
-  #begin(stream: Stream, { headers, follow }: OpenStream): Promise<void> {
+  #begin(stream: OpenResponse, { headers, follow }: OpenStream): Promise<void> {
     const { response, closing } = stream;
     try {
       response.writeHead(200, {
@@ -98,7 +141,7 @@ export class EventStreams {
     }
   }
 
-  #taker(stream: Stream): StreamReader['take'] {
+  #taker(stream: OpenResponse): StreamReader['take'] {
     const { response } = stream;
     return ({ rendered, after, lastSeq, ended }) => {
       stream.lastWriteAt = this.#options.clock.now();
@@ -113,7 +156,7 @@ export class EventStreams {
   }
 
   async #untilEnd(
-    { response, closing }: Stream,
+    { response, closing }: OpenResponse,
     following: Promise<void>,
     remove: () => void,
   ): Promise<void> {
@@ -144,6 +187,7 @@ export class EventStreams {
   #check(stream: Stream, now: number): void {
     const { response, closing } = stream;
     if (now - stream.openedAt >= this.#options.maxAgeMs) return closing.abort();
+    if (response === undefined) return;
     if (now - stream.lastWriteAt >= quietMs && response.writableLength === 0) {
       stream.lastWriteAt = now;
       ping.writeTo(response);

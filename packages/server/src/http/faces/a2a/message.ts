@@ -1,0 +1,132 @@
+import { type JsonObject, limits } from '@convoke/contract';
+import { z } from 'zod';
+import { failCall } from './rpc.ts';
+
+/** A message of a client, as far as it is read: the protocol owns its shape (D-193). */
+export interface ReadMessage {
+  readonly id: string;
+  readonly contextId: string | undefined;
+  readonly taskId: string | undefined;
+  /** Its text parts, joined by blank lines. */
+  readonly text: string;
+  readonly data: readonly JsonObject[];
+  readonly isBlocking: boolean;
+  /** Messages of the task that the answer shall contain. */
+  readonly historyLength: number;
+}
+
+const partsMax = 200;
+const object = z.record(z.string(), z.unknown());
+/** Empty is absent, as the encoding of version 1.0 has it. */
+const name = z
+  .string()
+  .max(limits.nameMaxCharacters)
+  .nullish()
+  .transform((value) => (value === '' || value === null ? undefined : value));
+const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish();
+
+const messageId = new RegExp(`^[^\\u0000-\\u001f\\u007f]{1,${limits.nameMaxCharacters}}$`, 'u');
+
+const sendParams = z.looseObject({
+  message: z.looseObject({
+    messageId: z
+      .string()
+      .regex(messageId, `must be 1 to ${limits.nameMaxCharacters} characters`)
+      .refine((id) => id.isWellFormed(), 'must be valid Unicode'),
+    role: z.enum(['ROLE_USER', 'user']),
+    parts: z.array(object).min(1).max(partsMax),
+    contextId: name,
+    taskId: name,
+  }),
+  configuration: z
+    .looseObject({
+      blocking: z.boolean().nullish(),
+      returnImmediately: z.boolean().nullish(),
+      historyLength: count,
+      pushNotificationConfig: z.unknown().optional(),
+      taskPushNotificationConfig: z.unknown().optional(),
+    })
+    .nullish(),
+});
+
+/** Reads the parameters of `SendMessage` and `message/send`, which differ little. */
+export function readMessage(params: unknown): ReadMessage {
+  const { message, configuration } = readParams(sendParams, params);
+  const push =
+    configuration?.pushNotificationConfig ?? configuration?.taskPushNotificationConfig ?? undefined;
+  if (push !== undefined) refusePush();
+  const texts: string[] = [];
+  const data: JsonObject[] = [];
+  for (const part of message.parts) {
+    if (typeof part['text'] === 'string') texts.push(part['text']);
+    else if (isObject(part['data'])) data.push(part['data']);
+    else failCall('CONTENT_TYPE_NOT_SUPPORTED', 'A part must have text, or data that answers.');
+  }
+  const { messageId: id, contextId, taskId } = message;
+  return {
+    id,
+    contextId,
+    taskId,
+    text: texts.filter((text) => text !== '').join('\n\n'),
+    data,
+    isBlocking: configuration?.blocking !== false && configuration?.returnImmediately !== true,
+    historyLength: configuration?.historyLength ?? 0,
+  };
+}
+
+const taskParams = z.looseObject({
+  id: z.string().min(1).max(limits.nameMaxCharacters),
+  historyLength: count,
+});
+
+export function readTaskParams(params: unknown) {
+  const { id, historyLength } = readParams(taskParams, params);
+  return { id, historyLength: historyLength ?? 1 };
+}
+
+const listParams = z.looseObject({
+  contextId: name,
+  status: name,
+  pageSize: z.int().min(limits.pageMin).max(limits.pageMax).nullish(),
+  pageToken: z
+    .string()
+    .max(limits.cursorMaxCharacters)
+    .nullish()
+    .transform((value) => (value === '' || value === null ? undefined : value)),
+  historyLength: count,
+  includeArtifacts: z.boolean().nullish(),
+  statusTimestampAfter: z.unknown().optional(),
+});
+
+export function readListParams(params: unknown) {
+  const read = readParams(listParams, params ?? {});
+  if (read.statusTimestampAfter !== undefined && read.statusTimestampAfter !== null) {
+    failCall('INVALID_PARAMS', 'statusTimestampAfter is not supported; filter by status.');
+  }
+  return {
+    contextId: read.contextId,
+    status: read.status,
+    pageSize: read.pageSize ?? limits.pageDefault,
+    pageToken: read.pageToken,
+    hasHistory: (read.historyLength ?? 0) > 0,
+    hasArtifacts: read.includeArtifacts === true,
+  };
+}
+
+export function refusePush(): never {
+  const message =
+    'Push notifications are not supported. Webhooks of Convoke tell the same and are retried.';
+  return failCall('PUSH_NOTIFICATION_NOT_SUPPORTED', message);
+}
+
+function readParams<Schema extends z.ZodType>(schema: Schema, params: unknown): z.infer<Schema> {
+  const read = schema.safeParse(params);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  const path = ['params', ...(issue?.path ?? [])].map(String).join('.');
+  return failCall('INVALID_PARAMS', `${path}: ${issue?.message ?? 'is not valid'}.`);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

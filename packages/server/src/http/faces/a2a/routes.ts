@@ -1,0 +1,260 @@
+import {
+  type A2aStream,
+  type A2aTask,
+  type A2aUpdate,
+  type TenantId,
+  legacyTask,
+  legacyUpdate,
+} from '@convoke/contract';
+import { refuse } from '../../../app/refusal.ts';
+import { logOf } from '../../../app/runs/run-log.ts';
+import { cancelRun, getRun } from '../../../app/runs/runs.ts';
+import type { Services } from '../../../app/services.ts';
+import { type Agent, isPublishedTo } from '../../../domain/agent.ts';
+import { type Run, isEnded } from '../../../domain/run/run.ts';
+import type { Cursors } from '../../cursors.ts';
+import type { Handlers, RawReply, Reply } from '../../handler.ts';
+import { type FaceParts, sendFace } from '../face-stream.ts';
+import { eventsInstead, hasNoLog } from '../run-history.ts';
+import { cardOf } from './card.ts';
+import { readMessage, readTaskParams, refusePush } from './message.ts';
+import { methodOf } from './methods.ts';
+import {
+  type A2aVersion,
+  type RpcCall,
+  type RpcId,
+  RpcError,
+  failCall,
+  failureOf,
+  readCall,
+  resultOf,
+  rpcErrorOf,
+  versionOf,
+} from './rpc.ts';
+import { type Request, deliver, needScope } from './send.ts';
+import { encoderOf, findTask, listTasks, readTask, withHistory } from './tasks.ts';
+
+export interface A2aParts extends FaceParts {
+  readonly cursors: Cursors;
+  readonly baseUrl: string;
+}
+
+/** How long a message waits for its task (D-236), and a cancel for its end. */
+const messageWaitMs = 600_000;
+const cancelWaitMs = 15_000;
+
+/** Agents of this server for clients of the Agent2Agent protocol (D-233 to D-236). */
+export function a2aRoutes(
+  services: Services,
+  parts: A2aParts,
+): Handlers<'get_agent_card' | 'call_published_agent'> {
+  return {
+    get_agent_card({ params, headers }) {
+      const { organization_id: organizationId, tenant_id: tenant } = params;
+      const agent = published(services, tenant, params.agent_name);
+      if (agent === undefined) return refuse('agent_not_found');
+      const place = { baseUrl: parts.baseUrl, organizationId, tenantId: tenant };
+      const version = cardVersion(headers['a2a-version']);
+      return {
+        status: 200,
+        body: cardOf(agent, place, version),
+        headers: { vary: 'A2A-Version', 'cache-control': 'public, max-age=60' },
+      };
+    },
+
+    async call_published_agent(call) {
+      const { params, headers, body } = call;
+      // As for the card: neither says more than that there is no such agent.
+      if (published(services, params.tenant_id, params.agent_name) === undefined) {
+        return refuse('agent_not_found');
+      }
+      const rpc = readCall(body);
+      try {
+        if ('error' in rpc) throw rpc.error;
+        const version = versionOf(headers['a2a-version']);
+        return await new A2aCall(services, parts, { request: call, rpc, version }).answer();
+      } catch (error) {
+        return { status: 200, body: failureOf(rpc.id, rpcErrorOf(error)) };
+      }
+    },
+  };
+}
+
+function published({ agents }: Services, tenant: TenantId, name: string): Agent | undefined {
+  const agent = agents.find(name);
+  return agent && isPublishedTo(agent, tenant, 'a2a') ? agent : undefined;
+}
+
+/** A client of an unknown version gets the card that says which are known. */
+function cardVersion(header: string | undefined): A2aVersion {
+  try {
+    return versionOf(header);
+  } catch (error) {
+    if (error instanceof RpcError) return '1.0';
+    throw error;
+  }
+}
+
+interface Called {
+  readonly request: Request;
+  readonly rpc: RpcCall;
+  readonly version: A2aVersion;
+}
+
+type Answer = Reply<'call_published_agent'>;
+
+/** One call of a client. */
+class A2aCall {
+  readonly #services: Services;
+  readonly #parts: A2aParts;
+  readonly #called: Called;
+
+  constructor(services: Services, parts: A2aParts, called: Called) {
+    this.#services = services;
+    this.#parts = parts;
+    this.#called = called;
+  }
+
+  async answer(): Promise<Answer> {
+    const { rpc, version } = this.#called;
+    switch (methodOf(rpc.method, version)) {
+      case 'send':
+        return this.#send();
+      case 'stream': {
+        const run = await this.#deliver();
+        return this.#stream(run, true);
+      }
+      case 'get':
+        return this.#get();
+      case 'list':
+        return this.#list();
+      case 'cancel':
+        return this.#cancel();
+      case 'subscribe':
+        return this.#stream(await this.#find(), false);
+      case 'push':
+        return refusePush();
+      case 'extended card':
+        return failCall(
+          'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
+          'The agent has one card, for everyone.',
+        );
+      case undefined:
+        return failCall('METHOD_NOT_FOUND', `There is no method of this name in ${version}.`);
+    }
+  }
+
+  #deliver(): Promise<Run> {
+    const { request, rpc } = this.#called;
+    return deliver(this.#services, request, readMessage(rpc.params));
+  }
+
+  async #send(): Promise<Answer> {
+    const { isBlocking, historyLength } = readMessage(this.#called.rpc.params);
+    const run = await this.#deliver();
+    const task = isBlocking
+      ? await this.#settled(run, messageWaitMs)
+      : await readTask(this.#services, run);
+    return this.#sent(withHistory(task, run, historyLength));
+  }
+
+  async #get(): Promise<Answer> {
+    const { historyLength } = readTaskParams(this.#called.rpc.params);
+    const run = await this.#find();
+    return this.#task(withHistory(await readTask(this.#services, run), run, historyLength));
+  }
+
+  async #list(): Promise<Answer> {
+    const { rpc, version } = this.#called;
+    const { cursors } = this.#parts;
+    const listed = await listTasks(this.#services, this.#at, { cursors, params: rpc.params });
+    const tasks = version === '1.0' ? listed.tasks : listed.tasks.map(legacyTask);
+    return this.#result({ ...listed, tasks });
+  }
+
+  async #cancel(): Promise<Answer> {
+    const { request } = this.#called;
+    needScope(request, 'runs:write');
+    const { id: runId, sessionId } = await this.#find();
+    const { scope, actor } = request.caller;
+    const by = actor.id;
+    const { run } = await cancelRun(this.#services, scope, { sessionId, runId, by });
+    await this.#settled(run, cancelWaitMs, false);
+    const ended = await getRun(this.#services, scope, { sessionId, runId });
+    return this.#task(await readTask(this.#services, ended));
+  }
+
+  get #at() {
+    const { caller, params } = this.#called.request;
+    return { scope: caller.scope, agentName: params.agent_name };
+  }
+
+  #find(): Promise<Run> {
+    return findTask(this.#services, this.#at, readTaskParams(this.#called.rpc.params).id);
+  }
+
+  /** Waits until the run has ended, or waits for a person. Returns the task as it is then. */
+  async #settled(run: Run, ms: number, endsAtWait = true): Promise<A2aTask> {
+    if (isEnded(run)) return readTask(this.#services, run);
+    const { streams, follower } = this.#parts;
+    const { caller, request } = this.#called.request;
+    const encoder = encoderOf(run, endsAtWait);
+    const take = (event: Parameters<A2aStream['take']>[0]) => encoder.take(event);
+    await streams.hold({
+      caller,
+      request: request.raw,
+      ms,
+      wait: (signal) =>
+        follower.follow({
+          run: logOf(run),
+          after: 0,
+          signal,
+          take: ({ rendered, isCut, lastSeq }) => {
+            rendered.forEach(take);
+            if (!isCut && lastSeq >= run.lastSeq) encoder.pause();
+            return encoder.isOver ? Promise.resolve(false) : undefined;
+          },
+        }),
+    });
+    return encoder.task();
+  }
+
+  async #stream(run: Run, endsAtWait: boolean): Promise<RawReply> {
+    const { rpc, version, request } = this.#called;
+    const encoder = encoderOf(run, endsAtWait);
+    const text = (updates: readonly A2aUpdate[]) =>
+      updates.map((update) => frameOf(rpc.id, update, version)).join('');
+    return sendFace(this.#parts, {
+      caller: request.caller,
+      run: logOf(run),
+      encoder: {
+        start: () => text(encoder.start()),
+        take: (event) => text(encoder.take(event)),
+        pause: () => text(encoder.pause()),
+        isOver: () => encoder.isOver,
+        mustCut: () => false,
+      },
+      beforeEnd: async () => {},
+      instead: (await hasNoLog(this.#services, run)) ? eventsInstead(run) : undefined,
+      headers: { 'x-session-id': run.sessionId, 'x-run-id': run.id },
+    });
+  }
+
+  /** The answer to a message may be a message in the protocol, so version 1.0 says that it is a task. */
+  #sent(task: A2aTask): Answer {
+    return this.#called.version === '1.0' ? this.#result({ task }) : this.#task(task);
+  }
+
+  #task(task: A2aTask): Answer {
+    return this.#result(this.#called.version === '1.0' ? task : legacyTask(task));
+  }
+
+  #result(result: unknown): Answer {
+    return { status: 200, body: resultOf(this.#called.rpc.id, result) };
+  }
+}
+
+function frameOf(id: RpcId, update: A2aUpdate, version: A2aVersion): string {
+  const result = version === '1.0' ? update : legacyUpdate(update);
+  return `data: ${JSON.stringify(resultOf(id, result))}\n\n`;
+}

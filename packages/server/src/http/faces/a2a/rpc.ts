@@ -1,0 +1,113 @@
+import { type ErrorCode, errors, limits } from '@convoke/contract';
+import { z } from 'zod';
+import { Refusal } from '../../../app/refusal.ts';
+
+/** The versions of the protocol that this face speaks. */
+export type A2aVersion = '1.0' | '0.3';
+
+export type RpcId = string | number | null;
+
+/** Codes of JSON-RPC and of the A2A protocol. */
+const codes = {
+  PARSE_ERROR: -32700,
+  INVALID_REQUEST: -32600,
+  METHOD_NOT_FOUND: -32601,
+  INVALID_PARAMS: -32602,
+  TASK_NOT_FOUND: -32001,
+  TASK_NOT_CANCELABLE: -32002,
+  PUSH_NOTIFICATION_NOT_SUPPORTED: -32003,
+  UNSUPPORTED_OPERATION: -32004,
+  CONTENT_TYPE_NOT_SUPPORTED: -32005,
+  EXTENDED_AGENT_CARD_NOT_CONFIGURED: -32007,
+  VERSION_NOT_SUPPORTED: -32009,
+} as const;
+
+export type RpcReason = keyof typeof codes;
+
+/** What is wrong with a call, in the protocol of its client. The SDK's own handlers are not used (D-440). */
+export class RpcError extends Error {
+  override readonly name = 'RpcError';
+  readonly reason: RpcReason;
+  /** The code of our own API, where a use case refused. */
+  readonly refusal: string | undefined;
+
+  constructor(reason: RpcReason, message: string, refusal?: string) {
+    super(message);
+    this.reason = reason;
+    this.refusal = refusal;
+  }
+}
+
+export function failCall(reason: RpcReason, message: string): never {
+  throw new RpcError(reason, message);
+}
+
+export interface RpcCall {
+  readonly id: RpcId;
+  readonly method: string;
+  readonly params: unknown;
+}
+
+/** The id is repeated in every frame of a stream. */
+const rpcId = z.union([z.string().max(limits.nameMaxCharacters), z.int(), z.null()]);
+const rpcCall = z.looseObject({
+  jsonrpc: z.literal('2.0'),
+  id: rpcId.default(null),
+  method: z.string().min(1).max(limits.nameMaxCharacters),
+  params: z.unknown().optional(),
+});
+
+/** Reads the envelope; undefined stands for bytes that are not JSON. */
+export function readCall(
+  body: unknown,
+): RpcCall | { readonly id: RpcId; readonly error: RpcError } {
+  if (body === undefined) {
+    const message = 'The body is not JSON in UTF-8, is nested too deeply or repeats a key.';
+    return { id: null, error: new RpcError('PARSE_ERROR', message) };
+  }
+  const read = rpcCall.safeParse(body);
+  if (read.success) return { ...read.data, params: read.data.params };
+  const id = z.looseObject({ id: rpcId }).safeParse(body).data?.id ?? null;
+  const message = 'The body must be one request of JSON-RPC 2.0.';
+  return { id, error: new RpcError('INVALID_REQUEST', message) };
+}
+
+/** D-239: absent means 0.3, the last version that had no such header. */
+export function versionOf(header: string | undefined): A2aVersion {
+  const version = header?.trim() ?? '';
+  if (version === '' || /^0\.3(\.\d{1,3})?$/.test(version)) return '0.3';
+  if (/^1(\.0(\.\d{1,3})?)?$/.test(version)) return '1.0';
+  return failCall('VERSION_NOT_SUPPORTED', 'A2A-Version must be 1.0 or 0.3.');
+}
+
+export function resultOf(id: RpcId, result: unknown) {
+  return { jsonrpc: '2.0', id, result } as const;
+}
+
+export function failureOf(id: RpcId, { reason, message, refusal }: RpcError) {
+  const info = {
+    '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+    reason: refusal?.toUpperCase() ?? reason,
+    domain: refusal === undefined ? 'a2a-protocol.org' : 'convoke',
+  };
+  return { jsonrpc: '2.0', id, error: { code: codes[reason], message, data: [info] } } as const;
+}
+
+/** Turns a refusal of a use case into an error of the protocol. What concerns the connection is thrown again. */
+export function rpcErrorOf(error: unknown): RpcError {
+  if (error instanceof RpcError) return error;
+  if (!(error instanceof Refusal)) throw error;
+  const { code, message } = error;
+  const reason = reasonOf(code);
+  if (reason === undefined) throw error;
+  return new RpcError(reason, message, code);
+}
+
+function reasonOf(code: ErrorCode): RpcReason | undefined {
+  if (code === 'run_terminal') return 'TASK_NOT_CANCELABLE';
+  if (code === 'not_found') return 'TASK_NOT_FOUND';
+  if (code === 'idempotency_conflict') return 'INVALID_PARAMS';
+  const { status } = errors[code];
+  if (status === 400) return 'INVALID_PARAMS';
+  return status === 409 ? 'UNSUPPORTED_OPERATION' : undefined;
+}

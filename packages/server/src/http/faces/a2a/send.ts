@@ -1,0 +1,156 @@
+import { type InteractionKey, type JsonObject, idPattern, interactionKey } from '@convoke/contract';
+import { answerPending, claimQuestion, listInteractions } from '../../../app/interactions.ts';
+import { getRun } from '../../../app/runs/runs.ts';
+import { invokeAgent, startRun } from '../../../app/runs/start-run.ts';
+import type { Services } from '../../../app/services.ts';
+import { lackScope } from '../../../auth/gate.ts';
+import type { Interaction } from '../../../domain/interaction.ts';
+import { type Run, isEnded } from '../../../domain/run/run.ts';
+import { actorOf, clientOf } from '../../actor.ts';
+import type { Call } from '../../handler.ts';
+import type { ReadMessage } from './message.ts';
+import { failCall } from './rpc.ts';
+import { type AgentTasks, findContext, findTask } from './tasks.ts';
+
+export type Request = Pick<
+  Call<'call_published_agent'>,
+  'caller' | 'params' | 'request' | 'chargeRate'
+>;
+
+export function needScope(
+  { caller }: Pick<Request, 'caller'>,
+  ...needed: readonly ('runs:write' | 'sessions:write' | 'interactions:write')[]
+): void {
+  const lacking = needed.filter((scope) => !caller.scopes.has(scope));
+  if (lacking.length > 0) lackScope(needed);
+}
+
+/** Delivers a message: it starts a run, or answers what its task asks. Sent again, it changes nothing (D-235). */
+export async function deliver(
+  services: Services,
+  request: Request,
+  message: ReadMessage,
+): Promise<Run> {
+  const at = { scope: request.caller.scope, agentName: request.params.agent_name };
+  if (message.taskId !== undefined) {
+    needScope(request, 'interactions:write');
+    return answer(services, {
+      request,
+      at,
+      message,
+      run: await findTask(services, at, message.taskId),
+    });
+  }
+  if (message.data.length > 0) {
+    failCall('CONTENT_TYPE_NOT_SUPPORTED', 'A task begins with text; data answers a task.');
+  }
+  if (message.text === '') failCall('INVALID_PARAMS', 'The message has no text.');
+  return start(services, request, message);
+}
+
+async function start(services: Services, request: Request, message: ReadMessage): Promise<Run> {
+  const { caller, params, chargeRate } = request;
+  const { scope } = caller;
+  const started = {
+    input: { prompt: message.text },
+    idempotencyKey: keyOf(message),
+    clientId: clientOf(caller),
+    createdBy: caller.actor.id,
+    isRefusedWhileWaiting: true,
+    chargeRate,
+  };
+  const agentName = params.agent_name;
+  if (message.contextId === undefined) {
+    needScope(request, 'sessions:write', 'runs:write');
+    return (await invokeAgent(services, scope, { ...started, agentName })).resource;
+  }
+  needScope(request, 'runs:write');
+  const sessionId = await findContext(services, { scope, agentName }, message.contextId);
+  return (await startRun(services, scope, { ...started, sessionId })).resource;
+}
+
+function keyOf({ id }: Pick<ReadMessage, 'id'>): string {
+  return `a2a:${id}`;
+}
+
+interface Answered {
+  readonly request: Request;
+  readonly at: AgentTasks;
+  readonly message: ReadMessage;
+  readonly run: Run;
+}
+
+async function answer(services: Services, answered: Answered): Promise<Run> {
+  const { request, at, message, run } = answered;
+  const { id: runId, sessionId } = run;
+  if (message.contextId !== undefined && message.contextId !== sessionId) {
+    failCall('INVALID_PARAMS', 'The task belongs to another context.');
+  }
+  const answers =
+    message.data.length > 0
+      ? await dataAnswers(services, answered)
+      : [await textAnswer(services, answered)];
+  const by = actorOf(request.caller, request.request);
+  for (const { key, body } of answers) {
+    await answerPending(services, at.scope, { sessionId, key, body, by });
+  }
+  return getRun(services, at.scope, { sessionId, runId });
+}
+
+interface Answer {
+  readonly key: InteractionKey;
+  /** The body of `answer_interaction`. */
+  readonly body: JsonObject;
+}
+
+/** Each data part names what it answers. One that is no longer pending is left as it is. */
+async function dataAnswers(
+  { store }: Services,
+  { at, message, run }: Answered,
+): Promise<readonly Answer[]> {
+  const answers: Answer[] = [];
+  for (const { interaction_key: name, ...body } of message.data) {
+    const known =
+      typeof name === 'string' && idPattern.test(name)
+        ? await store.read.interactions.find(at.scope, run.sessionId, interactionKey(name))
+        : undefined;
+    if (known?.runId !== run.id) {
+      return failCall('INVALID_PARAMS', 'A data part needs an interaction_key of this task.');
+    }
+    answers.push({ key: known.key, body });
+  }
+  return answers;
+}
+
+/** Text answers the one question that is open. It never gives a permission: the data part says which, and what. */
+async function textAnswer(services: Services, { at, message, run }: Answered): Promise<Answer> {
+  if (message.text === '') failCall('INVALID_PARAMS', 'The message has no text.');
+  const open = isEnded(run) ? [] : await pendingOf(services, at, run);
+  const [asked] = open;
+  const question = asked?.kind === 'question' && open.length === 1 ? asked.key : undefined;
+  const key = await claimQuestion(services, at.scope, {
+    runId: run.id,
+    messageKey: keyOf(message),
+    text: message.text,
+    question,
+  });
+  if (key !== undefined) return { key, body: { answer: message.text } };
+  if (isEnded(run)) return failCall('UNSUPPORTED_OPERATION', 'The task has ended.');
+  if (open.length === 0) return failCall('UNSUPPORTED_OPERATION', 'The task asks nothing.');
+  const how =
+    'Text answers one open question only. Send a data part {interaction_key, decision} or {interaction_key, answer}.';
+  return failCall('INVALID_PARAMS', how);
+}
+
+const pendingMax = 100;
+
+async function pendingOf(
+  services: Pick<Services, 'store' | 'clock'>,
+  { scope }: AgentTasks,
+  run: Run,
+): Promise<readonly Interaction[]> {
+  const page = { limit: pendingMax, order: 'asc', after: undefined } as const;
+  const request = { sessionId: run.sessionId, status: 'pending', page } as const;
+  const { items } = await listInteractions(services, scope, request);
+  return items.filter(({ runId }) => runId === run.id);
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import * as one from '@a2a-js/sdk/client';
+import { SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
+import * as old from 'a2a-v03/client';
+import type * as legacy from 'a2a-v03';
+
+export const a2aVersions = ['1.0', '0.3'] as const;
+export type A2aVersion = (typeof a2aVersions)[number];
+
+/** A task as both versions show it. */
+export interface SeenTask {
+  readonly id: string;
+  readonly context: string;
+  /** As version 0.3 names it. */
+  readonly state: string;
+  /** The text of the artifact. */
+  readonly text: string;
+  /** The message of the status: its text, and its data parts. */
+  readonly said: string;
+  readonly data: readonly Readonly<Record<string, unknown>>[];
+}
+
+export interface Told {
+  readonly id?: string;
+  readonly context?: string;
+  readonly task?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly isBlocking?: boolean;
+}
+
+/** A client of the protocol's maintainers, unmodified, of one version. */
+export interface A2aClient {
+  send(text: string, told?: Told): Promise<SeenTask>;
+  /** The task after each response of the stream. */
+  stream(text: string, told?: Told): AsyncGenerator<SeenTask, void>;
+  subscribe(id: string): AsyncGenerator<SeenTask, void>;
+  get(id: string): Promise<SeenTask>;
+  cancel(id: string): Promise<SeenTask>;
+}
+
+export async function openA2aClient(
+  version: A2aVersion,
+  agentUrl: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<A2aClient> {
+  const fetchImpl: typeof fetch = (url, init) =>
+    fetch(url, { ...init, headers: { ...headersOf(init), ...headers } });
+  const card = `${agentUrl}/.well-known/agent-card.json`;
+  if (version === '1.0') {
+    const factory = new one.ClientFactory({
+      transports: [new one.JsonRpcTransportFactory({ fetchImpl })],
+    });
+    return newClient(await factory.createFromUrl(card, ''));
+  }
+  const factory = new old.ClientFactory({
+    transports: [new old.JsonRpcTransportFactory({ fetchImpl })],
+  });
+  return oldClient(await factory.createFromUrl(card, ''));
+}
+
+const headersOf = (init: RequestInit | undefined) =>
+  Object.fromEntries(new Headers(init?.headers).entries());
+
+function newClient(client: one.Client): A2aClient {
+  const request = (text: string, { id, context, task, data, isBlocking }: Told = {}) =>
+    SendMessageRequest.fromJSON({
+      message: {
+        messageId: id ?? randomUUID(),
+        contextId: context ?? '',
+        taskId: task ?? '',
+        role: 'ROLE_USER',
+        parts: data === undefined ? [{ text }] : [{ data }],
+      },
+      configuration: { returnImmediately: isBlocking === false },
+    });
+  return {
+    async send(text, told) {
+      const result = await client.sendMessage(request(text, told));
+      if (!('artifacts' in result)) throw new Error('the answer is not a task');
+      return seenTask(Task.toJSON(result));
+    },
+    stream: (text, told) => seenUpdates(jsonOf(client.sendMessageStream(request(text, told)))),
+    subscribe: (id) => seenUpdates(jsonOf(client.resubscribeTask({ tenant: '', id }))),
+    get: async (id) =>
+      seenTask(Task.toJSON(await client.getTask({ tenant: '', id, historyLength: undefined }))),
+    cancel: async (id) =>
+      seenTask(Task.toJSON(await client.cancelTask({ tenant: '', id, metadata: undefined }))),
+  };
+}
+
+async function* jsonOf(responses: AsyncIterable<StreamResponse>) {
+  for await (const response of responses) yield StreamResponse.toJSON(response);
+}
+
+function oldClient(client: old.Client): A2aClient {
+  const params = (text: string, told: Told = {}): legacy.MessageSendParams => ({
+    message: {
+      kind: 'message',
+      messageId: told.id ?? randomUUID(),
+      role: 'user',
+      parts:
+        told.data === undefined ? [{ kind: 'text', text }] : [{ kind: 'data', data: told.data }],
+      ...(told.context !== undefined && { contextId: told.context }),
+      ...(told.task !== undefined && { taskId: told.task }),
+    },
+    ...(told.isBlocking === false && { configuration: { blocking: false } }),
+  });
+  return {
+    send: async (text, told) => seenTask(await client.sendMessage(params(text, told))),
+    stream: (text, told) => seenUpdates(client.sendMessageStream(params(text, told))),
+    subscribe: (id) => seenUpdates(client.resubscribeTask({ id })),
+    get: async (id) => seenTask(await client.getTask({ id })),
+    cancel: async (id) => seenTask(await client.cancelTask({ id })),
+  };
+}
+
+/** What both versions write alike, and the few words that differ. */
+interface Written {
+  readonly id?: string;
+  readonly taskId?: string;
+  readonly contextId?: string;
+  readonly kind?: string;
+  readonly append?: boolean;
+  readonly status?: {
+    readonly state?: string;
+    readonly message?: { readonly parts?: readonly WrittenPart[] };
+  };
+  readonly artifact?: { readonly parts?: readonly WrittenPart[] };
+  readonly artifacts?: readonly { readonly parts?: readonly WrittenPart[] }[];
+}
+interface WrittenPart {
+  readonly text?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+const textIn = (parts: readonly WrittenPart[] = []) => parts.map(({ text = '' }) => text).join('');
+const stateOf = (state = '') =>
+  state
+    .replace(/^TASK_STATE_/, '')
+    .toLowerCase()
+    .replaceAll('_', '-');
+
+function seenTask(written: unknown): SeenTask {
+  const { id = '', contextId: context = '', status, artifacts = [] } = written as Written;
+  const parts = status?.message?.parts ?? [];
+  return {
+    id,
+    context,
+    state: stateOf(status?.state),
+    text: artifacts.map((artifact) => textIn(artifact.parts)).join(''),
+    said: textIn(parts),
+    data: parts.flatMap(({ data }) => (data === undefined ? [] : [data])),
+  };
+}
+
+async function* seenUpdates(responses: AsyncIterable<unknown>): AsyncGenerator<SeenTask, void> {
+  let seen: SeenTask | undefined;
+  for await (const response of responses) {
+    seen = seenAfter(seen, response);
+    yield seen;
+  }
+}
+
+/** Applies a response to the task, as a client of the protocol does. */
+function seenAfter(before: SeenTask | undefined, response: unknown): SeenTask {
+  const { task, statusUpdate, artifactUpdate } = response as Record<string, Written | undefined>;
+  const written = task ?? statusUpdate ?? artifactUpdate ?? (response as Written);
+  if (written.artifact === undefined && written.taskId === undefined) return seenTask(written);
+  if (before === undefined) throw new Error('the stream does not begin with the task');
+  if (written.artifact === undefined) {
+    const { id, context, text } = before;
+    return { ...seenTask(written), id, context, text };
+  }
+  const text = textIn(written.artifact.parts);
+  return { ...before, text: written.append === true ? before.text + text : text };
+}
