@@ -79,6 +79,13 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
       'python-replay-by-arrival',
       'python-waiting-is-swallowed',
     ],
+  'it is in a face, for clients of another protocol': [
+    'a2a-card-of-private-agent',
+    'a2a-message-without-key',
+    'a2a-next-question-answered',
+    'a2a-permission-by-text',
+    'a2a-void-text-kept',
+  ],
   'it is in a client of ours: the console, the command line, the Python client': [
     'inbox-keeps-other-rows',
     'acp-answer-starts-run',
