@@ -93,6 +93,8 @@ export class MessageTranslator {
   }
 
   #onArtifactUpdate(artifact: Artifact, append: boolean): readonly HarnessEvent[] {
+    // The whole artifact again, as it is now: its beginning was said.
+    if (!append && this.#lengths.has(artifact.artifactId)) return this.#onArtifact(artifact);
     const before = append ? (this.#lengths.get(artifact.artifactId) ?? 0) : 0;
     this.#rememberLength(artifact.artifactId, before + textOf(artifact.parts).length);
     return this.#partEvents(artifact.parts);
