@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { type ServerResponse, createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, Socket, connect } from 'node:net';
 import { type Scope, clientId, credentialId, organizationId, tenantId } from '@convoke/contract';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { Refusal } from '../../src/app/refusal.ts';
 import type { ApplicationCaller } from '../../src/domain/access.ts';
 import { createLocalFanout } from '../../src/fanout/local.ts';
 import { AdmittedStreams } from '../../src/http/streams/admitted-streams.ts';
@@ -186,5 +187,67 @@ describe('an event stream', () => {
     await leave();
     await streams.send(response, { caller: callerWith(), ...untilClosed });
     expect(streams.size).toBe(0);
+  });
+});
+
+describe('a request that is held until its answer is known', () => {
+  let streams: EventStreams;
+  beforeEach(() => {
+    const metrics = { eventsDelivered: { add: () => {} } };
+    streams = new EventStreams({ ...options, metrics, maxAgeMs: 3_600_000 });
+  });
+
+  /** How the wait ended, and how the request does. */
+  function hold(caller: ApplicationCaller, ms = 60_000) {
+    const socket = new Socket();
+    const known = Promise.withResolvers<void>();
+    const wait = (signal: AbortSignal) => {
+      signal.addEventListener('abort', () => known.resolve());
+      return known.promise;
+    };
+    const outcome = streams.hold({ caller, request: { socket }, ms, wait }).then(
+      () => 'an answer',
+      (error: unknown) => (error instanceof Refusal ? error.code : 'a fault'),
+    );
+    return { socket, outcome, answer: () => known.resolve() };
+  }
+
+  test('is answered at once, or as it stands when its time or its token is over', async () => {
+    const known = hold(callerWith());
+    known.answer();
+    expect(await known.outcome).toBe('an answer');
+    const late = hold(callerWith());
+    clock.advance(60_000);
+    expect(await late.outcome).toBe('an answer');
+    const expiring = hold(callerWith({ lastsMs: 30_000 }));
+    clock.advance(29_000);
+    expect(await expiring.outcome).toBe('an answer');
+    expect(streams.size).toBe(0);
+  });
+
+  test('is refused when its client loses access or leaves, and when the server stops', async () => {
+    const lost = hold(callerWith());
+    revoked.set('crd_1', clock.now());
+    options.fanout.wake('access:cli_1');
+    expect(await lost.outcome).toBe('not_ready');
+    revoked.clear();
+    const left = hold(callerWith());
+    left.socket.destroy();
+    expect(await left.outcome).toBe('not_ready');
+    const stopped = hold(callerWith());
+    streams.close();
+    expect(await stopped.outcome).toBe('not_ready');
+    expect(await hold(callerWith()).outcome).toBe('not_ready');
+    expect(streams.size).toBe(0);
+  });
+
+  test('takes the place of a stream', async () => {
+    const metrics = { eventsDelivered: { add: () => {} } };
+    const caps = { inAll: 9, perOrganization: 9, perClient: 1 };
+    streams = new EventStreams({ ...options, metrics, caps, maxAgeMs: 3_600_000 });
+    const first = hold(callerWith());
+    expect(await hold(callerWith()).outcome).toBe('rate_limited');
+    first.answer();
+    expect(await first.outcome).toBe('an answer');
   });
 });

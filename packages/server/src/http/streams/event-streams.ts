@@ -13,6 +13,9 @@ import { Frames } from './frames.ts';
 const pulseMs = 5_000;
 const quietMs = limits.streamPingMs - pulseMs;
 
+/** A request that is held is answered this long before its token expires. */
+const beforeExpiryMs = 1_000;
+
 const ping = new Frames(': ping\n\n');
 /** Without an empty line: it is a line of the first event's block, so that every block is an event (spec §6). */
 const opening = Buffer.from(`retry: ${limits.streamRetryMs}\n`);
@@ -105,7 +108,9 @@ export class EventStreams {
     const stream: Stream = { response: undefined, closing, openedAt: now, lastWriteAt: now };
     const remove = this.#admitted.add(caller, stream);
     const leave = () => closing.abort();
-    const cancelTimer = clock.after(ms, () => late.abort());
+    // An answer that comes with the end of the token would be refused.
+    const lastsMs = Math.max(caller.tokenExpiresAt - now - beforeExpiryMs, 0);
+    const cancelTimer = clock.after(Math.min(ms, lastsMs), () => late.abort());
     request.socket.once('close', leave);
     if (request.socket.destroyed) leave();
     try {
