@@ -11,6 +11,7 @@ import {
 } from '../../../server/test/support/api-steps.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
+import { go } from './support/go.ts';
 import { expectAccessible } from './support/screen-checks.ts';
 
 /** 600 members, and the one that matters behind them. */
@@ -34,13 +35,13 @@ const agents = {
   nested: asksToWrite({ path: 'a', text: '', steps: [{ run: { command: '{{prompt}}' } }] }),
 };
 
-/** Writes a file that its session lists. */
-const planner = {
-  ...asksToWrite({ path: 'outputs/plan.md', text: '{{prompt}}' }),
-  session_files: true,
+/** Write files that their sessions list. */
+const listing = {
+  planner: { ...asksToWrite({ path: 'outputs/plan.md', text: '{{prompt}}' }), session_files: true },
+  reviser: { ...asksToWrite({ path: 'files/plan.md', text: '{{prompt}}' }), session_files: true },
 };
 
-const web = consoleTests({ agents: { ...agents, planner } });
+const web = consoleTests({ agents: { ...agents, ...listing } });
 
 /** A run that waits for its permission. */
 async function waiting(prompt: string, agent: keyof typeof agents = 'writer') {
@@ -48,6 +49,12 @@ async function waiting(prompt: string, agent: keyof typeof agents = 'writer') {
   await runIn(web.server, run, 'waiting');
   const interaction = await pendingIn(web.server, run.session_id);
   return { run, interaction, path: `${web.tenant}/approvals?item=${interaction.interaction_key}` };
+}
+
+async function attach(sessionId: string, name: string, body: string): Promise<void> {
+  const params = { session_id: sessionId };
+  const { body: file } = await web.server.send('prepare_file', { params, body: { name } });
+  await web.server.send('upload_file', { params: { ...params, file_id: file.id }, body });
 }
 
 /** The row of the request, once it shows what was decided. */
@@ -134,6 +141,29 @@ test('a file that is written again is compared with the one in the session', asy
   await expectAccessible(page, { frame: false });
 });
 
+test('an attached file is compared as it was attached; what cannot be compared is named with the reason', async () => {
+  const { body: session } = await web.server.send('create_session', {
+    body: { agent_name: 'reviser' },
+  });
+  await attach(session.id, 'plan.md', 'one\ntwo');
+  const run = await startRun(web.server, session, 'one\nthree');
+  await runIn(web.server, run, 'waiting');
+  const { interaction_key: key } = await pendingIn(web.server, session.id);
+  const page = await web.visit(`${web.tenant}/approvals?item=${key}`);
+  await card(page).getByText('Changes that the agent made since then').waitFor();
+  const change = card(page).getByRole('region', { name: 'Changes to plan.md' });
+  expect(await change.innerText()).toMatch(/one\n− two\n\+ three/);
+  const elsewhere = await waiting('elsewhere');
+  await go(page, elsewhere.path);
+  const reason = 'only attached files and files in outputs/ can be read here.';
+  await card(page).getByText(`No comparison for note.txt: ${reason}`).waitFor();
+  expect(
+    await card(page)
+      .getByRole('region', { name: /^Changes/ })
+      .count(),
+  ).toBe(0);
+});
+
 test('a member behind 600 others is on the page before a person can allow it', async () => {
   const { path } = await waiting('crowd', 'crowded');
   const page = await web.visit(path);
@@ -190,7 +220,7 @@ test('after a decision the next request is shown, with its place among them, and
     .getByRole('button', { name: /^Allow/, disabled: false })
     .press('a');
   await page.waitForURL(`**item=${second.interaction.interaction_key}*`);
-  await card(page).getByText('decide me second.md').waitFor();
+  await card(page).getByText('"decide me second.md"').waitFor();
   await page.getByText('1 of 1').waitFor();
   // Nothing was read again that this page had been given.
   const row = page.locator(`[data-key="${first.interaction.interaction_key}"]`);

@@ -1,15 +1,25 @@
-import type { FileRecord } from '@convoke/sdk';
+import { ConvokeError, type FileRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { type Ask, inputOf } from '../../data/ask.ts';
+import { bytes } from '../../data/formats.ts';
 import { maxShownCharacters } from '../../data/json-text.ts';
-import { writtenFile } from '../../data/input/written-file.ts';
+import { changedText, filesAt, placeOf, writtenFile } from '../../data/input/written-file.ts';
 import { listFiles } from '../../session/api.ts';
 import type { TenantScope } from '../../session/tenant-clients.ts';
 import { useResource, useTenant } from '../../session/use.ts';
 import { Time } from '../time.tsx';
 import { Difference } from './difference.tsx';
 
-/** What a call would change in a file of the session, beside its whole input. Nothing for a file that is new. */
+type Change =
+  | {
+      readonly file: FileRecord;
+      readonly isAttached: boolean;
+      readonly before: string;
+      readonly after: string;
+    }
+  | { readonly path: string; readonly whyNot: string };
+
+/** What a call would change in a file of the session, beside its whole input, or why this cannot be shown (D-445). */
 export function FileChange({ ask }: { readonly ask: Ask }): JSX.Element | null {
   const tenant = useTenant();
   const found = useResource(`${tenant.tenantId}/file-change/${ask.key}`, () =>
@@ -17,31 +27,55 @@ export function FileChange({ ask }: { readonly ask: Ask }): JSX.Element | null {
   );
   const change = found.data.value;
   if (change === undefined) return null;
-  const { file, before, after } = change;
+  if ('whyNot' in change) {
+    return (
+      <p class="muted small">
+        No comparison for <code>{change.path}</code>: {change.whyNot}
+      </p>
+    );
+  }
+  const { file, isAttached, before, after } = change;
   return (
     <div class="stack tight">
       <p class="muted small">
-        Compared with <code>{file.name}</code>, saved <Time at={file.created_at} />
+        Compared with <code>{file.name}</code>, {isAttached ? 'attached' : 'saved'}{' '}
+        <Time at={file.created_at} />
+        {isAttached && '. Changes that the agent made since then are not included.'}
       </p>
       <Difference label={`Changes to ${file.name}`} before={before} after={after} />
     </div>
   );
 }
 
-async function readChange(tenant: TenantScope, ask: Ask) {
+async function readChange(tenant: TenantScope, ask: Ask): Promise<Change | undefined> {
   const written = writtenFile(ask.toolName, inputOf(ask));
   if (written === undefined) return undefined;
-  // The newest comes first: each change of a file is another one with the same name.
-  const files = await listFiles(tenant, ask.sessionId);
-  const file = files.find(({ name, status }) => name === written.name && status === 'ready');
-  const before = file && (await textOf(tenant, file));
-  if (file === undefined || before === undefined) return undefined;
-  return { file, before, after: written.isAppended ? before + written.text : written.text };
+  const { path, change } = written;
+  const no = (whyNot: string): Change => ({ path, whyNot });
+  const place = placeOf(path);
+  if (place === undefined) return no('only attached files and files in outputs/ can be read here.');
+  const files = await filesOf(tenant, ask.sessionId);
+  if (files === undefined) return no('the files of this session cannot be read.');
+  const [file, ...others] = filesAt(files, place);
+  if (file === undefined) return no('the session has no saved version of it.');
+  if (others.length > 0) return no('several attached files have this name.');
+  const size = file.size_bytes ?? 0;
+  if (size > maxShownCharacters) return no(`at ${bytes(size)} the saved version is too long.`);
+  const before = await (
+    await tenant.client.sessions.at(file.session_id).files.download(file.id)
+  ).text();
+  if (before.includes('\u0000')) return no('the saved version is not text.');
+  const after = changedText(before, change);
+  if (after === undefined) return no('the saved version does not contain the text to replace.');
+  return { file, isAttached: place.folder === 'files', before, after };
 }
 
-async function textOf({ client }: TenantScope, file: FileRecord): Promise<string | undefined> {
-  if ((file.size_bytes ?? 0) > maxShownCharacters) return undefined;
-  const answer = await client.sessions.at(file.session_id).files.download(file.id);
-  const text = await answer.text();
-  return text.includes('\u0000') ? undefined : text;
+/** Undefined where the agent takes no files. */
+async function filesOf(tenant: TenantScope, session: string) {
+  try {
+    return await listFiles(tenant, session);
+  } catch (error) {
+    if (error instanceof ConvokeError && error.code === 'files_unavailable') return undefined;
+    throw error;
+  }
 }
