@@ -1,3 +1,5 @@
+import type { WebhookType } from '@convoke/sdk';
+
 /** What happened, in words, by the type of the event. */
 const names: Readonly<Record<string, string>> = {
   run_queued: 'Queued',
@@ -26,3 +28,22 @@ export function eventName(type: string): string {
   const words = (type.split('.').at(-1) ?? type).replaceAll('_', ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
+
+/** What a webhook can be sent, in words. */
+export const webhookEvents: Readonly<Record<Exclude<WebhookType, '*'>, string>> = {
+  run_queued: 'Run queued',
+  run_started: 'Run started',
+  run_waiting: 'Run waiting for a person',
+  interaction_answered: 'Request answered',
+  run_interrupted: 'Run interrupted',
+  run_resumed: 'Run resumed',
+  run_completed: 'Run completed',
+  run_cancelled: 'Run cancelled',
+  run_failed: 'Run failed',
+  session_created: 'Session created',
+  session_stopped: 'Session stopped',
+  session_ended: 'Session ended',
+  budget_reached: 'Budget reached',
+  webhook_disabled: 'Webhook disabled',
+  schedule_skipped: 'Schedule skipped',
+};

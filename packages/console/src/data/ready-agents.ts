@@ -12,3 +12,21 @@ export function isReady({ missing_variables: missing }: Agent): boolean {
 export function readyFirst<T extends Agent>(agents: readonly T[]): readonly T[] {
   return agents.toSorted((a, b) => Number(isReady(b)) - Number(isReady(a)));
 }
+
+interface TriableAgent extends Agent {
+  readonly name: string;
+  readonly model?: string | undefined;
+  readonly approval_required_tools: readonly string[];
+}
+
+/** The demo of this product, else an agent that asks a person and needs no key of a model. */
+export function bestToTry<T extends TriableAgent>(agents: readonly T[]): T | undefined {
+  const able = agents.filter(isReady);
+  return (
+    able.find(({ name }) => name === 'demo') ??
+    able.find(
+      ({ model, approval_required_tools: tools }) => model === undefined && tools.length > 0,
+    ) ??
+    able[0]
+  );
+}

@@ -70,7 +70,7 @@ export function Composer(props: ComposerProps): JSX.Element {
           {props.takesFiles && props.blocked === undefined && (
             <Attach onChoose={(more) => setFiles([...files, ...more])} />
           )}
-          <span class="muted small">{modifierKey} Enter to send</span>
+          <span class="muted small of-keyboard">{modifierKey} Enter to send</span>
           <div class="buttons">
             {props.isRunning && props.onStop !== undefined && (
               <Button onClick={props.onStop} size="small">

@@ -68,6 +68,8 @@ export function Waterfall(props: {
 
 interface LaneOfSpans {
   readonly key: string;
+  /** What the name says more where there is room for it. */
+  readonly prefix: string;
   readonly name: string;
   readonly isSub: boolean;
   readonly spans: readonly DrawnSpan[];
@@ -77,15 +79,15 @@ interface LaneOfSpans {
 function lanesOf(spans: readonly DrawnSpan[]): LaneOfSpans[] {
   const lanes = new Map<
     string,
-    { key: string; name: string; isSub: boolean; spans: DrawnSpan[] }
+    { key: string; prefix: string; name: string; isSub: boolean; spans: DrawnSpan[] }
   >();
   for (const span of spans) {
     const key =
       span.kind === 'tool' || span.kind === 'ask' ? `${span.kind} ${span.label}` : span.kind;
-    const name =
-      span.kind === 'leg' ? 'Working' : span.kind === 'ask' ? `Waiting: ${span.label}` : span.label;
+    const prefix = span.kind === 'ask' ? 'Waiting: ' : '';
+    const name = span.kind === 'leg' ? 'Working' : span.label;
     const isSub = span.kind !== 'queue' && span.kind !== 'leg';
-    const lane = lanes.get(key) ?? { key, name, isSub, spans: [] };
+    const lane = lanes.get(key) ?? { key, prefix, name, isSub, spans: [] };
     lane.spans.push(span);
     lanes.set(key, lane);
   }
@@ -109,7 +111,8 @@ function Lane(
   const { lane, scale, reached, onOpen } = props;
   return (
     <div class={`lane ${lane.isSub ? 'sub' : ''}`}>
-      <span class="name" title={lane.name}>
+      <span class="name" title={`${lane.prefix}${lane.name}`}>
+        {lane.prefix !== '' && <span class="wide-only">{lane.prefix}</span>}
         {lane.name}
       </span>
       <div class="track">

@@ -1,6 +1,5 @@
-import type { AgentRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { isReady } from '../data/ready-agents.ts';
+import { bestToTry } from '../data/ready-agents.ts';
 import { addressOf } from '../data/routes.ts';
 import { Card } from '../parts/page.tsx';
 import { type RunSummary, listAgents, listInteractions, listRuns } from '../session/api.ts';
@@ -40,7 +39,7 @@ export function useFirstVisit(): FirstVisit {
 function stepsOf(runs: readonly RunSummary[], hasAnswered: boolean) {
   return [
     { text: 'Send a message to an agent', isDone: runs.length > 0 },
-    { text: 'Answer its question or approve its tool', isDone: hasAnswered },
+    { text: 'Answer its question or approve its tool call', isDone: hasAnswered },
     { text: 'See the run complete', isDone: runs.some(({ status }) => status === 'completed') },
   ];
 }
@@ -71,17 +70,5 @@ export function FirstSteps({ visit }: { readonly visit: FirstVisit }): JSX.Eleme
         </div>
       </div>
     </Card>
-  );
-}
-
-/** The demo of this product, else an agent that asks a person and needs no key of a model. */
-function bestToTry(agents: readonly AgentRecord[]): AgentRecord | undefined {
-  const able = agents.filter(isReady);
-  return (
-    able.find(({ name }) => name === 'demo') ??
-    able.find(
-      ({ model, approval_required_tools: tools }) => model === undefined && tools.length > 0,
-    ) ??
-    able[0]
   );
 }

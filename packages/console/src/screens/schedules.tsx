@@ -33,7 +33,7 @@ export function SchedulesScreen(): JSX.Element {
       columns={columnsFor(tenantId)}
       empty={
         <Empty title="No schedules yet.">
-          <span>A schedule runs an agent at the times of a cron expression.</span>
+          <span>A schedule runs an agent at set times, such as every weekday at 09:00.</span>
         </Empty>
       }
       create={{

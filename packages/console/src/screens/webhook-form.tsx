@@ -1,30 +1,14 @@
 import type { WebhookType } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { webhookEvents } from '../data/event-names.ts';
 import { FormDialog } from '../parts/dialog.tsx';
 import { type Choice, SelectField, TextField } from '../parts/field.tsx';
 import { Choices } from '../parts/input/choices.tsx';
 import { listAgents } from '../session/api.ts';
 import { useResource, useTenant } from '../session/use.ts';
 
-const events: Readonly<Record<Exclude<WebhookType, '*'>, string>> = {
-  run_queued: 'Run queued',
-  run_started: 'Run started',
-  run_waiting: 'Run waiting for a person',
-  interaction_answered: 'Request answered',
-  run_interrupted: 'Run interrupted',
-  run_resumed: 'Run resumed',
-  run_completed: 'Run completed',
-  run_cancelled: 'Run cancelled',
-  run_failed: 'Run failed',
-  session_created: 'Session created',
-  session_stopped: 'Session stopped',
-  session_ended: 'Session ended',
-  budget_reached: 'Budget reached',
-  webhook_disabled: 'Webhook disabled',
-  schedule_skipped: 'Schedule skipped',
-};
-const eventChoices = Object.entries(events).map(([value, label]) => ({ value, label }));
+const eventChoices = Object.entries(webhookEvents).map(([value, label]) => ({ value, label }));
 const scopes = [
   { value: 'all', label: 'All events' },
   { value: 'some', label: 'Selected events' },
@@ -79,7 +63,7 @@ function Fields(props: {
         onInput={(url) => onChange({ url })}
         placeholder="https://example.com/convoke"
         autofocus
-        hint="Must be https and reachable from the internet"
+        hint="Must be https and reachable from the internet."
       />
       <TextField
         label="Description (optional)"

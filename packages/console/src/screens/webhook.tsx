@@ -1,6 +1,7 @@
 import type { WebhookDelivery, WebhookRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { webhookEvents } from '../data/event-names.ts';
 import { number } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import { type RouteParams, addressOf } from '../data/routes.ts';
@@ -141,7 +142,9 @@ function Facts({ webhook }: { readonly webhook: WebhookRecord }): JSX.Element {
           failing since <Time at={failing} />
         </span>
       )}
-      <span>{types.includes('*') ? 'All events' : types.join(', ')}</span>
+      <span title={types.join(', ')}>
+        {types.map((type) => (type === '*' ? 'All events' : webhookEvents[type])).join(', ')}
+      </span>
       <code>{`…${webhook.secret_hint}`}</code>
       {webhook.description !== undefined && <span>{webhook.description}</span>}
     </p>

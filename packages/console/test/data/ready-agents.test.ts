@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isReady, readyFirst } from '../../src/data/ready-agents.ts';
+import { bestToTry, isReady, readyFirst } from '../../src/data/ready-agents.ts';
 
 test('agents that can run come first, and the others keep their order', () => {
   const agents = [
@@ -10,4 +10,16 @@ test('agents that can run come first, and the others keep their order', () => {
   ];
   expect(readyFirst(agents).map(({ name }) => name)).toEqual(['demo', 'echo', 'acp', 'assistant']);
   expect(agents.filter(isReady).map(({ name }) => name)).toEqual(['demo', 'echo']);
+});
+
+test('a newcomer is shown the demo, else an agent that asks and needs no model, else any that can run', () => {
+  const agent = (name: string, more = {}) => ({ name, approval_required_tools: [], ...more });
+  const unable = agent('demo', { missing_variables: ['KEY'] });
+  const priced = agent('priced', { model: 'm', approval_required_tools: ['pay'] });
+  const asks = agent('asks', { approval_required_tools: ['write_file'] });
+  const best = (...agents: ReturnType<typeof agent>[]) => bestToTry(agents)?.name;
+  expect(best(asks, agent('demo'))).toBe('demo');
+  expect(best(unable, priced, agent('echo'), asks)).toBe('asks');
+  expect(best(unable, priced)).toBe('priced');
+  expect(best(unable)).toBeUndefined();
 });

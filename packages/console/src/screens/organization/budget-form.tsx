@@ -9,6 +9,15 @@ import { ScopePicker } from './scope-picker.tsx';
 
 const kinds = ['tenant', 'client', 'agent', 'session'] as const;
 const periods = ['day', 'month', 'total'] as const;
+const words = {
+  tenant: 'A tenant',
+  client: 'An automation client',
+  agent: 'An agent',
+  session: 'A session',
+  day: 'Each day (UTC)',
+  month: 'Each month (UTC)',
+  total: 'In total',
+} as const;
 const micros = 1_000_000;
 
 export function BudgetForm(props: {
@@ -75,8 +84,8 @@ export function BudgetForm(props: {
   );
 }
 
-function choicesOf(names: readonly string[]) {
-  return names.map((value) => ({ value, label: value }));
+function choicesOf(names: readonly (keyof typeof words)[]) {
+  return names.map((value) => ({ value, label: words[value] }));
 }
 
 function firstTenant(org: string): string {

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { firstWords, plural, short } from '../../data/formats.ts';
 import { inBackground } from '../../data/in-background.ts';
+import { bestToTry } from '../../data/ready-agents.ts';
 import { addressOf } from '../../data/routes.ts';
 import { canCancel, rowAfter } from '../../data/run-rows.ts';
 import { Button } from '../../parts/button.tsx';
@@ -18,11 +19,11 @@ import { Select } from '../../parts/field.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Segments } from '../../parts/tabs.tsx';
 import { Time, Took } from '../../parts/time.tsx';
-import { type RunSummary, listRuns } from '../../session/api.ts';
+import { type RunSummary, listAgents, listRuns } from '../../session/api.ts';
 import { actorName } from '../../session/actors.ts';
 import { useNotices, useRefreshOnNotice } from '../../session/live.ts';
 import { baseUrl } from '../../session/code-flow.ts';
-import { usePages, useRight, useTenant, useTitle } from '../../session/use.ts';
+import { usePages, useResource, useRight, useTenant, useTitle } from '../../session/use.ts';
 import { addressWith, place, setQuery } from '../../page/router.ts';
 import { CancelRuns } from './cancel-runs.tsx';
 
@@ -242,9 +243,12 @@ function cancelColumn(onCancel: (run: RunSummary) => void): Column<RunSummary> {
 }
 
 function NoRuns(): JSX.Element {
-  const { tenantId, organizationId } = useTenant();
+  const tenant = useTenant();
+  const { tenantId, organizationId } = tenant;
+  const agents = useResource(`${tenantId}/agents`, () => listAgents(tenant));
+  const name = bestToTry(agents.data.value ?? [])?.name ?? 'demo';
   const command = [
-    `curl -N ${baseUrl()}/v1/agents/demo/runs \\`,
+    `curl -N ${baseUrl()}/v1/agents/${name}/runs \\`,
     `  -H "Authorization: Bearer $CONVOKE_TOKEN" \\`,
     `  -H "X-Organization-ID: ${organizationId}" \\`,
     `  -H "X-Workspace-Tenant-ID: ${tenantId}" \\`,
