@@ -11,6 +11,7 @@ import { consoleAgents } from './support/agents.ts';
 import { consoleTests, letTokensEnd } from './support/console-tests.ts';
 import { go } from './support/go.ts';
 import { organizationPlaces } from './support/places.ts';
+import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
 
 const web = consoleTests({ agents: consoleAgents });
 
@@ -71,6 +72,7 @@ test('a sign-in that ends while the page is used covers it, and what was typed i
   await letTokensEnd(page);
   await page.getByRole('button', { name: 'Send' }).click();
   const ended = page.getByRole('dialog', { name: 'Your sign-in has ended' });
+  await expectAccessibleAtBothWidths(page, { part: 'dialog' });
   const opened = page.context().waitForEvent('page');
   await ended.getByRole('button', { name: 'Sign in' }).click();
   await fillIn(await opened, person);

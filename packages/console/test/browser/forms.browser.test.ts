@@ -2,7 +2,6 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
-import { expectAccessible, expectReadableInDark } from './support/screen-checks.ts';
 
 const web = consoleTests({ agents: consoleAgents });
 
@@ -13,44 +12,6 @@ async function opened(path: string, button: string): Promise<{ page: Page; form:
   await form.waitFor();
   return { page, form };
 }
-
-const forms = () => [
-  { path: `${web.tenant}/schedules`, button: 'Create schedule', action: 'Save' },
-  { path: `${web.tenant}/webhooks`, button: 'Create webhook', action: 'Create' },
-  { path: `${web.organization}/budgets`, button: 'Create budget', action: 'Save' },
-  { path: `${web.organization}/clients`, button: 'Create client', action: 'Create' },
-  { path: `${web.organization}/members`, button: 'Invite', action: 'Create link' },
-];
-
-test('every form is accessible in both themes, and its buttons are in view on small screens', async () => {
-  for (const { path, button, action } of forms()) {
-    const { page, form } = await opened(path, button);
-    await expectAccessible(page, { frame: false });
-    await expectReadableInDark(page, 'dialog');
-    for (const viewport of [
-      { width: 390, height: 700 },
-      { width: 1280, height: 800 },
-    ]) {
-      await page.setViewportSize(viewport);
-      const box = await form.getByRole('button', { name: action, exact: true }).boundingBox();
-      const { x = -1, y = -1, width = 0, height = 0 } = box ?? {};
-      const isInView = x >= 0 && y >= 0;
-      const ends = [x + width <= viewport.width, y + height <= viewport.height];
-      expect([button, isInView, ...ends]).toEqual([button, true, true, true]);
-      expect(await form.evaluate((dialog) => dialog.scrollWidth <= dialog.clientWidth)).toBe(true);
-      const folder = process.env['CONVOKE_SHOTS'];
-      if (folder === undefined) continue;
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        const name = `${button}-${viewport.width}-${colorScheme}.png`.replaceAll(' ', '-');
-        await page.screenshot({ path: `${folder}/${name}` });
-      }
-      await page.emulateMedia({ colorScheme: 'light' });
-    }
-    await page.keyboard.press('Escape');
-    await form.waitFor({ state: 'detached' });
-  }
-});
 
 test('a schedule is said in words or as cron, each changes the other, and the next times follow', async () => {
   const { page, form } = await opened(`${web.tenant}/schedules`, 'Create schedule');

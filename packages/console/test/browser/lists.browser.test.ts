@@ -4,7 +4,11 @@ import { eventually } from '../../../server/test/support/eventually.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { go } from './support/go.ts';
-import { expectAccessible, expectStructure } from './support/screen-checks.ts';
+import {
+  expectAccessible,
+  expectAccessibleAtBothWidths,
+  expectStructure,
+} from './support/screen-checks.ts';
 
 /** Agents whose files are wrong in three ways. */
 const brokenAgents = {
@@ -40,12 +44,14 @@ test('several are denied together by the keyboard; one that has an answer alread
   await page.keyboard.press('.');
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Message to the agents').fill('not this week');
+  await expectAccessibleAtBothWidths(page, { part: 'dialog' });
   // The browser reports that the answer which comes second is refused.
   web.expectFaults(/status of 409/);
   await answer(web.server, third.interaction, { decision: 'allow' });
   await dialog.getByRole('button', { name: 'Deny 3' }).click();
   await dialog.getByText('2 answers recorded.').waitFor();
   await dialog.getByText('1 already answered').waitFor();
+  await expectAccessibleAtBothWidths(page, { part: 'dialog' });
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByText('3 selected').waitFor({ state: 'detached' });
   for (const { run, interaction } of runs) {
@@ -71,7 +77,7 @@ test('runs are cancelled from the list, one by its button and several by the key
   await row('first nap').getByRole('button', { name: 'Cancel the run first nap' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('The agent stops.').waitFor();
-  await expectAccessible(page, { frame: false });
+  await expectAccessibleAtBothWidths(page, { part: 'dialog' });
   await expectStructure(page, 'runs-cancel');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
@@ -121,6 +127,7 @@ test('a run that ended before it could be cancelled is named with the reason; th
   await note.getByText('run_terminal').waitFor();
   expect(await note.locator('code.breaks').textContent()).toMatch(/^req_/);
   await dialog.getByText('late: done').waitFor();
+  await expectAccessibleAtBothWidths(page, { part: 'dialog' });
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('row', { name: 'late: done' }).getByText('completed').waitFor();
   await page.getByRole('row', { name: 'late: asleep' }).getByText('cancelled').waitFor();
@@ -271,6 +278,9 @@ test('labels are on the run, its session and the lists, and filter runs, session
       return page.getByRole('row', { name: /^OPS-1/ }).count();
     })
     .toBe(1);
+  await go(page, `${web.tenant}/usage?by=label`);
+  await page.getByText('Enter a label key, such as “customer”.').waitFor();
+  await expectAccessibleAtBothWidths(page);
 });
 
 test('an agent that lacks a variable says so before a run: on its card, on its page and on Home', async () => {

@@ -4,6 +4,7 @@ import { requestToken } from '../../../server/test/support/server.ts';
 import { receiverNetwork, startReceiver } from '../../../server/test/support/webhook-receiver.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
+import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
 
 const web = consoleTests({
   agents: consoleAgents,
@@ -219,6 +220,7 @@ test('a webhook shows what was sent, sends it again, and gets another secret', a
   const shown = page.getByRole('dialog', { name: 'Delivery of webhook_test' });
   await shown.getByRole('region', { name: 'request body' }).getByText('"webhook_test"').waitFor();
   await shown.getByText('410').waitFor();
+  await expectAccessibleAtBothWidths(page, { part: 'dialog' });
   await shown.getByRole('button', { name: 'Close' }).click();
   const state = page.locator('.heading .status');
   await state.filter({ hasText: 'disabled' }).waitFor();

@@ -1,5 +1,5 @@
 import type { Route } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { addTenant } from '../../../server/test/support/identities.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
@@ -8,26 +8,31 @@ import { organizationPlaces, settled, tenantPlaces } from './support/places.ts';
 import {
   each,
   expectAccessible,
+  expectAccessibleAtBothWidths,
   expectReadableInDark,
   expectStructure,
 } from './support/screen-checks.ts';
 
 const web = consoleTests({ agents: consoleAgents });
+/** The path of a tenant without anything. */
+let nothing: string;
+
+beforeAll(async () => {
+  nothing = `/console/t/${await addTenant(web.server, 'Empty')}`;
+});
 
 test('every screen of a tenant without anything says so, and what to do next', async () => {
-  const tenant = await addTenant(web.server, 'Empty');
-  const page = await web.visit(`/console/t/${tenant}/approvals`);
+  const page = await web.visit(`${nothing}/approvals`);
   await page.getByText('You’re all caught up.').waitFor();
   // Agents belong to the server, so that list is full in every tenant.
-  const empty = tenantPlaces(`/console/t/${tenant}`).filter(({ name }) => name !== 'agents');
+  const empty = tenantPlaces(nothing).filter(({ name }) => name !== 'agents');
   await each(empty, async (place) => {
     await go(page, place.path);
     await settled(page, place);
     const said = page.locator('#content .empty').first();
     await expect(said.textContent()).resolves.toMatch(/^(No|You’re all|Send a) .+\./);
     await expectStructure(page, `${place.name}-empty`);
-    await expectAccessible(page, { frame: false });
-    await expectReadableInDark(page);
+    await expectAccessibleAtBothWidths(page);
   });
 });
 
@@ -74,4 +79,28 @@ test('every screen says that it loads, shows an error where it happened, and goe
   await go(page, `${web.tenant}/runs/run_01ja3w8z5kq4v7m2x9c6t1r8en`);
   await page.locator('#content').getByRole('alert').getByText('not_found').waitFor();
   await expectAccessible(page, { frame: false });
+});
+
+test('every other empty state is accessible, at both widths', async () => {
+  const { body: session } = await web.server.send('create_session', {
+    body: { agent_name: 'echo' },
+  });
+  const states = {
+    [`${nothing}/approvals`]: 'You’re all caught up.',
+    [`${nothing}/approvals?status=answered`]: 'No answers yet.',
+    [`${nothing}/runs?q=nothing`]: 'No matching runs.',
+    [`${web.tenant}/sessions/${session.id}`]: 'No messages yet.',
+    [`${web.organization}/budgets`]: 'No budgets yet.',
+    [`${web.organization}/audit?object=nothing`]: 'No matches.',
+    '/console/nowhere': 'Page not found.',
+  };
+  const page = await web.visit(nothing);
+  for (const [path, said] of Object.entries(states)) {
+    await go(page, path);
+    await expect
+      .poll(() => page.locator('.empty').allTextContents())
+      .toContainEqual(expect.stringContaining(said));
+    await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
+    await expectAccessibleAtBothWidths(page);
+  }
 });

@@ -4,6 +4,7 @@ import { begin, ended, runIn } from '../../../server/test/support/api-steps.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { go } from './support/go.ts';
+import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
 
 const web = consoleTests({ agents: consoleAgents });
 
@@ -67,6 +68,7 @@ test('a newcomer opens the link of the start, tries the demo agent, answers, app
   await page.getByRole('button', { name: 'In this session' }).click();
   const asked = page.getByRole('dialog', { name: 'Run this again?' });
   await asked.getByText('write_file').waitFor();
+  await expectAccessibleAtBothWidths(page, { part: 'dialog' });
   await asked.getByRole('button', { name: 'Cancel' }).click();
   await asked.waitFor({ state: 'detached' });
 });

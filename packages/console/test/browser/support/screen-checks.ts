@@ -21,6 +21,8 @@ export async function each(
 }
 
 const everyRule = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/** What is around the content, on screens of the console and on pages of `/docs`. */
+const around = ['.sidebar', '.top'];
 /** The rules whose outcome depends on colours. */
 const rulesOfColours = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 
@@ -29,7 +31,7 @@ const rulesOfColours = { type: 'rule', values: ['color-contrast', 'link-in-text-
  * as most of them: it may be left out where another test looks at it. Rules about the page as a whole count all the same.
  */
 export async function expectAccessible(page: Page, { frame = true } = {}): Promise<void> {
-  const part = frame ? 'html' : { include: ['html'], exclude: ['.sidebar', '.top'] };
+  const part = frame ? 'html' : { include: ['html'], exclude: around };
   expect(await violations(page, { rules: everyRule, part })).toEqual([]);
 }
 
@@ -41,6 +43,44 @@ export async function expectReadableInDark(page: Page, part = '#content'): Promi
   await page.emulateMedia({ colorScheme: 'dark' });
   expect(await violations(page, { rules: rulesOfColours, part })).toEqual([]);
   await page.emulateMedia({ colorScheme: 'light' });
+}
+
+/** The window of a desk, and that of a telephone, at which some texts make room for others. */
+export const desk = { width: 1280, height: 800 };
+export const phone = { width: 390, height: 700 };
+
+/**
+ * Both of the above at both widths, and nothing scrolls sideways. The theme and the width change as rarely as possible,
+ * since each change lays the page out again.
+ */
+export async function expectAccessibleAtBothWidths(
+  page: Page,
+  { frame = false, part = frame ? 'html' : '#content' } = {},
+): Promise<void> {
+  const whole = frame ? part : { include: [part === '#content' ? 'html' : part], exclude: around };
+  const check = async (rules: unknown, at: unknown) => {
+    const viewport = page.viewportSize();
+    const excess = await excessOf(page);
+    const found = await violations(page, { rules, part: at });
+    expect({ viewport, excess, found }).toEqual({ viewport, excess: 0, found: [] });
+  };
+  await page.setViewportSize(desk);
+  await check(everyRule, whole);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await check(rulesOfColours, part);
+  await page.setViewportSize(phone);
+  await check(rulesOfColours, part);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await check(everyRule, whole);
+  await page.setViewportSize(desk);
+}
+
+/** How far the content reaches beyond the window or its frame. */
+export async function excessOf(page: Page): Promise<number> {
+  return page.evaluate<number>(
+    `Math.max(0, document.documentElement.scrollWidth - innerWidth,
+      ...[...document.querySelectorAll('.main, dialog')].map((part) => part.scrollWidth - part.clientWidth))`,
+  );
 }
 
 /** Only violations are worked out, without the paths of their elements, which a failure does not show. */
