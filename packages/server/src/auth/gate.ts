@@ -241,8 +241,16 @@ function forbid(): never {
   return refuse('forbidden', { codeOnly: true });
 }
 
+/** Refuses a caller that lacks one of these scopes, which the operation needs for some requests only. */
+export function requireScopes(
+  { scopes }: Pick<ApplicationCaller, 'scopes'>,
+  ...required: readonly Scope[]
+): void {
+  if (required.some((scope) => !scopes.has(scope))) lackScope(required);
+}
+
 /** RFC 6750 section 3.1: the challenge names the required scopes. */
-export function lackScope(required: readonly Scope[]): never {
+function lackScope(required: readonly Scope[]): never {
   const challenge = `Bearer realm="convoke", error="insufficient_scope", scope="${required.join(' ')}"`;
   throw new Challenge('insufficient_scope', { codeOnly: true, challenge });
 }

@@ -3,7 +3,7 @@ import { answerPending, findOfSession, listInteractions } from '../../app/intera
 import { Refusal } from '../../app/refusal.ts';
 import { getRun } from '../../app/runs/runs.ts';
 import type { Services } from '../../app/services.ts';
-import { lackScope } from '../../auth/gate.ts';
+import { requireScopes } from '../../auth/gate.ts';
 import type { Interaction } from '../../domain/interaction.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Run } from '../../domain/run/run.ts';
@@ -33,7 +33,7 @@ export async function resumed(
   }: { readonly session: Session | undefined; readonly entries: readonly ResumeEntry[] },
 ): Promise<{ readonly run: Run; readonly isContinued: true } | Refusal> {
   const { caller } = call;
-  if (!caller.scopes.has('interactions:write')) lackScope(['interactions:write']);
+  requireScopes(caller, 'interactions:write');
   const named: Named[] = [];
   for (const entry of entries) {
     const { key, interruptId, status } = entry;

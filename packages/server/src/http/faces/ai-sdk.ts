@@ -4,6 +4,7 @@ import { refuse } from '../../app/refusal.ts';
 import { logOf } from '../../app/runs/run-log.ts';
 import { getRun, listRuns } from '../../app/runs/runs.ts';
 import type { Services } from '../../app/services.ts';
+import { requireScopes } from '../../auth/gate.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
 import type { Run } from '../../domain/run/run.ts';
 import { actorOf } from '../actor.ts';
@@ -11,7 +12,7 @@ import type { Cursors } from '../cursors.ts';
 import type { Call, Handlers, RawReply } from '../handler.ts';
 import { usageOf } from '../views/runs.ts';
 import { type FaceEncoder, type FaceParts, sendFace } from './face-stream.ts';
-import { requireScope, startOfMessage } from './message-run.ts';
+import { startOfMessage } from './message-run.ts';
 import { eventsInstead, hasNoLog, readVoids } from './run-history.ts';
 import { type ReadMessage, readUiMessage } from './ui-message.ts';
 import { messagesOf } from './ui-history.ts';
@@ -79,7 +80,7 @@ async function answer(
 ): Promise<Run> {
   const sessionId = params.session_id;
   const by = actorOf(caller, request);
-  if (answers.length > 0) requireScope(caller, 'interactions:write');
+  if (answers.length > 0) requireScopes(caller, 'interactions:write');
   let runId: Run['id'] | undefined;
   for (const { key, body } of answers) {
     const answered = await answerPending(services, caller.scope, { sessionId, key, body, by });

@@ -2,8 +2,7 @@ import { Refusal, refuse } from '../../app/refusal.ts';
 import { findStarted, startRun } from '../../app/runs/start-run.ts';
 import { getSession } from '../../app/sessions.ts';
 import type { Services } from '../../app/services.ts';
-import { lackScope } from '../../auth/gate.ts';
-import type { ApplicationCaller } from '../../domain/access.ts';
+import { requireScopes } from '../../auth/gate.ts';
 import { acceptedPrompt } from '../../domain/agent.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Run } from '../../domain/run/run.ts';
@@ -40,7 +39,7 @@ export async function startOfMessage(
   };
   const known = await findFirst();
   if (known !== undefined) return known;
-  const mayStore = () => requireScope(caller, 'files:write');
+  const mayStore = () => requireScopes(caller, 'files:write');
   const files = await filesOfMessage(services, scope, { ...at, ...message, mayStore });
   try {
     return await start({ prompt, files });
@@ -49,13 +48,6 @@ export async function startOfMessage(
     if (!(error instanceof Refusal) || error.code !== 'idempotency_conflict') throw error;
     return (await findFirst()) ?? refuse('idempotency_conflict');
   }
-}
-
-export function requireScope(
-  { scopes }: ApplicationCaller,
-  scope: 'files:write' | 'interactions:write',
-): void {
-  if (!scopes.has(scope)) lackScope([scope]);
 }
 
 function promptOf(run: Run): string {

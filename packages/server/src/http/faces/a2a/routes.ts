@@ -10,6 +10,7 @@ import { refuse } from '../../../app/refusal.ts';
 import { logOf } from '../../../app/runs/run-log.ts';
 import { cancelRun, getRun } from '../../../app/runs/runs.ts';
 import type { Services } from '../../../app/services.ts';
+import { requireScopes } from '../../../auth/gate.ts';
 import { type Agent, isPublishedTo } from '../../../domain/agent.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';
 import type { Cursors } from '../../cursors.ts';
@@ -31,7 +32,7 @@ import {
   rpcErrorOf,
   versionOf,
 } from './rpc.ts';
-import { type Request, deliver, needScope } from './send.ts';
+import { type Request, deliver } from './send.ts';
 import { encoderOf, findTask, listTasks, readTask, withHistory } from './tasks.ts';
 
 export interface A2aParts extends FaceParts {
@@ -174,7 +175,7 @@ class A2aCall {
 
   async #cancel(): Promise<Answer> {
     const { request } = this.#called;
-    needScope(request, 'runs:write');
+    requireScopes(request.caller, 'runs:write');
     const { id: runId, sessionId } = await this.#find();
     const { scope, actor } = request.caller;
     const by = actor.id;

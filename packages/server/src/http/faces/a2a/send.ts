@@ -3,7 +3,7 @@ import { answerPending, claimQuestion, listInteractions } from '../../../app/int
 import { getRun } from '../../../app/runs/runs.ts';
 import { invokeAgent, startRun } from '../../../app/runs/start-run.ts';
 import type { Services } from '../../../app/services.ts';
-import { lackScope } from '../../../auth/gate.ts';
+import { requireScopes } from '../../../auth/gate.ts';
 import type { Interaction } from '../../../domain/interaction.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';
 import { actorOf, clientOf } from '../../actor.ts';
@@ -17,14 +17,6 @@ export type Request = Pick<
   'caller' | 'params' | 'request' | 'chargeRate'
 >;
 
-export function needScope(
-  { caller }: Pick<Request, 'caller'>,
-  ...needed: readonly ('runs:write' | 'sessions:write' | 'interactions:write')[]
-): void {
-  const lacking = needed.filter((scope) => !caller.scopes.has(scope));
-  if (lacking.length > 0) lackScope(needed);
-}
-
 /** Delivers a message: it starts a run, or answers what its task asks. Sent again, it changes nothing (D-235). */
 export async function deliver(
   services: Services,
@@ -33,7 +25,7 @@ export async function deliver(
 ): Promise<Run> {
   const at = { scope: request.caller.scope, agentName: request.params.agent_name };
   if (message.taskId !== undefined) {
-    needScope(request, 'interactions:write');
+    requireScopes(request.caller, 'interactions:write');
     return answer(services, {
       request,
       at,
@@ -61,10 +53,10 @@ async function start(services: Services, request: Request, message: ReadMessage)
   };
   const agentName = params.agent_name;
   if (message.contextId === undefined) {
-    needScope(request, 'sessions:write', 'runs:write');
+    requireScopes(request.caller, 'sessions:write', 'runs:write');
     return (await invokeAgent(services, scope, { ...started, agentName })).resource;
   }
-  needScope(request, 'runs:write');
+  requireScopes(request.caller, 'runs:write');
   const sessionId = await findContext(services, { scope, agentName }, message.contextId);
   return (await startRun(services, scope, { ...started, sessionId })).resource;
 }
