@@ -100,9 +100,8 @@ test('a server that is killed in a tool call asks what became of it, and the ans
 });
 
 test('answers over connections that are cut at any byte are given once', async () => {
-  const cuts = [300, 700, 1100, undefined];
+  const cuts = [1, 300, 900, 1300];
   await using proxy = await startCuttingProxy(server.baseUrl, () => cuts.shift());
-  const cut = new Convoke({ ...clientOf(server, proxy.baseUrl), retry: { attempts: 1 } });
   const thread = open('approver');
   await thread.say('go');
   const resume = thread.pendingInterrupts.map(({ id: interruptId }) => ({
@@ -110,19 +109,19 @@ test('answers over connections that are cut at any byte are given once', async (
     status: 'resolved' as const,
     payload: { approved: true },
   }));
-  const through = new TestThread({ baseUrl: proxy.baseUrl, client: {} }, 'agents/approver', {
+  const { session_id } = (await runOf(thread)).record;
+  const { token } = await convoke.sessions.at(session_id).createToken();
+  const through = new TestThread({ baseUrl: proxy.baseUrl, client: {} }, `sessions/${session_id}`, {
     threadId: thread.threadId,
-    fetch: (url, init) => cut.fetch(url, init),
+    headers: { authorization: `Bearer ${token}` },
   });
   through.setMessages(thread.messages);
   await eventually(async () => {
     await through.runAgent({ resume }).catch(() => undefined);
     return through.outcome === 'success';
   });
+  expect([proxy.cuts, cuts]).toEqual([4, []]);
   expect([through.text, through.calls.length, through.results.length]).toEqual(['done', 1, 1]);
-  const { items } = await convoke.sessions
-    .at((await runOf(through)).record.session_id)
-    .runs.list()
-    .page();
+  const { items } = await convoke.sessions.at(session_id).runs.list().page();
   expect(items).toHaveLength(1);
 });
