@@ -175,6 +175,15 @@ export const handWritten: Readonly<Record<string, string>> = {
   preview_schedule: 'Schedules.preview',
 };
 
+/** Operations that speak the protocol of another client library, which calls them itself: there is no method for them. */
+export const foreign: ReadonlySet<string> = new Set([
+  'send_ui_message',
+  'resume_ui_stream',
+  'run_ag_ui',
+  'run_session_ag_ui',
+  'call_published_agent',
+]);
+
 /** Fields of a body that need no name in a call. */
 export const positional: Readonly<Record<string, readonly string[]>> = {
   create_session: ['agent_name'],
@@ -194,7 +203,7 @@ const repeatable = new Set([
 
 export function placesOf(operation: Operation): readonly Place[] {
   const { id, sdk } = operation;
-  if (id in handWritten) return [];
+  if (id in handWritten || foreign.has(id)) return [];
   if (sdk === undefined) return others[id] ?? [ofAccount(operation)];
   const [noun = '', method = ''] = sdk.method.split('.');
   const name = `${noun[0]?.toUpperCase()}${noun.slice(1)}`;

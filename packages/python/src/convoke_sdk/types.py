@@ -67,7 +67,6 @@ from ._generated.events import (
     UserQuestionEvent,
 )
 from ._generated.records import (
-    A2aResponse,
     AcceptedInvitation,
     AgentCard,
     AgentDetails,
@@ -203,7 +202,6 @@ from ._sync.listing import (
 )
 
 __all__ = [
-    "A2aResponse",
     "AcceptedInvitation",
     "AgentCard",
     "AgentDetails",

@@ -18,7 +18,7 @@ from .._core.calls import Calls
 from .._core.requests import RunInput, UNSET, Unset, input_of, new_key, present
 from . import operations as op
 from .events import RunEvent
-from .records import A2aResponse, AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SystemRecord, TenantRecord, TokenResponse, UiMessage, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
+from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SystemRecord, TenantRecord, TokenResponse, UiMessage, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
 from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, PermissionAnswer, QuestionDeclined, QuestionReply, SetBudgetScope
 from .values import ClientStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MemberRole, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
 
@@ -60,48 +60,6 @@ class AsyncAccount(AsyncResource):
         record: OverviewRecord = await self._json(op.GET_OVERVIEW)
         return record
 
-    async def send_ui_message(
-        self,
-        session_id: str,
-        *,
-        messages: Sequence[JsonObject],
-        trigger: str | None = None,
-        waiting: Literal["finish", "hold"] | None = None,
-        sdk: Literal["6", "7"] | None = None,
-    ) -> None:
-        """Send a message of the AI SDK and stream the answer.
-
-        The `api` of a `DefaultChatTransport`. Only the last message is read. One of the user starts a run;
-        the id of the message is its idempotency key. One of the assistant answers the interactions that it
-        shows, and its stream continues where the message ends; this needs `interactions:write`. Files are
-        files of the session, or `data:` URLs, which need `files:write`.
-        """
-        await self._json(
-            op.SEND_UI_MESSAGE,
-            path={"session_id": session_id},
-            query={"waiting": waiting, "sdk": sdk},
-            json=present({"messages": messages, "trigger": trigger}),
-        )
-
-    async def resume_ui_stream(
-        self,
-        session_id: str,
-        chat_id: str,
-        *,
-        waiting: Literal["finish", "hold"] | None = None,
-        sdk: Literal["6", "7"] | None = None,
-    ) -> None:
-        """Stream the newest message again.
-
-        Streams the message of the newest run from its start, also if the run has ended: `resumeStream` of the
-        library rebuilds the message.
-        """
-        await self._json(
-            op.RESUME_UI_STREAM,
-            path={"session_id": session_id, "chat_id": chat_id},
-            query={"waiting": waiting, "sdk": sdk},
-        )
-
     def list_ui_messages(
         self,
         session_id: str,
@@ -121,76 +79,6 @@ class AsyncAccount(AsyncResource):
             path={"session_id": session_id},
             query={"limit": limit, "cursor": cursor},
         )
-
-    async def run_ag_ui(
-        self,
-        agent_name: str,
-        *,
-        threadId: str,
-        runId: str,
-        messages: Sequence[JsonObject],
-        resume: Sequence[JsonObject] | None = None,
-    ) -> None:
-        """Talk to an agent in AG-UI.
-
-        The `url` of an `HttpAgent` of AG-UI. Each `threadId` has a session of its own, which its first
-        message creates; the id of a session is accepted, too. A message of the user at the end of `messages`
-        starts a run. `resume` answers interactions, which needs `interactions:write`, and continues their
-        run. Without either the response shows the conversation and follows the active run.
-        """
-        await self._json(
-            op.RUN_AG_UI,
-            path={"agent_name": agent_name},
-            json=present({"threadId": threadId, "runId": runId, "messages": messages, "resume": resume}),
-        )
-
-    async def run_session_ag_ui(
-        self,
-        session_id: str,
-        *,
-        threadId: str,
-        runId: str,
-        messages: Sequence[JsonObject],
-        resume: Sequence[JsonObject] | None = None,
-    ) -> None:
-        """Talk to the agent of a session in AG-UI.
-
-        The `url` of an `HttpAgent` of AG-UI in a page that has a token of this session. `threadId` is only
-        repeated. A message of the user at the end of `messages` starts a run. `resume` answers interactions,
-        which needs `interactions:write`, and continues their run. Without either the response shows the
-        conversation and follows the active run.
-        """
-        await self._json(
-            op.RUN_SESSION_AG_UI,
-            path={"session_id": session_id},
-            json=present({"threadId": threadId, "runId": runId, "messages": messages, "resume": resume}),
-        )
-
-    async def call_published_agent(
-        self,
-        organization_id: str,
-        tenant_id: str,
-        agent_name: str,
-        *,
-        jsonrpc: Literal["2.0"],
-        id: str,
-        method: str,
-        params: JsonObject,
-    ) -> A2aResponse:
-        """Call an agent by the A2A protocol.
-
-        The JSON-RPC endpoint of a published agent, for clients of the A2A protocol, version 1.0
-        (`A2A-Version: 1.0`) and 0.3. A task is a run, a context a session, and the id of a message its
-        idempotency key. The path selects the tenant; selector headers may be absent. Beside `runs:read`, a
-        message needs `runs:write`, a new context `sessions:write`, and an answer `interactions:write`. What
-        is wrong with a call is an error of JSON-RPC with status 200.
-        """
-        record: A2aResponse = await self._json(
-            op.CALL_PUBLISHED_AGENT,
-            path={"organization_id": organization_id, "tenant_id": tenant_id, "agent_name": agent_name},
-            json=present({"jsonrpc": jsonrpc, "id": id, "method": method, "params": params}),
-        )
-        return record
 
     async def me(self) -> MeRecord:
         """Describe the person who is signed in.

@@ -78,12 +78,6 @@ class UiMessage(TypedDict):
     parts: list[JsonObject]
 
 
-class A2aResponse(TypedDict):
-    """A response of JSON-RPC: `result`, or `error` with a code of the A2A protocol."""
-
-    jsonrpc: Literal["2.0"]
-
-
 class _MeRecordRequired(TypedDict):
     user_id: str
     memberships: list[MeRecordMemberships]
