@@ -96,12 +96,12 @@ describe.concurrent.each(databaseKinds)('an a2a agent of one Convoke on %s', (ki
       onTestFinished,
     );
     const theirs = await Caller.open(callee.folder);
-    const { organization_id, tenant_id } = readQuickstart(callee.folder);
+    const { organization_id, tenant_id, client_id, client_secret } = readQuickstart(callee.folder);
     const address = `127.0.0.1:${callee.folder.port}`;
     const remote = (agent: string) => ({
       framework: 'a2a',
       url: `http://${address}/v1/a2a/${organization_id}/${tenant_id}/${agent}`,
-      env: { A2A_TOKEN: '${env:CALLEE_TOKEN}' },
+      env: { A2A_CLIENT_ID: client_id, A2A_CLIENT_SECRET: '${env:CALLEE_SECRET}' },
     });
     const caller = await Mortal.start(
       await createServerFolder({
@@ -109,7 +109,7 @@ describe.concurrent.each(databaseKinds)('an a2a agent of one Convoke on %s', (ki
         settings: {
           ...(await databaseOf(kind)),
           CONVOKE_A2A_ALLOW: address,
-          CALLEE_TOKEN: theirs.headers['authorization']?.replace('Bearer ', '') ?? '',
+          CALLEE_SECRET: client_secret,
         },
       }),
       onTestFinished,

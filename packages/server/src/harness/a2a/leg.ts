@@ -1,5 +1,5 @@
 import type { StreamResponse } from '@a2a-js/sdk';
-import { resolveReferences } from '../../agents/secret-references.ts';
+import { redactAll, redactor, resolveReferences } from '../../agents/secret-references.ts';
 import type { Json } from '../../domain/json.ts';
 import type { AllowList } from '../../egress/allow-list.ts';
 import { NameLookup } from '../../egress/name-lookup.ts';
@@ -13,7 +13,7 @@ import { redactedEvent } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
 import { MessageTranslator } from './message-translator.ts';
 import { Remote } from './remote.ts';
-import { type A2aSettings, tokenName } from './settings.ts';
+import { type A2aSettings, clientIdName, clientSecretName, tokenName } from './settings.ts';
 import { type Start, callOf, refOf, startOf } from './start.ts';
 import { type A2aState, stateOf } from './state.ts';
 
@@ -209,6 +209,8 @@ export class A2aLeg implements Leg {
     this.#redact = resolved.redact;
     const token = resolved.values[tokenName];
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const [id, secret] = [resolved.values[clientIdName], resolved.values[clientSecretName]];
+    const credentials = id === undefined || secret === undefined ? undefined : { id, secret };
     const { allow, clock } = this.#parts;
     const { signal } = this.#abort;
     this.#remote = await Remote.open({
@@ -216,7 +218,11 @@ export class A2aLeg implements Leg {
       allow,
       clock,
       headers,
-      credentialName: tokenName,
+      credentialName: credentials === undefined ? tokenName : clientSecretName,
+      credentials,
+      onToken: (issued) => {
+        this.#redact = redactAll([resolved.redact, redactor([issued])]);
+      },
       signal,
       resolve: new NameLookup({ clock }).resolve,
     });

@@ -7,7 +7,9 @@ import {
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
 import { type FetchParts, guardedFetch } from '../../egress/guarded-fetch.ts';
+import { Unreachable } from '../../egress/unreachable.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { type ClientCredentials, tokenUrlOf, withClientToken } from './client-token.ts';
 import type { MessageTranslator } from './message-translator.ts';
 
 const pauseMs = 1000;
@@ -22,6 +24,12 @@ export interface UserMessage {
   readonly task: string;
 }
 
+export interface RemoteParts extends FetchParts {
+  readonly credentials: ClientCredentials | undefined;
+  /** Called with each token that the remote side issues. */
+  readonly onToken: (token: string) => void;
+}
+
 /** A remote agent, as its card describes it. */
 export class Remote {
   readonly #client: Client;
@@ -34,11 +42,13 @@ export class Remote {
     this.#clock = clock;
   }
 
-  static async open(parts: FetchParts): Promise<Remote> {
+  static async open(parts: RemoteParts): Promise<Remote> {
+    const send = guardedFetch(parts);
     // Most existing agents implement version 0.3, the last before the first stable one.
-    const options = { fetchImpl: guardedFetch(parts), legacyCompat: { enabled: true } };
-    const resolver = new DefaultAgentCardResolver(options);
+    const legacyCompat = { enabled: true };
+    const resolver = new DefaultAgentCardResolver({ fetchImpl: send, legacyCompat });
     const card = await resolver.resolve(...cardLocation(parts.registered));
+    const options = { fetchImpl: authorized(send, card, parts), legacyCompat };
     const factory = new ClientFactory({
       transports: [new JsonRpcTransportFactory(options), new RestTransportFactory(options)],
       cardResolver: resolver,
@@ -126,6 +136,16 @@ export class Remote {
     });
     signal.throwIfAborted();
   }
+}
+
+function authorized(send: typeof fetch, card: AgentCard, parts: RemoteParts): typeof fetch {
+  const { credentials, clock, onToken } = parts;
+  if (credentials === undefined) return send;
+  const tokenUrl = tokenUrlOf(card);
+  if (tokenUrl === undefined) {
+    throw new Unreachable('its card does not say where client credentials get a token');
+  }
+  return withClientToken(send, { credentials, tokenUrl, clock, onToken });
 }
 
 function isWorking({ progress, task }: MessageTranslator): boolean {

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { a2aHarness } from '../../../src/harness/a2a/harness.ts';
 import type { Answer } from '../../../src/ports/harness.ts';
@@ -151,6 +152,57 @@ describe('only the registered URL is called (SSRF)', () => {
   });
 });
 
+describe('credentials of a client', () => {
+  const env = { A2A_CLIENT_ID: 'our id', A2A_CLIENT_SECRET: '${env:TEST_A2A_SECRET}' };
+  const basic = `Basic ${Buffer.from('our%20id:open-sesame').toString('base64')}`;
+
+  /** An agent whose token address issues `token-1`, `token-2` and so on; only the newest one is accepted. */
+  async function sitWithTokens(lifetime: number) {
+    vi.stubEnv('TEST_A2A_SECRET', 'open-sesame');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const issued = { count: 0 };
+    const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+      const { url, headers } = request;
+      if (url === '/token') {
+        if (headers.authorization !== basic) return response.writeHead(401).end() !== null;
+        issued.count += 1;
+        const body = { access_token: `token-${issued.count}`, expires_in: lifetime };
+        return response.writeHead(200).end(JSON.stringify(body)) !== null;
+      }
+      if (url !== '/rpc' || headers.authorization === `Bearer token-${issued.count}`) return false;
+      return response.writeHead(401).end() !== null;
+    };
+    return { ...(await sit({ hasTokens: true, onRequest }, env)), issued };
+  }
+
+  test('get a token where the card says, which serves until it expires and which no event contains (D-441)', async () => {
+    const { sitting, issued } = await sitWithTokens(600);
+    const said = await sitting.say(steps({ say: 'one ' }, { drop: true }, { say: 'token-1' }));
+    expect(said.end).toMatchObject({ outcome: 'completed' });
+    expect(said.text).toBe('one [secret]');
+    expect(issued.count).toBe(1);
+  });
+
+  test('get another token before the first one expires', async () => {
+    const { sitting, issued, server } = await sitWithTokens(20);
+    const said = await sitting.say(steps({ say: 'one ' }, { drop: true }, { say: 'two' }));
+    expect([said.text, said.end]).toMatchObject(['one two', { outcome: 'completed' }]);
+    expect(issued.count).toBe(server.calls.length);
+    expect(issued.count).toBeGreaterThan(1);
+  });
+
+  test('that are refused, or for which the card has no address, are errors that say so', async () => {
+    const { sitting } = await sitWithTokens(600);
+    vi.stubEnv('TEST_A2A_SECRET', 'other-word');
+    const { end } = await sitting.say(steps({ say: 'x' }));
+    expect(JSON.stringify(end)).toContain('(401): check A2A_CLIENT_SECRET');
+    const plain = await sit({}, env);
+    expect(JSON.stringify((await plain.sitting.say(steps())).end)).toContain(
+      'does not say where client credentials get a token',
+    );
+  });
+});
+
 describe('the registry', () => {
   const harness = a2aHarness({ allow: [], clock: systemClock, log: recordingLog() });
   const problemsOf = (parts: Parameters<typeof agentOf>[0]) =>
@@ -164,7 +216,14 @@ describe('the registry', () => {
     expect(problemsOf({ settings: { url }, approvalRequiredTools: ['*'] })).toContain(
       'is not supported',
     );
-    expect(problemsOf({ settings: { url, env: { OTHER: 'x' } } })).toContain('A2A_TOKEN');
+    const withEnv = (...names: string[]) => {
+      const env = Object.fromEntries(names.map((name) => [name, '${env:X}']));
+      return problemsOf({ settings: { url, env } });
+    };
+    expect(withEnv('OTHER')).toContain('A2A_TOKEN');
+    expect(withEnv('A2A_CLIENT_ID', 'A2A_CLIENT_SECRET')).toBe('[]');
+    expect(withEnv('A2A_CLIENT_SECRET')).toContain('has no A2A_CLIENT_ID');
+    expect(withEnv('A2A_TOKEN', 'A2A_CLIENT_ID', 'A2A_CLIENT_SECRET')).toContain('has both');
   });
 });
 

@@ -50,6 +50,8 @@ export interface A2aServerOptions {
   /** Implements version 0.3 of the protocol. */
   readonly isLegacy?: boolean;
   readonly token?: string;
+  /** The card says that clients exchange their credentials for a token at `/token`. */
+  readonly hasTokens?: boolean;
   /** URL of the agent in its card. */
   readonly interfaceUrl?: string;
   readonly onRequest?: (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -102,6 +104,15 @@ export class A2aServer {
         },
       ],
       capabilities: { streaming: isStreaming },
+      ...(options.hasTokens === true && {
+        securitySchemes: {
+          oauth: {
+            oauth2SecurityScheme: {
+              flows: { clientCredentials: { tokenUrl: `${this.url}/token`, scopes: {} } },
+            },
+          },
+        },
+      }),
       defaultInputModes: ['text/plain'],
       defaultOutputModes: ['text/plain'],
     });
