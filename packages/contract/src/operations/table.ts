@@ -11,9 +11,9 @@ import {
   updateClient,
 } from './clients.ts';
 import { addCredential, revokeCredential } from './credentials.ts';
-import { runAgUi, runSessionAgUi } from './ag-ui.ts';
-import { getAgentCard, callPublishedAgent } from './a2a.ts';
-import { listUiMessages, resumeUiStream, sendUiMessage } from './ai-sdk.ts';
+import { runAgUi, runSessionAgUi } from './faces/ag-ui.ts';
+import { getAgentCard, callPublishedAgent } from './faces/a2a.ts';
+import { listUiMessages, resumeUiStream, sendUiMessage } from './faces/ai-sdk.ts';
 import { followTenantEvents } from './feed.ts';
 import { deleteFile, downloadFile, listFiles, prepareFile, uploadFile } from './files.ts';
 import { answerInteraction, listInteractions } from './interactions.ts';

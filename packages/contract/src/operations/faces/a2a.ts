@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { organizationIdSchema, tenantIdSchema } from '../ids.ts';
-import { jsonObject } from '../json.ts';
-import { limits } from '../limits.ts';
-import { defineOperation } from '../operation.ts';
-import { agentName } from '../resources/agent.ts';
+import { organizationIdSchema, tenantIdSchema } from '../../ids.ts';
+import { jsonObject } from '../../json.ts';
+import { limits } from '../../limits.ts';
+import { defineOperation } from '../../operation.ts';
+import { agentName } from '../../resources/agent.ts';
 
 const place = '/v1/a2a/{organization_id}/{tenant_id}/{agent_name}';
 

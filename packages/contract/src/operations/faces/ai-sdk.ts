@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { UiMessage } from '../faces/ui-messages.ts';
-import { sessionIdSchema } from '../ids.ts';
-import { jsonObject } from '../json.ts';
-import { limits } from '../limits.ts';
-import { defineOperation } from '../operation.ts';
-import { limitDefaulting, nextCursor, pageQuery } from '../resources/page.ts';
-import { text } from '../text.ts';
+import type { UiMessage } from '../../faces/ui-messages.ts';
+import { sessionIdSchema } from '../../ids.ts';
+import { jsonObject } from '../../json.ts';
+import { limits } from '../../limits.ts';
+import { defineOperation } from '../../operation.ts';
+import { limitDefaulting, nextCursor, pageQuery } from '../../resources/page.ts';
+import { text } from '../../text.ts';
 
 const ofSession = { session_id: sessionIdSchema } as const;
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { sessionIdSchema } from '../ids.ts';
-import { jsonObject, jsonValue } from '../json.ts';
-import { limits } from '../limits.ts';
-import { defineOperation } from '../operation.ts';
-import { agentName } from '../resources/agent.ts';
-import { text } from '../text.ts';
+import { sessionIdSchema } from '../../ids.ts';
+import { jsonObject, jsonValue } from '../../json.ts';
+import { limits } from '../../limits.ts';
+import { defineOperation } from '../../operation.ts';
+import { agentName } from '../../resources/agent.ts';
+import { text } from '../../text.ts';
 
 const clientsId = text({ max: limits.nameMaxCharacters });
 
