@@ -194,8 +194,9 @@ async function stream(
     caller,
     run: logOf(run),
     encoder: encoderOf(encoder),
-    beforeEnd: async () => {
-      newest = await getRun(services, caller.scope, { sessionId: ofSession, runId });
+    atEnd: {
+      read: () => getRun(services, caller.scope, { sessionId: ofSession, runId }),
+      take: (ended) => (newest = ended),
     },
     instead: isTruncated ? eventsInstead(run) : undefined,
     headers: { 'x-session-id': ofSession, 'x-run-id': runId },

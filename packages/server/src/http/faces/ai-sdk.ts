@@ -137,8 +137,9 @@ async function stream(
     caller,
     run: logOf(run),
     encoder: encoderOf(encoder),
-    beforeEnd: async () => {
-      newest = await getRun(services, caller.scope, { sessionId, runId });
+    atEnd: {
+      read: () => getRun(services, caller.scope, { sessionId, runId }),
+      take: (ended) => (newest = ended),
     },
     instead: isTruncated ? eventsInstead(run) : undefined,
     headers: {

@@ -4,6 +4,7 @@ import { type EventBatch, RunFollower } from '../../app/runs/follow.ts';
 import type { RunLog } from '../../app/runs/run-log.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
 import type { RunEvent } from '../../domain/run/run-event.ts';
+import type { Run } from '../../domain/run/run.ts';
 import type { RawReply } from '../handler.ts';
 import type { EventStreams, StreamReader } from '../streams/event-streams.ts';
 import { Frames } from '../streams/frames.ts';
@@ -45,8 +46,11 @@ export interface FaceResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** Stands for the events of a run whose log is gone. */
   readonly instead: readonly TurnEvent[] | undefined;
-  /** Awaited before the encoder gets the last event. */
-  readonly beforeEnd: () => Promise<void>;
+  /** What the encoder needs of the run's row before it gets the last event. */
+  readonly atEnd?: {
+    readonly read: () => Promise<Run>;
+    readonly take: (run: Run) => void;
+  };
 }
 
 /** Sends a run through the encoder of a face. A fault closes the stream without anything that means an end (D-193). */
@@ -81,7 +85,7 @@ export function sendWhole(
 
 async function followFace(
   follower: FaceFollower,
-  { run, encoder, instead, beforeEnd }: FaceResponse,
+  { run, encoder, instead, atEnd }: FaceResponse,
   { take, signal, response }: StreamReader & { readonly response: ServerResponse },
 ): Promise<void> {
   const give = (text: string, batch = nothing) => {
@@ -104,11 +108,26 @@ async function followFace(
     run,
     after: 0,
     signal,
-    take: (batch) => (batch.ended ? beforeEnd().then(() => encode(batch) ?? true) : encode(batch)),
+    take: (batch) => {
+      if (!batch.ended || atEnd === undefined) return encode(batch);
+      return rowAtEnd(batch, atEnd.read).then((row) => {
+        atEnd.take(row);
+        return encode(batch) ?? true;
+      });
+    },
   });
   // A client takes a clean end for the end of the message: without one it has lost its connection, and resumes.
   if (!encoder.isOver()) response.destroy();
 }
+
+/** The row of a run that has ended, read once for all readers of its last batch: the native ones wait behind this work. */
+function rowAtEnd(batch: object, read: () => Promise<Run>): Promise<Run> {
+  const row = rows.get(batch) ?? read();
+  rows.set(batch, row);
+  return row;
+}
+
+const rows = new WeakMap<object, Promise<Run>>();
 
 const nothing: Omit<EventBatch<unknown>, 'rendered'> = {
   after: 0,

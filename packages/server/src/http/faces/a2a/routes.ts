@@ -235,7 +235,6 @@ class A2aCall {
         isOver: () => encoder.isOver,
         mustCut: () => false,
       },
-      beforeEnd: async () => {},
       instead: (await hasNoLog(this.#services, run)) ? eventsInstead(run) : undefined,
       headers: { 'x-session-id': run.sessionId, 'x-run-id': run.id },
     });
