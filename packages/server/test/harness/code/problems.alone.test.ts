@@ -206,6 +206,21 @@ describe('a run ends with what its author needs', () => {
     expect(end).toMatchObject({ type: 'end', outcome: 'error', ...expected });
   });
 
+  test.each(['new Date()', "'x'.repeat(300 * 1024)"])(
+    'when it cannot keep the result %s, whose call counts as carried out',
+    async (value) => {
+      const result = await read({ 'agent.ts': agentOf(`await ctx.step('find', () => ${value});`) });
+      if (!result.ok) throw new Error(result.reason);
+      const { events } = await playProgram(code, result.agent);
+      const call = { tool_call_id: 'find', ok: false };
+      expect(events).toMatchObject([
+        { name: 'tool_call' },
+        { name: 'tool_result', data: call },
+        { type: 'end' },
+      ]);
+    },
+  );
+
   test('when a step is in doubt and nothing catches that', async () => {
     const body = "await ctx.step('mail', () => 1);";
     const result = await read({ 'agent.ts': agentOf(body) });
