@@ -125,7 +125,7 @@ describe.each(Object.entries(mcpClients))('%s', (_, connectTo) => {
   test('what is wrong is said in a result', async () => {
     const assistant = await connect({}, 'echo', 'fail');
     for (const [tool, given, said] of [
-      ['nobody', { prompt: 'Hello' }, 'There is no agent nobody'],
+      ['missing', { prompt: 'Hello' }, 'There is no agent missing'],
       ['demo', { prompt: 'Hello' }, 'There is no agent demo'],
       ['echo', { prompt: 'Hello', session_id: 'sess_x' }, 'not_found'],
       ['echo', { prompt: 7 }, 'prompt must be a text'],

@@ -10,7 +10,7 @@ import {
   resultOf,
 } from './ag-ui-events.ts';
 import { ShownMessages, messageMaxCharacters, newestOf } from './ag-ui-messages.ts';
-import { type Speech, type VoidText, voidTextIn } from './speech.ts';
+import { isVoid, type Speech, type VoidText, voidTextIn } from './speech.ts';
 import {
   type AskItem,
   type CallItem,
@@ -210,7 +210,7 @@ export class AgUiStream {
   }
 
   #speak(kind: SpeechKind, { id, text }: { readonly id: string; readonly text: string }): void {
-    if (text === '' || (kind === 'text' && this.#isVoid(id))) return;
+    if (text === '' || (kind === 'text' && isVoid(this.#options.voids, id))) return;
     if (this.#speech?.kind !== kind || this.#characters > messageMaxCharacters) {
       this.#endSpeech();
       this.#speech = { kind, id: this.#idIn(String(Number(id))), deltas: [] };
@@ -227,10 +227,6 @@ export class AgUiStream {
     this.#shown.grow(this.#speech, text.length);
     const type = kind === 'text' ? 'TEXT_MESSAGE_CONTENT' : 'REASONING_MESSAGE_CONTENT';
     this.#out.push({ type, messageId, delta: text });
-  }
-
-  #isVoid(id: string): boolean {
-    return this.#options.voids?.some(({ from, to }) => from <= id && id <= to) === true;
   }
 
   #endSpeech(): void {

@@ -8,7 +8,7 @@ import {
   type TurnEvent,
   type TurnItem,
 } from './turn.ts';
-import { type Speech, type VoidText, lastIdIn, speechChunks } from './speech.ts';
+import { isVoid, lastIdIn, type Speech, speechChunks, type VoidText } from './speech.ts';
 import {
   type SpeechKind,
   type UiCall,
@@ -183,7 +183,7 @@ export class UiStream {
   }
 
   #speak(kind: SpeechKind, delta: { readonly id: string; readonly text: string }): void {
-    if (delta.text === '' || (kind === 'text' && this.#isVoid(delta.id))) return;
+    if (delta.text === '' || (kind === 'text' && isVoid(this.#options.voids, delta.id))) return;
     this.#leaveRequests();
     const last = this.#step.at(-1);
     let speech = this.#isSpeaking && last !== undefined && 'deltas' in last ? last : undefined;
@@ -196,10 +196,6 @@ export class UiStream {
     }
     speech.deltas.push({ id: delta.id, text: delta.text });
     this.#out.push({ type: `${kind}-delta`, id: speech.id, delta: delta.text });
-  }
-
-  #isVoid(id: string): boolean {
-    return this.#options.voids?.some(({ from, to }) => from <= id && id <= to) === true;
   }
 
   #endSpeech(): void {

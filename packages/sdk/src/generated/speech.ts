@@ -40,3 +40,8 @@ export function voidTextIn(events: readonly TurnEvent[]): readonly VoidText[] {
     }),
   );
 }
+
+/** Whether the text of this event was discarded. */
+export function isVoid(voids: readonly VoidText[] | undefined, id: string): boolean {
+  return voids?.some(({ from, to }) => from <= id && id <= to) === true;
+}

@@ -242,7 +242,7 @@ describe.each(databaseKinds)('an invitation, on %s (D-331)', (database) => {
 
   test('a bad address, password or name is refused before the invitation is used up', async () => {
     const { invitation, secret } = await invite();
-    const wrongs = [{ email: 'nobody' }, { password: 'short' }, { name: 'boss@acme.test' }];
+    const wrongs = [{ email: 'no-address' }, { password: 'short' }, { name: 'boss@acme.test' }];
     for (const wrong of wrongs) {
       const body = { secret, email: newcomer(), password, ...wrong };
       const refused = await server.refused('sign_up', { as: anonymous, body });
