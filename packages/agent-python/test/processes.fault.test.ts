@@ -1,6 +1,6 @@
-// Programs of the zoo in real processes, which are killed before and after every line, and handed over at each. Every seat
-// of all programs is tried in one process by packages/agent/test/python.slow.test.ts.
-import { type ChildProcess, spawn } from 'node:child_process';
+// The programs of the zoo in real processes, which are killed before and after every line, and handed over at each.
+// packages/agent/test/python.slow.test.ts does the same within one process.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,13 +13,7 @@ import { zoo } from '../../agent/test/zoo.ts';
 
 const kit = join(root, 'packages/agent-python');
 const entries = { zoo: 'def', async_zoo: 'async def' };
-/** The programs that are played, with questions, with steps at once, and with accounts; all of them on request. */
-const played = Object.entries(zoo)
-  .map(([name, specimen], index) => ({ name, index, ...specimen }))
-  .filter(
-    ({ name }) =>
-      process.env['CONVOKE_TEST_SEATS'] === 'all' || /^(a stream|two questions)/.test(name),
-  );
+const played = Object.entries(zoo).map(([name, specimen], index) => ({ name, index, ...specimen }));
 const kinds = ['lost before', 'lost after', 'yield after'] as const;
 
 interface Seat {
@@ -28,8 +22,11 @@ interface Seat {
 }
 
 let folder: string;
+/** As in the sandbox: the system's Python, and compiled code that a check has left. */
+let env: NodeJS.ProcessEnv;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'convoke-python-'));
+  env = { PATH: '/usr/bin:/bin', PYTHONPYCACHEPREFIX: join(folder, 'compiled') };
   for (const file of Object.keys(entries)) {
     for (const [index, name] of Object.keys(zoo).entries()) {
       const place = join(folder, file, String(index));
@@ -37,10 +34,13 @@ beforeAll(async () => {
       const test = JSON.stringify(join(kit, 'test'));
       const source = `import sys\nsys.path.append(${test})\nfrom ${file} import zoo\nmain = zoo[${JSON.stringify(name)}][0]\n`;
       await writeFile(join(place, 'agent.py'), source);
+      execFileSync('/bin/sh', [...commandOf(place), '--check', name], { cwd: place, env });
     }
   }
 });
 afterAll(() => rm(folder, { recursive: true }));
+
+const commandOf = (place: string) => [join(kit, 'launch.sh'), join(place, 'agent.py'), `${place}/`];
 
 interface Played {
   readonly run: RehearsedRun;
@@ -69,8 +69,8 @@ async function playLeg(
   place: string,
   happening: () => Seat['kind'] | undefined,
 ): Promise<boolean> {
-  const command = [join(kit, 'launch.sh'), join(place, 'agent.py'), `${place}/`];
-  const child = spawn('/bin/sh', command, { cwd: place, stdio: ['pipe', 'pipe', 'inherit'] });
+  const stdio = ['pipe', 'pipe', 'inherit'] as const;
+  const child = spawn('/bin/sh', commandOf(place), { cwd: place, env, stdio: [...stdio] });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   child.stdin.on('error', () => {});
   child.stdin.write(`${JSON.stringify(run.start())}\n`);

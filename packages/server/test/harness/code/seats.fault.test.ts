@@ -5,16 +5,13 @@ import { cancelRun } from '../../../src/app/runs/runs.ts';
 import { doubtOptions } from '../../../src/domain/run/call-in-doubt.ts';
 import { type Run, isEnded } from '../../../src/domain/run/run.ts';
 import type { LegSupervisor } from '../../../src/execution/leg-supervisor.ts';
-import { isExhaustive } from '../../faults/seats/seats.ts';
 import { agentOf } from '../../support/agent-folders.ts';
 import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
+import { atEverySeat } from '../../support/every-seat.ts';
 import { type Asked, Death, Moment, MortalLegs } from '../../support/mortal-legs.ts';
 import { inProcessHarness } from './in-process.ts';
 
 const timeout = 600_000;
-/** Far more legs and commits than the run has: a test ends when a seat is not reached any more. */
-const legsMax = 6;
-const commitsMax = 60;
 const whole = 'Looking. I think. Since late: r-1. ab Mailing. Run 1.';
 const allEffects = ['mail', 'pack a', 'pack b', 'refund 7'];
 
@@ -75,8 +72,6 @@ const agent = agentOf({
   settings: { entry: 'clerk.ts' },
 });
 
-const kinds = isExhaustive ? databaseKinds : (['sqlite'] as const);
-
 function useLegs(kind: DatabaseKind): () => MortalLegs {
   let legs: MortalLegs;
   beforeAll(async () => {
@@ -84,26 +79,6 @@ function useLegs(kind: DatabaseKind): () => MortalLegs {
   });
   afterAll(() => legs.close());
   return () => legs;
-}
-
-/** Has something happen at each commit of each leg of a run, one run for each. Returns how many seats there were. */
-async function atEverySeat(
-  fateAt: (commit: number) => Death | Moment,
-  check: (seat: string, fates: readonly (Death | Moment)[]) => Promise<void>,
-): Promise<number> {
-  let seats = 0;
-  for (let leg = 0; leg < legsMax; leg += 1) {
-    for (let commit = 0; commit < commitsMax; commit += 1) {
-      const fate = fateAt(commit);
-      await check(`leg ${leg}, commit ${commit}`, [
-        ...Array.from({ length: leg }, () => new Death()),
-        fate,
-      ]);
-      if (!fate.hasCome) break;
-      seats += 1;
-    }
-  }
-  return seats;
 }
 
 /** A person who looks what was carried out before saying so. */
@@ -151,7 +126,7 @@ describe.each(databaseKinds)('on %s, a worker that dies under an agent as code',
   );
 });
 
-describe.each(kinds)('on %s, at any commit of an agent as code', (kind) => {
+describe.each(databaseKinds)('on %s, at any commit of an agent as code', (kind) => {
   const legs = useLegs(kind);
 
   test('a drain hands the run over: no word is repeated, and nothing is in doubt', {
