@@ -1,7 +1,7 @@
 import { RunText } from '../events/run-text.ts';
 import type { JsonObject } from '../json.ts';
 import type { A2aMessage, A2aPart, A2aState, A2aStatus, A2aTask, A2aUpdate } from './a2a-wire.ts';
-import { type AskItem, Turn, type TurnEvent, type TurnItem } from './turn.ts';
+import { type AskItem, type EndItem, Turn, type TurnEvent, type TurnItem } from './turn.ts';
 
 /** The artifact that holds the text of a run. */
 const answerArtifactId = 'answer';
@@ -19,8 +19,6 @@ export interface A2aStreamOptions {
 export interface A2aEvent extends TurnEvent {
   readonly created_at?: string;
 }
-
-type EndItem = Extract<TurnItem, { kind: 'end' }>;
 
 /**
  * Encodes the events of one run as a task of the Agent2Agent protocol (D-235): first the task as it stands, then each

@@ -14,6 +14,7 @@ import { isVoid, type Speech, type VoidText, voidTextIn } from './speech.ts';
 import {
   type AskItem,
   type CallItem,
+  type EndItem,
   type ResultItem,
   type SettledItem,
   Turn,
@@ -27,6 +28,7 @@ import {
   answerOf,
   permissionCall,
   questionCall,
+  standingOf,
   textOfOutput,
 } from './ui-chunks.ts';
 import type { Json } from '../json.ts';
@@ -55,8 +57,6 @@ export interface AgUiStreamOptions {
   /** What the run has used; asked for at its end, because no event has it. */
   readonly usage?: () => UiUsage | undefined;
 }
-
-type EndItem = Extract<TurnItem, { kind: 'end' }>;
 
 /**
  * Encodes the events of one run for clients of AG-UI (D-210 to D-213). Give it every event from the first on, once and
@@ -153,17 +153,11 @@ export class AgUiStream {
   }
 
   #metadata(end?: EndItem): Partial<UiMetadata> {
-    const waiting = this.#turn.waiting.map(({ key }) => key);
-    const usage = end && this.#options.usage?.();
+    const standing = { lastId: this.#lastId, end, usage: this.#options.usage };
     return {
       ...this.#ids(),
-      status: end?.outcome ?? (waiting.length > 0 ? 'waiting' : 'running'),
-      waiting,
-      ...(this.#lastId !== undefined && { last_event_id: this.#lastId }),
+      ...standingOf(this.#turn, standing),
       ...(this.#shown.isCut && { truncated: true }),
-      ...(end?.code !== undefined && { error_code: end.code }),
-      ...(end?.message !== undefined && { error_message: end.message }),
-      ...(usage !== undefined && { usage }),
     };
   }
 

@@ -63,6 +63,13 @@ export interface SettledItem extends Told {
   readonly outcome: JsonObject;
 }
 
+export interface EndItem extends Told {
+  readonly kind: 'end';
+  readonly outcome: 'completed' | 'cancelled' | 'failed';
+  readonly message: string | undefined;
+  readonly code: string | undefined;
+}
+
 /** What readers of a run see, in order, whatever the agent's framework is (D-191). */
 export type TurnItem =
   | (Told & { readonly kind: 'begin' })
@@ -78,12 +85,7 @@ export type TurnItem =
       readonly discardFrom: string | undefined;
     })
   | (Told & { readonly kind: 'note'; readonly type: string; readonly data: JsonObject })
-  | (Told & {
-      readonly kind: 'end';
-      readonly outcome: 'completed' | 'cancelled' | 'failed';
-      readonly message: string | undefined;
-      readonly code: string | undefined;
-    });
+  | EndItem;
 
 interface Call {
   readonly id: string;

@@ -3,6 +3,7 @@
 import {
   type AskItem,
   type CallItem,
+  type EndItem,
   type PermissionItem,
   type ResultItem,
   type SettledItem,
@@ -23,6 +24,7 @@ import {
   outputChunk,
   permissionCall,
   questionCall,
+  standingOf,
   textOfOutput,
 } from './ui-chunks.ts';
 import type { JsonObject } from './values.ts';
@@ -46,8 +48,6 @@ export interface UiStreamOptions {
   /** What the run has used; asked for at its end, because no event has it. */
   readonly usage?: () => UiUsage | undefined;
 }
-
-type EndItem = Extract<TurnItem, { kind: 'end' }>;
 
 interface ShownCall extends UiCall {
   /** The step that shows it. */
@@ -128,17 +128,8 @@ export class UiStream {
 
   /** What the message says of its run at this moment. */
   metadata(end?: EndItem): UiMetadata {
-    const waiting = this.#turn.waiting.map(({ key }) => key);
-    const usage = end && this.#options.usage?.();
-    return {
-      ...this.#ids(),
-      status: end?.outcome ?? (waiting.length > 0 ? 'waiting' : 'running'),
-      waiting,
-      ...(this.#lastId !== undefined && { last_event_id: this.#lastId }),
-      ...(end?.code !== undefined && { error_code: end.code }),
-      ...(end?.message !== undefined && { error_message: end.message }),
-      ...(usage !== undefined && { usage }),
-    };
+    const standing = { lastId: this.#lastId, end, usage: this.#options.usage };
+    return { ...this.#ids(), ...standingOf(this.#turn, standing) };
   }
 
   #ids(): Pick<UiMetadata, 'session_id' | 'run_id' | 'truncated'> {

@@ -1,7 +1,7 @@
 // Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
 
 import type { Json, JsonObject } from './values.ts';
-import type { PermissionItem, QuestionItem } from './turn.ts';
+import type { EndItem, PermissionItem, QuestionItem, Turn } from './turn.ts';
 
 /** `metadata` of an assistant message. */
 export interface UiMetadata {
@@ -26,6 +26,30 @@ export interface UiUsage {
   readonly cost?: number | undefined;
   readonly currency?: string | undefined;
   readonly is_partial?: boolean | undefined;
+}
+
+interface StandingOptions {
+  readonly lastId: string | undefined;
+  readonly end: EndItem | undefined;
+  /** What the run has used; asked for at its end, because no event has it. */
+  readonly usage: (() => UiUsage | undefined) | undefined;
+}
+
+/** What the metadata says of where a run stands. */
+export function standingOf(
+  { waiting: asks }: Pick<Turn, 'waiting'>,
+  { lastId, end, usage: readUsage }: StandingOptions,
+): Omit<UiMetadata, 'session_id' | 'run_id' | 'truncated'> {
+  const waiting = asks.map(({ key }) => key);
+  const usage = end && readUsage?.();
+  return {
+    status: end?.outcome ?? (waiting.length > 0 ? 'waiting' : 'running'),
+    waiting,
+    ...(lastId !== undefined && { last_event_id: lastId }),
+    ...(end?.code !== undefined && { error_code: end.code }),
+    ...(end?.message !== undefined && { error_message: end.message }),
+    ...(usage !== undefined && { usage }),
+  };
 }
 
 /** The chunks of the UI message stream of the AI SDK that a run needs. */
