@@ -9,6 +9,7 @@ import {
   legacyUpdate,
 } from '../../src/index.ts';
 import { runLogs } from './run-logs.ts';
+import { logOf, said } from './written-events.ts';
 
 type Legacy = legacy.Task | legacy.TaskStatusUpdateEvent | legacy.TaskArtifactUpdateEvent;
 // The compiler proves that the types of version 0.3 take our responses.
@@ -119,12 +120,8 @@ describe.each(runLogs())('a log of $framework: $name', ({ events, outputText, pe
   });
 });
 
-const at = (...events: readonly (readonly [string, object])[]): readonly TurnEvent[] =>
-  events.map(([type, data], index) => ({ id: String(index + 1).padStart(12, '0'), type, data }));
-const said = (text: string) => ['message_delta', { text }] as const;
-
 test('text that an interruption discards is replaced by what is kept of it', () => {
-  const events = at(
+  const events = logOf(
     ['run_started', {}],
     said('kept '),
     said('void '),
@@ -154,7 +151,7 @@ test('requests that are open together are one state, and what is left of them an
   const stream = new A2aStream({ ...run, upTo: undefined });
   stream.start();
   const feed = (events: readonly TurnEvent[]) => events.flatMap((event) => stream.take(event));
-  const events = at(
+  const events = logOf(
     ['run_started', {}],
     ['user_question', question],
     ['permission_request', permission],

@@ -11,6 +11,7 @@ import {
   voidTextIn,
 } from '../../src/index.ts';
 import { runLogs } from './run-logs.ts';
+import { logOf, said, shownThenAsked } from './written-events.ts';
 
 const run = { sessionId: 'sess_1', runId: 'run_1' };
 const names = { threadId: 't', runId: 'r', run };
@@ -108,22 +109,6 @@ describe.each(runLogs())('a log of $framework: $name', ({ events, outputText, pe
   });
 });
 
-const at = (...events: readonly (readonly [string, object])[]): readonly TurnEvent[] =>
-  events.map(([type, data], index) => ({ id: String(index + 1).padStart(12, '0'), type, data }));
-const said = (text: string) => ['message_delta', { text }] as const;
-const permission = {
-  request_id: 'toolu_1',
-  interaction_key: 'key_1',
-  tool_name: 'Write',
-  tool_input: { path: 'a' },
-  tool_call_id: 'toolu_1',
-};
-const asked = [
-  ['run_started', {}],
-  said('I write. '),
-  ['claude.tool_call', { tool_call_id: 'toolu_1', name: 'Write', input: { path: 'a' } }],
-  ['permission_request', permission],
-] as const;
 const last = (events: readonly AgUiEvent[]) => events.at(-1);
 
 test('a wait ends the response with an interrupt, which says how to answer (D-212)', () => {
@@ -132,7 +117,7 @@ test('a wait ends the response with an interrupt, which says how to answer (D-21
     question: 'Which?',
     options: [{ label: 'a' }, { label: 'b' }],
   };
-  const events = at(...asked, ['user_question', { ...question, multiple: true }]);
+  const events = logOf(...shownThenAsked, ['user_question', { ...question, multiple: true }]);
   expect(last(eventsOf(events, { mayEdit: true }))).toMatchObject({
     type: 'RUN_FINISHED',
     outcome: {
@@ -160,8 +145,8 @@ test('a wait ends the response with an interrupt, which says how to answer (D-21
 });
 
 test('a denied call stays denied, whatever the agent gets instead of a result', async () => {
-  const events = at(
-    ...asked,
+  const events = logOf(
+    ...shownThenAsked,
     ['permission_resolved', { interaction_key: 'key_1', decision: 'deny', message: 'no' }],
     ['claude.tool_result', { tool_call_id: 'toolu_1', content: 'written' }],
     ['run_completed', {}],
@@ -176,8 +161,8 @@ test('a denied call stays denied, whatever the agent gets instead of a result', 
 });
 
 test('edited arguments replace those that were shown', async () => {
-  const events = at(
-    ...asked,
+  const events = logOf(
+    ...shownThenAsked,
     [
       'permission_resolved',
       { interaction_key: 'key_1', decision: 'allow', updated_input: { path: 'b' } },
@@ -191,7 +176,7 @@ test('edited arguments replace those that were shown', async () => {
 });
 
 test('text that an interruption discards leaves the client, and its other messages stay (D-212)', async () => {
-  const events = at(
+  const events = logOf(
     ['run_started', {}],
     said('kept '),
     said('void '),
@@ -207,7 +192,7 @@ test('text that an interruption discards leaves the client, and its other messag
 });
 
 test('a snapshot in the middle of a text continues it', async () => {
-  const events = at(['run_started', {}], said('one '), said('two'), ['run_completed', {}]);
+  const events = logOf(['run_started', {}], said('one '), said('two'), ['run_completed', {}]);
   const sent = eventsOf(events, { after: '000000000002' });
   expect(sent.map(({ type }) => type)).toEqual([
     'RUN_STARTED',
@@ -224,7 +209,7 @@ test('a snapshot in the middle of a text continues it', async () => {
 
 test('a failure is an error while it happens, and the state of the run afterwards (D-208)', () => {
   const failed = ['error', { message: 'broken', error_code: 'agent_error' }] as const;
-  const events = at(['run_started', {}], said('x'), failed);
+  const events = logOf(['run_started', {}], said('x'), failed);
   expect(last(eventsOf(events))).toMatchObject({ type: 'RUN_ERROR', message: 'broken' });
   expect(last(eventsOf(events, { hasEnded: true }))).toMatchObject({
     type: 'RUN_FINISHED',
@@ -237,11 +222,11 @@ test('a call without a result, and a request without an answer, are over when th
     ['run_cancelled', 'The run ended first.'],
     ['run_completed', 'No result was reported.'],
   ] as const) {
-    const agent = await agentAfter(eventsOf(at(...asked, [end, {}])));
+    const agent = await agentAfter(eventsOf(logOf(...shownThenAsked, [end, {}])));
     expect(agent.pendingInterrupts).toEqual([]);
     expect(agent.messages.at(-1)).toMatchObject({ role: 'tool', content });
   }
-  expect(last(eventsOf(at(...asked, ['run_cancelled', {}])))).toMatchObject({
+  expect(last(eventsOf(logOf(...shownThenAsked, ['run_cancelled', {}])))).toMatchObject({
     outcome: { type: 'cancelled' },
   });
 });
@@ -255,7 +240,7 @@ test('a run with many large calls is remembered up to the bound, and says so (D-
     ] as const;
   }).flat();
   const stream = new AgUiStream(names);
-  const sent = at(['run_started', {}], ...calls).flatMap((event) => stream.take(event));
+  const sent = logOf(['run_started', {}], ...calls).flatMap((event) => stream.take(event));
   const results = sent.flatMap((event) => (event.type === 'TOOL_CALL_RESULT' ? [event] : []));
   expect(results.every(({ content }) => content.length === 64 * 1024)).toBe(true);
   const kept = stream.messages();
@@ -267,7 +252,7 @@ test('a run with many large calls is remembered up to the bound, and says so (D-
 
 test('a snapshot is bounded: the newest messages fit, by number and by bytes (D-435)', () => {
   const much = Array.from({ length: 40 }, () => said('é'.repeat(64 * 1024)));
-  const events = at(['run_started', {}], ...much, said('the end'), ['run_completed', {}]);
+  const events = logOf(['run_started', {}], ...much, said('the end'), ['run_completed', {}]);
   const before = Array.from({ length: 2000 }, (_, index) => ({
     id: `m${index}`,
     role: 'user',

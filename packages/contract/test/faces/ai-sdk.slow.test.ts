@@ -10,6 +10,7 @@ import {
   voidTextIn,
 } from '../../src/index.ts';
 import { runLogs } from './run-logs.ts';
+import { logOf, permission, said, shownThenAsked } from './written-events.ts';
 
 // The compiler proves that the library takes our chunks and messages.
 const chunkOf = (chunk: UiChunk): seven.UIMessageChunk => chunk;
@@ -107,25 +108,8 @@ describe.each(runLogs())('a log of $framework: $name', ({ events, outputText }) 
   );
 });
 
-const at = (...events: readonly (readonly [string, object])[]): readonly TurnEvent[] =>
-  events.map(([type, data], index) => ({ id: String(index + 1).padStart(12, '0'), type, data }));
-const said = (text: string) => ['message_delta', { text }] as const;
-const asked = {
-  request_id: 'toolu_1',
-  interaction_key: 'key_1',
-  tool_name: 'Write',
-  tool_input: { path: 'a' },
-  tool_call_id: 'toolu_1',
-};
-const shownThenAsked = [
-  ['run_started', {}],
-  said('I write. '),
-  ['claude.tool_call', { tool_call_id: 'toolu_1', name: 'Write', input: { path: 'a' } }],
-  ['permission_request', asked],
-] as const;
-
 test('a call that was shown before it is asked about moves into the step of requests (D-206)', async () => {
-  const message = await built(chunksOf(at(...shownThenAsked)).chunks);
+  const message = await built(chunksOf(logOf(...shownThenAsked)).chunks);
   expect(message?.parts.map((part) => ('state' in part ? part.state : part.type))).toEqual([
     'step-start',
     'done',
@@ -138,7 +122,7 @@ test.each([7, 6] as const)(
   'an answered question beside an open request sends nothing again, with version %s (D-206)',
   async (sdk) => {
     const question = { request_id: 'q', interaction_key: 'key_2', question: 'Which?' };
-    const events = at(
+    const events = logOf(
       ...shownThenAsked,
       ['user_question', question],
       ['user_answered', { interaction_key: 'key_2', answer: 'red' }],
@@ -154,11 +138,11 @@ test.each([7, 6] as const)(
 
 test('a request after an answered question sends nothing again (D-206)', async () => {
   const question = { request_id: 'q', interaction_key: 'key_2', question: 'Which?' };
-  const events = at(
+  const events = logOf(
     ['run_started', {}],
     ['user_question', question],
     ['user_answered', { interaction_key: 'key_2', answer: 'red' }],
-    ['permission_request', asked],
+    ['permission_request', permission],
   );
   const message = await built(chunksOf(events).chunks);
   const messages = message === undefined ? [] : [message];
@@ -166,7 +150,7 @@ test('a request after an answered question sends nothing again (D-206)', async (
 });
 
 test('a denied call stays denied, whatever the agent gets instead of a result', async () => {
-  const events = at(
+  const events = logOf(
     ...shownThenAsked,
     ['permission_resolved', { interaction_key: 'key_1', decision: 'deny', message: 'no' }],
     ['claude.tool_result', { tool_call_id: 'toolu_1', is_error: true, content: 'refused' }],
@@ -181,7 +165,7 @@ test('a denied call stays denied, whatever the agent gets instead of a result', 
 });
 
 test('text that an interruption discards leaves the message while it is shown (D-207)', async () => {
-  const events = at(
+  const events = logOf(
     ['run_started', {}],
     said('kept '),
     said('void '),
@@ -199,7 +183,7 @@ test('text that an interruption discards leaves the message while it is shown (D
 
 test('void text of an earlier step cuts the connection, and a replay does not show it', async () => {
   const question = { interaction_key: 'key_1', request_id: 'r', question: 'Which?' };
-  const events = at(
+  const events = logOf(
     ['run_started', {}],
     said('void '),
     ['user_question', question],
@@ -212,7 +196,7 @@ test('void text of an earlier step cuts the connection, and a replay does not sh
 });
 
 test('a request that was not answered before the run ended is no longer asked', async () => {
-  const events = at(...shownThenAsked, ['run_cancelled', {}]);
+  const events = logOf(...shownThenAsked, ['run_cancelled', {}]);
   const { chunks } = chunksOf(events, { isHeld: true });
   const message = await built(chunks);
   expect(message?.parts[3]).toMatchObject({ state: 'output-error' });
@@ -222,7 +206,7 @@ test('a request that was not answered before the run ended is no longer asked', 
 });
 
 test('a failure is an error while it happens, and the state of the message afterwards (D-208)', () => {
-  const events = at(
+  const events = logOf(
     ['run_started', {}],
     ['error', { message: 'broken', error_code: 'agent_error' }],
   );

@@ -2,13 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { Turn, type TurnItem } from '../../src/index.ts';
 import { runLogs } from './run-logs.ts';
 import { turnProblems } from './turn-oracle.ts';
+import { logOf } from './written-events.ts';
 
 /** The items of events that are given as type and data. */
 function itemsOf(...events: readonly (readonly [string, object])[]): readonly TurnItem[] {
   const turn = new Turn();
-  return events.flatMap(([type, data], index) =>
-    turn.take({ id: String(index + 1).padStart(12, '0'), type, data }),
-  );
+  return logOf(...events).flatMap((event) => turn.take(event));
 }
 
 const calls = (items: readonly TurnItem[]) =>
