@@ -6,7 +6,7 @@ import { addMember } from '../../../server/test/support/sign-in/console.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { go } from './support/go.ts';
-import { expectAccessible, expectReadableInDark } from './support/screen-checks.ts';
+import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
 
 const web = consoleTests({ agents: consoleAgents });
 const password = 'correct horse battery staple';
@@ -40,8 +40,7 @@ test('a person without an account joins by a link, which then works no more', as
   await page.getByText('read only').waitFor();
   // The secret has left the address bar, and was in no address that the server saw.
   expect(new URL(page.url()).hash).toBe('');
-  await expectAccessible(page, { frame: false });
-  await expectReadableInDark(page, 'main');
+  await expectAccessibleAtBothWidths(page, { part: 'html' });
   const create = page.getByRole('button', { name: 'Create account' });
   const email = `${randomUUID()}@convoke.test`;
   await page.getByLabel('Name (optional)').fill('Bob Weber');
@@ -67,6 +66,7 @@ test('a person without an account joins by a link, which then works no more', as
   web.expectFaults(/404.*\/v1\/invitations\/read/);
   const late = await web.openSignedOut(link);
   await late.getByText('This invitation doesn’t work.').waitFor();
+  await expectAccessibleAtBothWidths(late, { part: 'html' });
 });
 
 test('a person who has an account signs in and joins with it', async () => {
@@ -75,7 +75,7 @@ test('a person who has an account signs in and joins with it', async () => {
   const person = await addMember(web.server, 'viewer', elsewhere.organization_id);
   const page = await web.openAs(person, new URL(link).pathname + new URL(link).hash);
   await page.getByText('You’re signed in as').waitFor();
-  await expectAccessible(page, { frame: false });
+  await expectAccessibleAtBothWidths(page, { part: 'html' });
   await page.getByRole('button', { name: 'Join', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   const { organizations } = web.server.convoke.services.store.read;
@@ -96,7 +96,10 @@ test('an invitation is revoked, and the sign-in page leads back to one that is o
   const kept = await joining.evaluate<string>('sessionStorage.getItem("convoke.return")');
   expect(kept).toBe(`/console/join${new URL(link).hash}`);
   await row.getByRole('button', { name: 'Revoke' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.waitFor();
+  await expectAccessibleAtBothWidths(page, { part: 'dialog' });
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
   await row.waitFor({ state: 'detached' });
   web.expectFaults(/404.*\/v1\/invitations\/read/);
   const late = await web.openSignedOut(link);

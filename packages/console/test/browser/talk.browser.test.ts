@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { AgentYaml } from '../../../server/test/support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
+import { excessOf, phone } from './support/screen-checks.ts';
 
 const words = (count: number, mark: string) =>
   `${Array.from({ length: count }, (_, index) => `word${index % 10}`).join(' ')} ${mark} `;
@@ -21,15 +22,27 @@ const talker: AgentYaml = {
   ],
 };
 
-const web = consoleTests({ agents: { talker } });
+/** Calls a tool with more input than a line of a phone holds, and talks until that is out of view. */
+const logger: AgentYaml = {
+  description: 'Logs, talks and asks',
+  approval_required_tools: ['write_file'],
+  script: [
+    { tool: { name: 'append_file', input: { path: 'log.txt', text: words(60, 'logged.') } } },
+    { say: words(2000, 'said.') },
+    { tool: { name: 'write_file', input: { path: 'one.txt', text: '1' } } },
+  ],
+};
+
+const web = consoleTests({ agents: { talker, logger } });
 
 /** Whether all of the element is inside the window. */
 async function isInView(part: Locator): Promise<boolean> {
   const box = await part.boundingBox();
   const size = part.page().viewportSize();
-  return (
-    box !== null && size !== null && box.y >= 0 && Math.floor(box.y + box.height) <= size.height
-  );
+  if (box === null || size === null) return false;
+  const right = Math.floor(box.x + box.width);
+  const bottom = Math.floor(box.y + box.height);
+  return box.x >= 0 && box.y >= 0 && right <= size.width && bottom <= size.height;
 }
 
 const composer = (page: Page) => page.getByLabel('Message to the agent');
@@ -119,4 +132,22 @@ test('a run that talks is followed from the start, until the reader scrolls up',
   await needsYou(page).click();
   await expect.poll(() => isInView(send)).toBe(true);
   expect(await focused(page)).toMatch(/^Question/);
+});
+
+test('when the window becomes as narrow as a phone, the buttons of a request stay in view', async () => {
+  const page = await web.open(`${web.tenant}/agents/logger`);
+  const field = page.getByRole('textbox', { name: 'Message to the agent', disabled: false });
+  await field.waitFor();
+  await field.fill('log it');
+  await field.press('Control+Enter');
+  const allow = page.getByRole('button', { name: /^Allow/, disabled: false });
+  await allow.waitFor();
+  // The browser remembers how wide a turn was that it does not draw.
+  await scrollToTop(page);
+  await log(page).getByText('append_file').waitFor();
+  await needsYou(page).click();
+  await expect.poll(() => isInView(allow)).toBe(true);
+  await page.setViewportSize(phone);
+  await expect.poll(() => isInView(allow)).toBe(true);
+  expect(await excessOf(page)).toBe(0);
 });

@@ -76,7 +76,9 @@ function Detail(props: { readonly interaction: string; readonly inbox: Inbox }):
                 <a href={addressOf('agent', params)}>{record.agent_name}</a>
                 <a href={addressOf('run', params)}>View run</a>
                 <span class="clip">{record.preview}</span>
-                {at >= 0 && <span class="nowrap">{`${at + 1} of ${inbox.open.value.length}`}</span>}
+                {at >= 0 && (
+                  <span class="nowrap end">{`${at + 1} of ${inbox.open.value.length}`}</span>
+                )}
               </p>
               <Labels of={record.run_labels} list="approvals" />
               <LastMessage record={record} />

@@ -171,7 +171,12 @@ function columnsFor(
 ): readonly Column<RunSummary>[] {
   return [
     { title: 'Status', cell: (run) => <Status of={run.status} /> },
-    { title: 'Agent', optional: true, class: 'nowrap', cell: (run) => run.agent_name },
+    {
+      title: 'Agent',
+      optional: true,
+      class: 'clip name-cell',
+      cell: (run) => <span title={run.agent_name}>{run.agent_name}</span>,
+    },
     {
       title: 'Prompt',
       class: 'clip widest-cell',
@@ -205,9 +210,9 @@ function columnsFor(
     {
       title: 'Started by',
       optional: true,
-      class: 'muted nowrap',
+      class: 'muted clip name-cell',
       cell: ({ created_by: by }) =>
-        by === undefined ? '' : <span title={by.id}>{actorName(by)}</span>,
+        by === undefined ? '' : <span title={`${actorName(by)} ${by.id}`}>{actorName(by)}</span>,
     },
     ...(onCancel === undefined ? [] : [cancelColumn(onCancel)]),
   ];

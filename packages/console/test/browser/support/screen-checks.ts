@@ -88,11 +88,11 @@ export async function expectAccessibleAtBothWidths(
   await page.setViewportSize(desk);
 }
 
-/** How far the content reaches beyond the window or its frame. */
+/** How far the content reaches beyond the window, its frame or the pane of a conversation. */
 export async function excessOf(page: Page): Promise<number> {
   return page.evaluate<number>(
     `Math.max(0, document.documentElement.scrollWidth - innerWidth,
-      ...[...document.querySelectorAll('.main, dialog')].map((part) => part.scrollWidth - part.clientWidth))`,
+      ...[...document.querySelectorAll('.main, .log-scroll, dialog')].map((part) => part.scrollWidth - part.clientWidth))`,
   );
 }
 
