@@ -8,6 +8,7 @@ import { useNotices, useRefreshOnNotice } from '../session/live.ts';
 import { nameOfPerson, session } from '../session/session.ts';
 import type { TenantScope } from '../session/tenant-clients.ts';
 import { useResource } from '../session/use.ts';
+import { readWorkspacesAgain } from '../session/workspaces.ts';
 import { notifyOfRequest } from '../page/notifications.ts';
 import { place } from '../page/router.ts';
 import { waitingCount } from '../page/title.ts';
@@ -198,6 +199,7 @@ function Switcher({ scope }: { readonly scope: TenantScope | undefined }): JSX.E
       <MenuButton
         at="start"
         ariaLabel={scope && `Tenant ${scope.name}: switch tenant`}
+        onOpen={readWorkspacesAgain}
         label={
           <>
             <span class="clip">{scope?.name ?? 'Select a tenant'}</span>

@@ -6,6 +6,7 @@ import { listAgents, listSessions } from '../session/api.ts';
 import { session } from '../session/session.ts';
 import type { TenantScope } from '../session/tenant-clients.ts';
 import { useResource } from '../session/use.ts';
+import { readWorkspacesAgain } from '../session/workspaces.ts';
 import { manages, organizationEntries, tenantEntries } from './navigation.tsx';
 import { navigate } from '../page/router.ts';
 
@@ -34,6 +35,7 @@ export function Palette(props: PaletteProps): JSX.Element {
     dialog?.showModal();
     return () => dialog?.close();
   }, []);
+  useEffect(readWorkspacesAgain, []);
   const all = useTargets(props);
   const targets = matching(all, text, props).slice(0, maxShown);
   const go = (target: Target | undefined) => {

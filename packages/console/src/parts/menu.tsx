@@ -13,6 +13,8 @@ export function MenuButton(props: {
   readonly at?: 'start' | 'end' | undefined;
   /** The key that opens it. */
   readonly hotkey?: string | undefined;
+  /** Called whenever the list opens, such as to read what it shows again. */
+  readonly onOpen?: (() => void) | undefined;
   readonly children: ComponentChildren;
 }): JSX.Element {
   const [isOpen, setOpen] = useState(false);
@@ -23,6 +25,7 @@ export function MenuButton(props: {
   });
   useEffect(() => {
     if (!isOpen) return;
+    props.onOpen?.();
     frame.current?.querySelector<HTMLElement>(menuItems)?.focus();
     const leave = (event: PointerEvent) => {
       if (!frame.current?.contains(event.target as Node)) setOpen(false);

@@ -1,4 +1,5 @@
 import type { WorkspaceRecord } from '@convoke/sdk';
+import { inBackground } from '../data/in-background.ts';
 import { changeSession, session } from './session.ts';
 import { accountClient } from './tenant-clients.ts';
 
@@ -15,4 +16,12 @@ export async function refreshWorkspaces(): Promise<void> {
   // The person may have signed out in the meantime.
   const { value } = session;
   if (value.kind === 'in') changeSession({ ...value, workspaces });
+}
+
+/**
+ * The same where the person looks for a tenant: another person, or a program, may have created it since, and no notice tells
+ * of that. Without an answer the page keeps those it knows.
+ */
+export function readWorkspacesAgain(): void {
+  inBackground(refreshWorkspaces().catch(() => undefined));
 }

@@ -1,9 +1,11 @@
 import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { addTenant } from '../../../server/test/support/identities.ts';
 import { requestToken } from '../../../server/test/support/server.ts';
 import { receiverNetwork, startReceiver } from '../../../server/test/support/webhook-receiver.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
+import { go } from './support/go.ts';
 import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
 
 const web = consoleTests({
@@ -100,6 +102,29 @@ test('a tenant that takes long to be set up is shown as active without a reload'
   await row.getByText('setting up').waitFor();
   await row.getByText('active').waitFor();
   expect(slowAnswers).toBe(0);
+});
+
+test('a tenant that was created elsewhere is found where a person looks for it, without a reload', async () => {
+  const page = await web.visit(web.tenant);
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  await addTenant(web.server, 'Made by a program');
+  await page.getByRole('button', { name: /: switch tenant/ }).click();
+  const entry = page.locator('.switcher').getByRole('link', { name: 'Made by a program' });
+  await entry.waitFor();
+  await page.keyboard.press('Escape');
+  await addTenant(web.server, 'Made by another person');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('another person');
+  await page.getByRole('option', { name: /^Made by another person/ }).waitFor();
+  await page.keyboard.press('Escape');
+  // A link in the list of tenants leads to it, too.
+  await go(page, `${web.organization}/tenants`);
+  const last = await addTenant(web.server, 'Made last');
+  await go(page, '/console/settings');
+  await go(page, `${web.organization}/tenants`);
+  await page.getByRole('link', { name: 'Made last' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/console/t/${last}`);
 });
 
 test('a schedule is created, shows its next times, runs beside its plan, and pauses', async () => {

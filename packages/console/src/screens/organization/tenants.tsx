@@ -12,7 +12,7 @@ import { Empty } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { organizationClient } from '../../session/tenant-clients.ts';
-import { refreshWorkspaces } from '../../session/workspaces.ts';
+import { readWorkspacesAgain, refreshWorkspaces } from '../../session/workspaces.ts';
 import { usePages } from '../../session/use.ts';
 import { ListScreen } from '../list-screen.tsx';
 
@@ -33,6 +33,7 @@ export function TenantsScreen({ org = '' }: RouteParams): JSX.Element {
     await list.refresh();
     await refreshWorkspaces();
   };
+  useEffect(readWorkspacesAgain, [org]);
   useEffect(() => {
     if (rows?.some(isUnderWay) !== true) return;
     const timer = setTimeout(() => inBackground(changed().catch(() => undefined)), lookAgainMs);
