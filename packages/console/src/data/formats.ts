@@ -35,6 +35,15 @@ export function compactly(ms: number): string {
   return `${Math.floor(ms / day)} d ${Math.floor((ms % day) / hour)} h`;
 }
 
+/** `5:21`, or `1:05:21`: where a column is as narrow as the display of a stopwatch. */
+export function stopwatch(ms: number): string {
+  const hours = Math.floor(ms / hour);
+  const minutes = Math.floor((ms % hour) / minute);
+  const seconds = String(Math.floor((ms % minute) / second)).padStart(2, '0');
+  if (hours === 0) return `${minutes}:${seconds}`;
+  return `${hours}:${String(minutes).padStart(2, '0')}:${seconds}`;
+}
+
 /** Up to a day relative, then the date. A clock that differs a little must not say "in 2 s". */
 export function ago(at: string, now: number): string {
   const ms = now - Date.parse(at);

@@ -11,6 +11,8 @@ export interface TimelineRow {
   readonly data: Json;
   /** What the model's answer used that this is part of, where its framework says so (D-341). */
   readonly tokens?: StepTokens | undefined;
+  /** What came of a tool call or a request: the event that ended it. */
+  readonly outcome?: { readonly type: string; readonly data: Json } | undefined;
 }
 
 export interface StepTokens {
@@ -41,11 +43,47 @@ export function timelineRows(events: readonly RunEvent[]): TimelineRow[] {
       id: event.id,
       at: event.created_at,
       type: event.type,
-      summary: jsonSummary(data, 160),
+      summary: jsonSummary(withoutIds(data), 160),
       data,
     });
   }
-  return withTokens(rows);
+  return withOutcomes(withTokens(rows));
+}
+
+/** Ids that tie events to each other say nothing in a line; the opened event has them. */
+const tyingIds = new Set(['run_id', 'tool_call_id', 'interaction_key', 'request_id']);
+
+function withoutIds(data: Json): Json {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return data;
+  return Object.fromEntries(Object.entries(data).filter(([key]) => !tyingIds.has(key)));
+}
+
+/** Of two events with the same id, the first one began what the last one ended. */
+function withOutcomes(rows: readonly TimelineRow[]): TimelineRow[] {
+  const ends = new Map<string, TimelineRow>();
+  return rows
+    .toReversed()
+    .map((row) => {
+      const id = tieOf(row);
+      if (id === undefined) return row;
+      const end = ends.get(id);
+      const isEnd = endings.test(row.type);
+      if (isEnd) ends.set(id, row);
+      return isEnd || end === undefined
+        ? row
+        : { ...row, outcome: { type: end.type, data: end.data } };
+    })
+    .toReversed();
+}
+
+const endings = /^(permission_resolved|user_answered|.+\.tool_result)$/;
+const beginnings = /^(permission_request|user_question|.+\.tool_call)$/;
+
+/** A request may name the tool call that it is about: its own key ties it to its answer. */
+function tieOf({ type, data }: TimelineRow): string | undefined {
+  if (!endings.test(type) && !beginnings.test(type)) return undefined;
+  const { tool_call_id: call, interaction_key: key } = data as JsonObject;
+  return [key, call].find((id) => typeof id === 'string');
 }
 
 /** The report of an answer follows its words and tool calls; nothing else is between them. */

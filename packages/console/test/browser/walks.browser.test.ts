@@ -58,9 +58,14 @@ test('a newcomer opens the link of the start, tries the demo agent, answers, app
   );
   expect(bar).toMatch(/: \d/);
   await page.getByRole('button', { name: /^Waiting: write_file: / }).click();
-  const opened = page.locator('.timeline details[open]');
+  const opened = page.locator('.timeline > details[open]');
   await opened.getByText('Permission requested').waitFor();
   await opened.getByText('permission_request ·').waitFor();
+  // What came of it stands below it.
+  await opened.getByText('Permission decided').waitFor();
+  await opened.getByText('"allow"').waitFor();
+  await page.getByRole('button', { name: /^write_file: / }).click();
+  await opened.filter({ hasText: 'Tool call' }).getByText('Tool result').waitFor();
   await page.getByRole('heading', { level: 1, name: 'Hello!' }).waitFor();
 
   // A tool had an effect: running it again is confirmed first.

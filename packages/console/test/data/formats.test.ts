@@ -11,6 +11,14 @@ test.each([
   expect(formats.compactly(ms)).toBe(text);
 });
 
+test.each([
+  [60_000, '1:00'],
+  [321_900, '5:21'],
+  [3_921_000, '1:05:21'],
+])('on a stopwatch, %i ms are %s', (ms, text) => {
+  expect(formats.stopwatch(ms)).toBe(text);
+});
+
 describe('durations are exact where they are short and readable where they are long (console §6)', () => {
   test.each([
     [0, '0 ms'],

@@ -37,3 +37,22 @@ test('an answer of a model with a price has its cost; a currency that is none is
   const rows = timelineRows(script.events).map(({ tokens }) => tokens?.cost);
   expect(rows).toEqual(['0.0045 USD', '0.0045 USD', undefined]);
 });
+
+test('a tool call and a request have what came of them; ids are in the opened event only', () => {
+  const script = new EventScript();
+  script.add('ai-sdk.tool_call', 10, { tool_call_id: 'a', name: 'read_file', input: {} });
+  script.add('ai-sdk.tool_call', 11, { tool_call_id: 'b', name: 'pay', input: {} });
+  script.add('permission_request', 12, { interaction_key: 'int_1', tool_call_id: 'b' });
+  script.add('ai-sdk.tool_result', 13, { tool_call_id: 'a', ok: true, output: 'text' });
+  script.add('permission_resolved', 14, { interaction_key: 'int_1', decision: 'deny' });
+  const rows = timelineRows(script.events);
+  expect(rows.map(({ outcome }) => outcome?.type)).toEqual([
+    'ai-sdk.tool_result',
+    undefined,
+    'permission_resolved',
+    undefined,
+    undefined,
+  ]);
+  expect(rows[0]?.outcome?.data).toMatchObject({ output: 'text' });
+  expect(rows[4]?.summary).toBe('decision: deny');
+});

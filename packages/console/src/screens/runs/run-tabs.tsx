@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { eventName } from '../../data/event-names.ts';
 import { jsonText } from '../../data/json-text.ts';
 import { remedyOf } from '../../data/problems.ts';
-import { clock, number, plural } from '../../data/formats.ts';
+import { clock, number, plural, stopwatch } from '../../data/formats.ts';
 import { hasEnded } from '../../data/run-rows.ts';
 import type { RunStore } from '../../data/run-store.ts';
 import { type StepTokens, type TimelineRow, timelineRows } from '../../data/timeline.ts';
@@ -173,6 +173,14 @@ function TimelineEntry(props: {
           {row.tokens !== undefined && ` · this step: ${usedBy(row.tokens)}`}
         </p>
         <JsonTree value={row.data} name={`event-${row.id}`} />
+        {row.outcome !== undefined && (
+          <>
+            <p class="muted small" title={row.outcome.type}>
+              {eventName(row.outcome.type)}
+            </p>
+            <JsonTree value={row.outcome.data} name={`event-${row.id}-outcome`} />
+          </>
+        )}
       </div>
     </details>
   );
@@ -185,7 +193,7 @@ function isBad({ type, data }: TimelineRow): boolean {
 }
 
 function offset(ms: number): string {
-  return `${(ms / 1000).toFixed(ms < 100_000 ? 2 : 0)} s`;
+  return ms < 60_000 ? `${(ms / 1000).toFixed(2)} s` : stopwatch(ms);
 }
 
 function Data(props: { readonly run: RunRecord; readonly store: RunStore }): JSX.Element {

@@ -114,7 +114,7 @@ function RunCounters(props: { readonly store: RunStore; readonly run: RunRecord 
   const { queuedMs, executedMs, waitedMs } = store.view.value.spansAt(now.value);
   return (
     <p class="summary-line">
-      <span>{`queued ${duration(queuedMs)}`}</span>
+      {(queuedMs > 0 || executedMs === 0) && <span>{`queued ${duration(queuedMs)}`}</span>}
       {executedMs > 0 && <span>{`ran ${duration(executedMs)}`}</span>}
       {waitedMs > 999 && <span>{`waited ${duration(waitedMs)}`}</span>}
       {run.usage !== undefined && (

@@ -22,7 +22,7 @@ function normalised(text: string): string {
       .replaceAll(/(?<=code: )…\S{4}$/gm, 'SECRET')
       .replaceAll(/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d+ [A-Z][a-z]{2}( \d{4})?\b/g, 'DAY')
       // What took no time is not shown.
-      .replaceAll(/queued SIZE( ran SIZE)?( waited SIZE)?$/gm, 'queued SIZE')
+      .replaceAll(/(queued|ran) SIZE( ran SIZE)?( waited SIZE)?$/gm, 'queued SIZE')
       .replaceAll(/(?<!level=)\d+/g, 'N')
   );
 }
