@@ -7,6 +7,25 @@ export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? '';
 }
 
+const textMember = /^(\s*)("(?:[^"\\]|\\.)*": )?("(?:[^"\\]|\\.)*")(,?)$/;
+
+/**
+ * The same to be compared: a text of several lines is written as lines, so that a change is seen where it is. A bar stands
+ * before each of them, which no member of an object has: a text cannot pass for one.
+ */
+export function comparableText(value: unknown): string {
+  return jsonText(value)
+    .split('\n')
+    .flatMap((line) => {
+      const [, indent = '', name = '', text = '', end = ''] = textMember.exec(line) ?? [];
+      const lines = text.includes('\\n') ? String(JSON.parse(text)).split('\n') : [];
+      if (lines.length < 2) return [line];
+      const shown = lines.map((each) => JSON.stringify(each).slice(1, -1).replaceAll('\\"', '"'));
+      return [`${indent}${name}|${end}`, ...shown.map((each) => `${indent}  │ ${each}`)];
+    })
+    .join('\n');
+}
+
 /** The text of a value in parts that a page can draw one at a time. No part ends inside a character. */
 export function jsonParts(value: unknown): readonly string[] {
   const text = jsonText(value);

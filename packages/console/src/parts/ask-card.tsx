@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Ask, askOfRecord, askTitle, inputOf, outcomeText } from '../data/ask.ts';
 import { inBackground } from '../data/in-background.ts';
-import { jsonParts, jsonText } from '../data/json-text.ts';
+import { comparableText, jsonParts } from '../data/json-text.ts';
 import { wasTooLate } from '../data/problems.ts';
 import { findInteraction } from '../session/api.ts';
 import { personName } from '../session/session.ts';
@@ -268,8 +268,8 @@ function Outcome(props: { readonly ask: Ask; readonly wasLate: boolean }): JSX.E
       {outcome.updatedInput !== undefined && ask.toolInput !== undefined && (
         <Difference
           label="Changes to the input"
-          before={jsonText(ask.toolInput)}
-          after={jsonText(outcome.updatedInput)}
+          before={comparableText(ask.toolInput)}
+          after={comparableText(outcome.updatedInput)}
         />
       )}
     </div>

@@ -2,7 +2,7 @@ import type { Answer } from '@convoke/sdk';
 import type { JSX, Ref } from 'preact';
 import { useImperativeHandle, useRef, useState } from 'preact/hooks';
 import type { Ask } from '../data/ask.ts';
-import { jsonText, parsedObject } from '../data/json-text.ts';
+import { comparableText, jsonText, parsedObject } from '../data/json-text.ts';
 import { Button } from './button.tsx';
 import { Difference } from './input/difference.tsx';
 import { TextField } from './field.tsx';
@@ -71,7 +71,11 @@ function PermissionForm(props: FormProps): JSX.Element {
         <>
           <InputEditor text={edited} onChange={setEdited} />
           {isChanged && parsed?.ok === true && (
-            <Difference label="Your changes" before={original} after={jsonText(parsed.value)} />
+            <Difference
+              label="Your changes"
+              before={comparableText(ask.toolInput)}
+              after={comparableText(parsed.value)}
+            />
           )}
         </>
       )}

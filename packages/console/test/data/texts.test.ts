@@ -1,7 +1,13 @@
 import { NotFoundError, PermissionError } from '@convoke/sdk';
 import { describe, expect, test } from 'vitest';
 import { withoutTokens } from '../../src/data/audit-sentences.ts';
-import { jsonParts, jsonSummary, jsonText, parsedObject } from '../../src/data/json-text.ts';
+import {
+  comparableText,
+  jsonParts,
+  jsonSummary,
+  jsonText,
+  parsedObject,
+} from '../../src/data/json-text.ts';
 import { lineDifference } from '../../src/data/input/line-difference.ts';
 import { problemOf } from '../../src/data/problems.ts';
 import { keyStep } from '../../src/data/shortcuts.ts';
@@ -18,6 +24,26 @@ test('an error says what happened and what to do, with code and request id (issu
   const refused = problemOf(new PermissionError('Needs runs:write.', { code: 'newer_code' }));
   expect(refused.action).toBe('Needs runs:write.');
   expect(problemOf(new Error('oops')).code).toBe('page_error');
+});
+
+test('a text of several lines is compared by its lines, and cannot pass for another member', () => {
+  const value = { path: 'a.md', text: 'one "1"\n"to": "all"\n', flags: ['x\ny'] };
+  expect(comparableText(value).split('\n')).toEqual([
+    '{',
+    '  "path": "a.md",',
+    '  "text": |,',
+    '    │ one "1"',
+    '    │ "to": "all"',
+    '    │ ',
+    '  "flags": [',
+    '    |',
+    '      │ x',
+    '      │ y',
+    '  ]',
+    '}',
+  ]);
+  // A backslash before an n is no line break.
+  expect(comparableText({ path: 'C:\\new' })).toBe(jsonText({ path: 'C:\\new' }));
 });
 
 test('a long value is text in parts that lose nothing and split no character', () => {
