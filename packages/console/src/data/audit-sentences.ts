@@ -69,12 +69,23 @@ export function actionName(action: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
-/** A row of the audit log as a sentence. An action without a verb keeps its name. */
-export function auditSentence({ actor, action, object, details }: AuditRecord): string {
+const longId = /^[a-z]+_[0-9a-z]{20,}$/;
+
+/**
+ * A row of the audit log as a sentence. An action without a verb keeps its name. `nameOf` is what the page knows about the
+ * object where the row says only its id.
+ */
+export function auditSentence(
+  { actor, action, object, details }: AuditRecord,
+  nameOf: (id: string) => string | undefined = () => undefined,
+): string {
   const who = actor.name ?? (actor.id === '' ? 'The server' : actor.id);
   if (action === 'interaction.answer') return `${who} ${answerWords(details)}`;
+  if (action === 'invitation.create' && typeof details['role'] === 'string') {
+    return `${who} invited ${nameIn(details) ?? 'anyone with the link'} as ${details['role']}`;
+  }
   const verb = verbs[action] ?? action;
-  const what = nameIn(details) ?? object;
+  const what = nameIn(details) ?? nameOf(object) ?? object.replace(longId, shortId);
   return withoutObject.has(action) || what === '' ? `${who} ${verb}` : `${who} ${verb} ${what}`;
 }
 

@@ -47,3 +47,9 @@ export const webhookEvents: Readonly<Record<Exclude<WebhookType, '*'>, string>> 
   webhook_disabled: 'Webhook disabled',
   schedule_skipped: 'Schedule skipped',
 };
+
+/** What a delivery told of: one of the above, or a test. */
+export function deliveredName(type: string): string {
+  const known: Readonly<Record<string, string>> = webhookEvents;
+  return known[type] ?? eventName(type);
+}

@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { Brand } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Skeleton } from '../parts/states.tsx';
 import { Toasts } from '../parts/toast.tsx';
@@ -80,7 +81,15 @@ function SessionPage(): JSX.Element {
 function Joining(): JSX.Element {
   const Screen = screenOf('join');
   return (
-    <CenteredMessage>{typeof Screen === 'function' ? <Screen /> : <Skeleton />}</CenteredMessage>
+    <CenteredMessage>
+      <div class="card join">
+        <p class="brand">
+          <Brand />
+          Convoke
+        </p>
+        {typeof Screen === 'function' ? <Screen /> : <Skeleton />}
+      </div>
+    </CenteredMessage>
   );
 }
 

@@ -5,7 +5,9 @@ import { exact, inZone } from '../data/formats.ts';
 import { type RouteParams, addressOf } from '../data/routes.ts';
 import { Button } from '../parts/button.tsx';
 import { Confirm, useAction } from '../parts/dialog.tsx';
+import { Plan } from '../parts/input/schedule-times.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
+import { Labels } from '../parts/list/labels.tsx';
 import { PagedTable } from '../parts/list/table.tsx';
 import { Card, Heading, Await } from '../parts/page.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
@@ -85,7 +87,7 @@ function ScheduleHeading(props: {
         <p class="summary-line">
           <Status of={schedule.status} />
           {schedule.status_reason !== undefined && <span>{schedule.status_reason}</span>}
-          <code>{schedule.cron}</code>
+          <Plan cron={schedule.cron} />
           <span>{schedule.time_zone}</span>
           {schedule.next_at !== undefined && <Until at={schedule.next_at} before="next" />}
         </p>
@@ -221,6 +223,14 @@ function About({ schedule }: { readonly schedule: ScheduleRecord }): JSX.Element
         <dd>{schedule.overlap === 'skip' ? 'Skip' : 'Start another run'}</dd>
         <dt>Missed</dt>
         <dd>{schedule.missed === 'once' ? 'Run once for the latest missed time' : 'Skip'}</dd>
+        {Object.keys(schedule.labels).length > 0 && (
+          <>
+            <dt>Labels</dt>
+            <dd>
+              <Labels of={schedule.labels} list="runs" />
+            </dd>
+          </>
+        )}
       </dl>
     </Card>
   );

@@ -1,7 +1,7 @@
 import type { ScheduleSummary } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { addressOf } from '../data/routes.ts';
-import { scheduleWords } from '../data/schedule/schedule-words.ts';
+import { Plan } from '../parts/input/schedule-times.tsx';
 import type { Column } from '../parts/list/table.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
@@ -87,10 +87,4 @@ function columnsFor(tenant: string): readonly Column<ScheduleSummary>[] {
         schedule.next_at === undefined ? '' : <Until at={schedule.next_at} before="" />,
     },
   ];
-}
-
-/** In words, where there are any. */
-function Plan({ cron }: { readonly cron: string }): JSX.Element {
-  const words = scheduleWords(cron);
-  return words === cron ? <code>{cron}</code> : <span title={cron}>{words}</span>;
 }

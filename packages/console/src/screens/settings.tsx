@@ -236,7 +236,7 @@ function Framework({
       <dt>{name}</dt>
       <dd>
         {ready ? <Status of="ready" /> : <Status of="failed" label="not ready" />}
-        {reason === undefined ? null : ` ${reason}`}
+        {reason !== undefined && <p class="muted small">{reason}</p>}
       </dd>
     </>
   );

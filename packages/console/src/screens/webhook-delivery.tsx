@@ -1,6 +1,7 @@
 import type { WebhookDelivery, WebhookDeliveryDetail } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { deliveredName } from '../data/event-names.ts';
 import { plural } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import { Button } from '../parts/button.tsx';
@@ -25,7 +26,7 @@ export function DeliveryDialog(props: {
   useEffect(() => inBackground(run()), [delivery.id]);
   const { status, tries, created_at: at } = detail ?? delivery;
   return (
-    <Dialog title={`Delivery of ${delivery.type}`} onClose={onClose}>
+    <Dialog title={`Delivery: ${deliveredName(delivery.type)}`} onClose={onClose}>
       <div class="stack tight">
         <p class="summary-line">
           <Status of={status} />

@@ -1,7 +1,7 @@
 import type { WebhookDelivery, WebhookRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { webhookEvents } from '../data/event-names.ts';
+import { deliveredName, webhookEvents } from '../data/event-names.ts';
 import { number } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import { type RouteParams, addressOf } from '../data/routes.ts';
@@ -135,13 +135,18 @@ function Facts({ webhook }: { readonly webhook: WebhookRecord }): JSX.Element {
   const { status, status_reason: reason, failing_since: failing, types } = webhook;
   return (
     <p class="summary-line">
-      <Status of={status} />
-      {reason !== undefined && <span>{reason}</span>}
-      {failing !== undefined && (
-        <span class="failed">
-          failing since <Time at={failing} />
+      {status === 'active' && failing !== undefined ? (
+        <span>
+          <Status of="failed" label="failing" />
+          <span class="failed">
+            {' since '}
+            <Time at={failing} />
+          </span>
         </span>
+      ) : (
+        <Status of={status} />
       )}
+      {reason !== undefined && <span>{reason}</span>}
       <span title={types.join(', ')}>
         {types.map((type) => (type === '*' ? 'All events' : webhookEvents[type])).join(', ')}
       </span>
@@ -220,8 +225,8 @@ function columnsFor(
       title: 'Event',
       class: 'nowrap',
       cell: (delivery) => (
-        <Button size="small" kind="quiet" onClick={() => open(delivery)}>
-          <code>{delivery.type}</code>
+        <Button size="small" kind="quiet" title={delivery.type} onClick={() => open(delivery)}>
+          {deliveredName(delivery.type)}
         </Button>
       ),
     },
@@ -234,7 +239,12 @@ function columnsFor(
             .filter((part) => part !== undefined)
             .map(String)
             .join(' ')}
-          {next !== undefined && <Until at={next} before="next attempt" />}
+          {next !== undefined && (
+            <>
+              {' '}
+              <Until at={next} before="next attempt" />
+            </>
+          )}
         </span>
       ),
     },

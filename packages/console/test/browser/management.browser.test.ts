@@ -238,11 +238,11 @@ test('a webhook shows what was sent, sends it again, and gets another secret', a
 
   // A receiver that is gone: the delivery fails at once, and the webhook with it.
   await page.getByRole('button', { name: 'Send test event' }).click();
-  const sent = page.getByRole('row', { name: /webhook_test/ });
+  const sent = page.getByRole('row', { name: /Webhook test/ });
   await sent.getByText('failed').waitFor();
   await sent.getByText('410').waitFor();
-  await sent.getByRole('button', { name: 'webhook_test' }).click();
-  const shown = page.getByRole('dialog', { name: 'Delivery of webhook_test' });
+  await sent.getByRole('button', { name: 'Webhook test' }).click();
+  const shown = page.getByRole('dialog', { name: 'Delivery: Webhook test' });
   await shown.getByRole('region', { name: 'request body' }).getByText('"webhook_test"').waitFor();
   await shown.getByText('410').waitFor();
   await expectAccessibleAtBothWidths(page, { part: 'dialog' });

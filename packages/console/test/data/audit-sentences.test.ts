@@ -78,11 +78,23 @@ test.each([
   ['client.update', { name: 'Nightly reports' }, 'changed client Nightly reports'],
   ['tenant.create', { display_name: 'Europe' }, 'created tenant Europe'],
   ['member.add', { email: 'bob@acme.test', role: 'viewer' }, 'added member bob@acme.test'],
+  [
+    'invitation.create',
+    { email: 'bob@acme.test', role: 'viewer' },
+    'invited bob@acme.test as viewer',
+  ],
+  ['invitation.create', { role: 'viewer' }, 'invited anyone with the link as viewer'],
   ['budget.update', { scope_kind: 'agent', scope_id: 'echo' }, 'changed budget for agent echo'],
   ['member.name', { name: 'Ann Smith', previous_name: null }, 'changed their name'],
   ['moon.land', {}, 'moon.land obj_1'],
 ])('%s with %j says what it was about', (action, details, words) => {
   expect(auditSentence({ ...row, action, details })).toBe(`Ann Miller ${words}`);
+});
+
+test('an object is called by the name that the page knows, else by its short id', () => {
+  const created = { ...row, action: 'tenant.create', object: 'ten_01m7pxg6b9e00admcc79r3np41' };
+  expect(auditSentence(created, () => 'Europe')).toBe('Ann Miller created tenant Europe');
+  expect(auditSentence(created)).toBe('Ann Miller created tenant ten_01m7…np41');
 });
 
 test('what the server did itself is said of the server', () => {

@@ -13,13 +13,27 @@ test.each([
   expect(cronOf(rhythmOf(cron))).toBe(cron);
 });
 
-test.each(['*/5 * * * *', '0 9 1 1 *', '0 9 * * 1,3', '0 25 * * *', '0 9 0 * *', 'not a plan', ''])(
-  '%j has no words: it stays as it is',
-  (cron) => {
-    expect(rhythmOf(cron).kind).toBe('custom');
-    expect(scheduleWords(cron)).toBe(cron);
-  },
-);
+test.each([
+  ['* * * * *', 'Every minute'],
+  ['*/5 * * * *', 'Every 5 minutes'],
+])('%s is said as "%s", and written as cron', (cron, words) => {
+  expect(scheduleWords(cron)).toBe(words);
+  expect(rhythmOf(cron).kind).toBe('custom');
+});
+
+test.each([
+  '*/7 * * * *',
+  '*/0 * * * *',
+  '0 9 1 1 *',
+  '0 9 * * 1,3',
+  '0 25 * * *',
+  '0 9 0 * *',
+  'not a plan',
+  '',
+])('%j has no words: it stays as it is', (cron) => {
+  expect(rhythmOf(cron).kind).toBe('custom');
+  expect(scheduleWords(cron)).toBe(cron);
+});
 
 test('the next times are those of the zone, and a wrong expression says what is wrong', async () => {
   const times = await nextTimes('0 9 * * 1-5', 'Europe/Berlin', 3);

@@ -73,8 +73,17 @@ export function scheduleWords(cron: string): string {
     case 'month':
       return `On day ${day} of every month at ${time}`;
     case 'custom':
-      return cron;
+      return minutesWords(cron) ?? cron;
   }
+}
+
+/** Steps that divide an hour: others begin anew with each hour. */
+function minutesWords(cron: string): string | undefined {
+  const step = /^\*(?:\/(\d{1,2}))? \* \* \* \*$/.exec(cron.trim());
+  if (step === null) return undefined;
+  const minutes = Number(step[1] ?? 1);
+  if (minutes === 1) return 'Every minute';
+  return minutes > 0 && 60 % minutes === 0 ? `Every ${minutes} minutes` : undefined;
 }
 
 function isNumber(text: string, max: number): boolean {

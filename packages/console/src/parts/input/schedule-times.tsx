@@ -19,6 +19,12 @@ const kinds = [
   { value: 'custom', label: 'Custom (cron)' },
 ] as const;
 
+/** When a schedule runs, in words where there are any. */
+export function Plan({ cron }: { readonly cron: string }): JSX.Element {
+  const words = scheduleWords(cron);
+  return words === cron ? <code>{cron}</code> : <span title={cron}>{words}</span>;
+}
+
 /** When a schedule runs: in words, or as a cron expression; each changes the other. Shows the next times while typing. */
 export function ScheduleTimes(props: {
   readonly cron: string;

@@ -13,6 +13,7 @@ import { Empty, Skeleton } from '../../parts/states.tsx';
 import { Button } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Time } from '../../parts/time.tsx';
+import { session } from '../../session/session.ts';
 import { organizationClient } from '../../session/tenant-clients.ts';
 import { usePages, useResource, useTitle } from '../../session/use.ts';
 import { addressWith, place, setQuery } from '../../page/router.ts';
@@ -41,6 +42,7 @@ export function AuditScreen({ org = '' }: RouteParams): JSX.Element {
     (row) => String(row.seq),
   );
   const rows = list.rows.value;
+  const nameOf = namesIn(rows ?? []);
   const hasMore = list.hasMore.value;
   const isFiltered = Object.values(filters).some((value) => value !== '');
   return (
@@ -56,7 +58,7 @@ export function AuditScreen({ org = '' }: RouteParams): JSX.Element {
         {rows === undefined && list.error.value === undefined && <Skeleton />}
         {rows?.length === 0 && <NoRows isFiltered={isFiltered} hasMore={hasMore} />}
         {rows?.map((row) => (
-          <Row key={row.seq} row={row} />
+          <Row key={row.seq} row={row} nameOf={nameOf} />
         ))}
         {hasMore && (
           <div class="list-more">
@@ -161,7 +163,21 @@ function readAudit(org: string, filters: Filters, cursor: string | undefined) {
     .page();
 }
 
-function Row({ row }: { readonly row: AuditRecord }): JSX.Element {
+/** The names of those who act in the rows, and of the tenants that the person reaches. */
+function namesIn(rows: readonly AuditRecord[]): (id: string) => string | undefined {
+  const names = new Map<string, string>();
+  for (const { actor } of rows) if (actor.name !== undefined) names.set(actor.id, actor.name);
+  const state = session.value;
+  for (const { tenant } of state.kind === 'in' ? state.workspaces : [])
+    names.set(tenant.tenant_id, tenant.display_name);
+  return (id) => names.get(id);
+}
+
+function Row(props: {
+  readonly row: AuditRecord;
+  readonly nameOf: (id: string) => string | undefined;
+}): JSX.Element {
+  const { row, nameOf } = props;
   const { actor, object } = row;
   return (
     <details>
@@ -173,7 +189,7 @@ function Row({ row }: { readonly row: AuditRecord }): JSX.Element {
           class={`clip audit-sentence ${row.outcome === 'done' ? '' : 'failed'}`}
           title={row.action}
         >
-          {auditSentence(row)}
+          {auditSentence(row, nameOf)}
         </span>
       </summary>
       <div class="open-event">

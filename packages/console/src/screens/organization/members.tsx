@@ -108,7 +108,7 @@ function OpenInvitations(props: {
           {
             title: 'Invited by',
             optional: true,
-            class: 'clip muted',
+            class: 'nowrap muted',
             cell: ({ created_by: id, created_by_name: name }) => name ?? id,
           },
           {
