@@ -5,6 +5,11 @@ export function labelTexts(labels: Readonly<Record<string, string>>): readonly s
     .toSorted((a, b) => (a < b ? -1 : 1));
 }
 
+/** In a row, the id of a schedule would say nothing: the server labels every run of one with it. */
+export function labelInRow(label: string): string {
+  return label.startsWith('schedule_id:') ? 'scheduled' : label;
+}
+
 const keyPattern = /^[a-z][a-z0-9_.-]{0,63}$/;
 
 /** Whether the words are the key of a label. */

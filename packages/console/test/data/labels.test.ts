@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLabel, labelTexts } from '../../src/data/labels.ts';
+import { isLabel, labelInRow, labelTexts } from '../../src/data/labels.ts';
 import { sumByGroup } from '../../src/data/usage.ts';
 
 test('labels are texts in the order of their keys, and only key:value filters', () => {
@@ -8,6 +8,11 @@ test('labels are texts in the order of their keys, and only key:value filters', 
     'ticket:OPS-1',
     'area:',
   ]);
+});
+
+test('in a row, a run of a schedule is called so', () => {
+  expect(labelInRow('schedule_id:sch_01m7pyp4ewe00acpw88brw10cv')).toBe('scheduled');
+  expect(labelInRow('team:finance')).toBe('team:finance');
 });
 
 test('the days of a label add up to one row for each of its values', () => {

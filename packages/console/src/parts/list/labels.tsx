@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { isLabel, labelTexts } from '../../data/labels.ts';
+import { isLabel, labelInRow, labelTexts } from '../../data/labels.ts';
 import { addressOf } from '../../data/routes.ts';
 import { useTenant } from '../../session/use.ts';
 import type { Column } from './table.tsx';
@@ -51,7 +51,7 @@ export function labelColumns<T extends object>(
       <span class="tags in-row" title={all.join('\n')}>
         {all.slice(0, maxInRow).map((label) => (
           <span class="tag clip" key={label}>
-            {label}
+            {labelInRow(label)}
           </span>
         ))}
         {more > 0 && <span class="muted small">{`+${more}`}</span>}

@@ -10,8 +10,8 @@ import { RowCheckbox, type Selection, selectByKey } from './selection.tsx';
 
 export interface Column<T> {
   readonly title: string;
-  /** Hidden where there is no room: up to 800 px, or only on a small screen. */
-  readonly optional?: boolean | 'small' | undefined;
+  /** Hidden where there is no room: up to 800 px, on all but wide screens, or only on a small one. */
+  readonly optional?: boolean | 'wide' | 'small' | undefined;
   readonly class?: string | undefined;
   readonly cell: (row: T) => ComponentChildren;
 }
@@ -157,7 +157,7 @@ function SelectCell<T extends object>(props: {
 
 function classOf<T>(column: Column<T>): string {
   const { optional = false } = column;
-  const hidden = optional === 'small' ? 'optional-small' : optional ? 'optional' : '';
+  const hidden = optional === true ? 'optional' : optional === false ? '' : `optional-${optional}`;
   return `${column.class ?? ''} ${hidden}`.trim();
 }
 

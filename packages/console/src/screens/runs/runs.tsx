@@ -209,7 +209,7 @@ function columnsFor(
     ...(rows?.some(({ usage }) => usage !== undefined) === true ? [tokensColumn] : []),
     {
       title: 'Started by',
-      optional: true,
+      optional: 'wide',
       class: 'muted clip name-cell',
       cell: ({ created_by: by }) =>
         by === undefined ? '' : <span title={`${actorName(by)} ${by.id}`}>{actorName(by)}</span>,
@@ -220,7 +220,7 @@ function columnsFor(
 
 const tokensColumn: Column<RunSummary> = {
   title: 'Tokens',
-  optional: true,
+  optional: 'wide',
   class: 'number muted',
   cell: ({ usage }) =>
     usage === undefined ? '–' : short(usage.input_tokens + usage.output_tokens),
