@@ -132,6 +132,11 @@ function Welcome({ agent }: { readonly agent: AgentDetails }): JSX.Element {
   );
 }
 
+/** A program asks for what it likes, listed or not. */
+function withoutList(framework: string): string {
+  return framework === 'code' || framework === 'stdio' ? 'The program asks for them' : 'None';
+}
+
 function About({ agent }: { readonly agent: AgentDetails }): JSX.Element {
   const { approval_required_tools: asks } = agent;
   return (
@@ -151,7 +156,7 @@ function About({ agent }: { readonly agent: AgentDetails }): JSX.Element {
           </>
         )}
         <dt>Tools that need approval</dt>
-        <dd>{asks.length === 0 ? 'None' : <Names names={asks} />}</dd>
+        <dd>{asks.length === 0 ? withoutList(agent.framework) : <Names names={asks} />}</dd>
         {agent.tools.length > 0 && (
           <>
             <dt>Tools</dt>
