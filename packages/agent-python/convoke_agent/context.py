@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable
 
 from .failures import InDoubt, Misuse
@@ -116,6 +117,10 @@ class _Context:
 
     def event(self, name: str, data: dict | None = None) -> None:
         """Emits the event `code.<name>`."""
+        if not re.fullmatch(r"[a-z][a-z0-9_.-]{0,63}", name):
+            raise Misuse(
+                f'"{name}" cannot be an event\'s name: use 1 to 64 characters of a-z, 0-9, _, . and -, a letter first'
+            )
         copy = json_copy({} if data is None else data, "data")
         self._emit({"type": "custom", "name": name, "data": copy})
 

@@ -67,10 +67,11 @@ def _check(value: object, place: str, above: tuple[object, ...]) -> None:
     if kind is float:
         if value - value == 0:  # type: ignore[operator]
             return
-        raise NotJson(f"{value} at {place}: return None or a text")
+        raise NotJson(f"{value} at {place}: {_verb_at(place)} None or a text")
     if kind is not dict and kind is not list:
         name = kind.__name__
-        raise NotJson(f"{a_kind(value)} at {place}: return {_remedies.get(name, 'a dict of its members')}")
+        remedy = _remedies.get(name, "a dict of its members")
+        raise NotJson(f"{a_kind(value)} at {place}: {_verb_at(place)} {remedy}")
     if any(each is value for each in above):
         raise NotJson(f"an object that contains itself at {place}")
     if len(above) >= _DEPTH_MAX:
@@ -84,6 +85,11 @@ def _check(value: object, place: str, above: tuple[object, ...]) -> None:
         if type(name) is not str:
             raise NotJson(f"a key that is {a_kind(name)} at {place}: use texts as keys")
         _check(member, f"{place}.{name}", inside)
+
+
+def _verb_at(place: str) -> str:
+    """Only the result of a step is returned."""
+    return "return" if re.match(r"result\b", place) else "use"
 
 
 def a_kind(value: object) -> str:

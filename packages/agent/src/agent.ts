@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Json, JsonObject } from './json.ts';
+import { Misuse } from './failures.ts';
+import { type Json, type JsonObject, jsonCopy } from './json.ts';
 import type { Leg } from './leg.ts';
 import type { StepCall, StepOptions, Steps } from './steps.ts';
 import type { Option } from './lines.ts';
@@ -138,7 +139,7 @@ export function contextOf(leg: Leg, steps: Steps): Context<object> {
       steps.approve({ tool, input }, work as (call: StepCall) => unknown) as Promise<never>,
     scope: (name, body) => steps.scope(name, body),
     usage: (used) => steps.emit(usageOf(used)),
-    event: (name, data = {}) => steps.emit({ type: 'custom', name, data }),
+    event: (name, data = {}) => steps.emit(customOf(name, data)),
     save: (progress) => steps.save(progress),
   };
 }
@@ -159,6 +160,15 @@ async function sayAll(steps: Steps, source: TextSource, call: StepCall): Promise
     whole += text;
   }
   return whole;
+}
+
+function customOf(name: string, data: JsonObject) {
+  if (!/^[a-z][a-z0-9_.-]{0,63}$/.test(name)) {
+    throw new Misuse(
+      `"${name}" cannot be an event's name: use 1 to 64 characters of a-z, 0-9, _, . and -, a letter first`,
+    );
+  }
+  return { type: 'custom', name, data: jsonCopy(data, 'data') as JsonObject } as const;
 }
 
 function usageOf(used: Usage) {

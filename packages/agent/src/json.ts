@@ -39,10 +39,12 @@ function check(value: unknown, { place, above }: Where): void {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return;
   if (typeof value === 'number') {
     if (Number.isFinite(value)) return;
-    throw new NotJson(`${value} at ${place}: return null or a text`);
+    throw new NotJson(`${value} at ${place}: ${verbAt(place)} null or a text`);
   }
   if (typeof value !== 'object') {
-    throw new NotJson(`a ${typeof value} at ${place}: ${remedies[typeof value] ?? 'leave it out'}`);
+    const remedy = remedies[typeof value];
+    const advice = remedy === undefined ? 'leave it out' : `${verbAt(place)} ${remedy}`;
+    throw new NotJson(`a ${typeof value} at ${place}: ${advice}`);
   }
   if (above.includes(value)) throw new NotJson(`an object that contains itself at ${place}`);
   if (above.length >= depthMax)
@@ -58,7 +60,7 @@ function check(value: unknown, { place, above }: Where): void {
   if (prototype !== null && prototype !== Object.prototype) {
     const kind = nameOf(value);
     throw new NotJson(
-      `a ${kind} at ${place}: return ${remedies[kind] ?? 'a plain object of its members'}`,
+      `a ${kind} at ${place}: ${verbAt(place)} ${remedies[kind] ?? 'a plain object of its members'}`,
     );
   }
   for (const [name, member] of Object.entries(value)) {
@@ -67,10 +69,14 @@ function check(value: unknown, { place, above }: Where): void {
   }
 }
 
+/** Only the result of a step is returned. */
+function verbAt(place: string): string {
+  return /^result\b/.test(place) ? 'return' : 'use';
+}
+
 const remedies: Readonly<Record<string, string>> = {
-  bigint: 'return a text',
-  function: 'leave it out',
-  undefined: 'return null',
+  bigint: 'a text',
+  undefined: 'null',
   Date: 'a string',
   Map: 'an object',
   Set: 'an array',

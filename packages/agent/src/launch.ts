@@ -22,15 +22,24 @@ const program: Program = { entry, folder, label };
 let running: Leg | undefined;
 
 resolveKit(entry);
-if (flag === '--check') {
+// Until all is done, an end of the process is a failure, with the code that Node has for it. Nothing is awaited at the top
+// level: when the program waits for nothing any more, Node would tell its author of a line in this file.
+process.exitCode = 13;
+(flag === '--check' ? tellCheck() : runLegs()).then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.nextTick(() => {
+      throw error;
+    });
+  },
+);
+
+async function tellCheck(): Promise<void> {
   const checked = await check();
   // The server ends the process when it reads the line.
   flushCompileCache();
   write(checked);
-  process.exit();
 }
-await runLegs();
-process.exit();
 
 async function check(): Promise<object> {
   const kit = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {

@@ -126,5 +126,6 @@ function jsonOf(text: string): unknown {
 /** An error of the function comes with what the program printed last. */
 function endWith(end: LegEnd, errors: string): LegEnd {
   if (end.outcome !== 'error' || end.code !== 'agent_error') return end;
-  return { ...end, message: `${end.message}${shownErrors(errors)}` };
+  const message = end.message.replace(/(?<![.!?])$/, shownErrors(errors) === '' ? '' : '.');
+  return { ...end, message: `${message}${shownErrors(errors)}` };
 }

@@ -17,6 +17,8 @@ import { digestSources } from './source-digest.ts';
 /** Far more than an import takes, also on a machine that is busy. */
 const loadSeconds = 60;
 const lineBytesMax = 64 * 1024;
+/** Of a program in JavaScript that waits for nothing any more. */
+const unsettledCode = 13;
 const checked = z.object({
   type: z.literal('checked'),
   problem: z.string().nullable(),
@@ -120,9 +122,12 @@ async function loadedBy(child: SandboxedProcess, settings: CodeSettings): Promis
     const problem = `${settings.entry} took more than ${loadSeconds} s to load: the server tries again later, and when the folder changes`;
     return { problem, isTransient: true };
   }
+  if (exit.code === 0 || exit.code === unsettledCode) {
+    const why = 'it exits, or waits for something that never happens';
+    return { problem: `${settings.entry} ended while it was loaded: ${why}` };
+  }
   const end = endOfProgram(exit, settings, { errors: child.errorOutput(), hasAsked: false });
-  const ended = `${settings.entry} ended while it was loaded`;
-  return { problem: end.outcome === 'error' ? end.message : ended };
+  return { problem: end.outcome === 'error' ? end.message : end.outcome };
 }
 
 async function digestOf({ folder, settings }: PreparingAgent<CodeSettings>): Promise<string> {

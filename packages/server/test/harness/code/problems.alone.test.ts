@@ -92,6 +92,11 @@ describe('before a client invokes the agent, its author is told (D-184)', () => 
       { 'agent.ts': 'process.exit(3);\n' },
       /^The program ended with code 3\./,
     ],
+    [
+      'of a program that waits for nothing while it is loaded',
+      { 'agent.ts': `await new Promise(() => {});\n${agentOf('')}` },
+      /^agent\.ts ended while it was loaded: it exits, or waits for something that never happens$/,
+    ],
   ])('%s', async (_what, files, expected) => {
     expect(await problemOf(files)).toMatch(expected);
   });
@@ -119,7 +124,9 @@ describe('a run ends with what its author needs', () => {
       "console.error('on the way');\nconst order: any = undefined;\norder.id;",
       {
         code: 'agent_error',
-        message: expect.stringMatching(/^TypeError: .* \(agent\.ts:5:\d+\)[^]*on the way/),
+        message: expect.stringMatching(
+          /^TypeError: .* \(agent\.ts:5:\d+\)\. Its error output:\non the way$/,
+        ),
       },
     ],
     [
@@ -135,6 +142,24 @@ describe('a run ends with what its author needs', () => {
         message: expect.stringMatching(
           /^step "find" returned a Date at result\.at: return a string/,
         ),
+      },
+    ],
+    [
+      'when an input is not JSON',
+      "await ctx.approve('pay', { at: new Date() }, () => 1);",
+      { code: 'agent_error', message: expect.stringMatching(/^a Date at input\.at: use a string/) },
+    ],
+    [
+      'when the data of an event is not JSON',
+      "ctx.event('found', { at: new Date() });",
+      { code: 'agent_error', message: expect.stringMatching(/^a Date at data\.at: use a string/) },
+    ],
+    [
+      'when an event has a name that no event can have',
+      "ctx.event('Found it');",
+      {
+        code: 'agent_error',
+        message: expect.stringMatching(/^"Found it" cannot be an event's name: .* \(agent\.ts:3:/),
       },
     ],
     [
@@ -173,10 +198,7 @@ describe('a run ends with what its author needs', () => {
     [
       'when the function waits for nothing',
       'await new Promise(() => {});',
-      {
-        code: 'agent_error',
-        message: expect.stringContaining('The program ended before its function did.'),
-      },
+      { code: 'agent_error', message: 'The program ended before its function did.' },
     ],
     [
       'when the function waits for nothing after a step',

@@ -147,6 +147,19 @@ describe('a run ends with what its author needs', () => {
       },
     ],
     [
+      'when an input is not JSON',
+      "ctx.approve('pay', {'at': (1, 2)}, lambda: 1)",
+      { code: 'agent_error', message: expect.stringMatching(/^a tuple at input\.at: use a list/) },
+    ],
+    [
+      'when an event has a name that no event can have',
+      "ctx.event('Found it')",
+      {
+        code: 'agent_error',
+        message: expect.stringMatching(/^"Found it" cannot be an event's name: .* \(agent\.py:5\)/),
+      },
+    ],
+    [
       'when a result is too large',
       "ctx.step('find', lambda: 'x' * 300 * 1024)",
       {
