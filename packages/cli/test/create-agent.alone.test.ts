@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openProgramFolder } from '../../../test/program-folder.ts';
 import { root } from '../../../test/repository.ts';
@@ -25,6 +26,19 @@ test('a new agent is whole: its own test passes, and says that nothing is done t
   ]);
   const env = { PATH: process.env['PATH'] };
   const said = execFileSync(process.execPath, ['--test'], { cwd: place, encoding: 'utf8', env });
+  expect(said).toMatch(/pass 2\b/);
+}, 120_000);
+
+test('in a folder that does not find the kit, the command that is printed tests the agent', async () => {
+  await using folder = await openProgramFolder(tmpdir());
+  const { stdout } = await convoke.run(['agents', 'new', 'notes'], { cwd: folder.path });
+  const [, command = ''] = /^ {2}(cd .+ && .+)$/m.exec(stdout) ?? [];
+  const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
+  const said = execFileSync('/bin/sh', ['-c', command], {
+    cwd: folder.path,
+    encoding: 'utf8',
+    env,
+  });
   expect(said).toMatch(/pass 2\b/);
 }, 120_000);
 

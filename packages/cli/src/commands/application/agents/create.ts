@@ -45,8 +45,8 @@ export async function createAgent(
   }
   print('\nTry it here, without a server:');
   print(`  npx convoke agents rehearse ${name} "Hello"`);
-  print('Invoke it, with a server that reads this folder (npm start, or npx convoke dev):');
-  print(`  npx convoke invoke ${name} "Hello"`);
+  print('With a server (npm start, or npx convoke dev), invoke it after each change:');
+  print(`  npx convoke invoke ${name} "Hello" --watch`);
   print('Test it:');
   print(`  ${test({ name, folder, shown })}`);
 }

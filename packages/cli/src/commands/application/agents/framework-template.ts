@@ -1,3 +1,4 @@
+import { nodeTest } from './kit-place.ts';
 import type { Template } from './template.ts';
 
 interface Framework {
@@ -22,7 +23,7 @@ export function frameworkTemplate({ agent, ...packages }: Framework): Template {
     devDependencies: { rolldown: '1.2.15' },
   });
   return {
-    test: ({ shown }) => `cd ${shown} && npm test`,
+    test: (place) => nodeTest(place, 'npm test'),
     needs: { packages: true, variable: 'OPENAI_API_KEY' },
     files: (name) => ({
       'agent.yaml': `schema: 1

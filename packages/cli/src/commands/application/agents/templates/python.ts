@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { relative } from 'node:path';
+import { pythonKit } from '../kit-place.ts';
 import type { AgentPlace, Template } from '../template.ts';
 
 /** An agent of one function in Python. */
@@ -61,11 +60,5 @@ class Notes(unittest.TestCase):
 
 /** Python has to be told where the server keeps the kit. */
 function test({ folder, shown }: AgentPlace): string {
-  return `cd ${shown} && PYTHONPATH='${relative(folder, kitFolder())}' python3 -m unittest`;
-}
-
-function kitFolder(): string {
-  const server = dirname(createRequire(import.meta.url).resolve('@convoke/server'));
-  const published = join(server, 'python');
-  return existsSync(published) ? published : join(server, '../../agent-python');
+  return `cd ${shown} && PYTHONPATH='${relative(folder, pythonKit())}' python3 -m unittest`;
 }

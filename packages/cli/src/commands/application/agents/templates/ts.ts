@@ -1,9 +1,10 @@
+import { nodeTest } from '../kit-place.ts';
 import type { Template } from '../template.ts';
 
 /** An agent of one function in TypeScript. */
 export const ts: Template = {
   files,
-  test: ({ shown }) => `cd ${shown} && node --test agent.test.ts`,
+  test: (place) => nodeTest(place, 'node --test agent.test.ts'),
 };
 
 function files(name: string): Readonly<Record<string, string>> {
