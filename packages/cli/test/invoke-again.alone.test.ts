@@ -54,11 +54,17 @@ test('an agent is invoked after each change, with the answers given before, unti
     await save('enum Colour { Red }\n');
     await terminal.shows(/"careful" is not loaded: agent\.ts:1: "enum" needs a build step/);
 
+    // A repair that leaves another mistake, which the server answers in the same way.
+    await save(first.replace('export default', 'export const other ='));
+    await terminal.shows(
+      /"careful" is not loaded: agent\.ts must export agent\(…\) as its default/,
+    );
+
     // A question that the person has not seen is asked, and a further change ends the run that waits for it.
     await save(first.replace('Why is it refunded?', 'Really?'));
     await terminal.shows(/\? Really\?/);
     await save(first.replace('Refunded', 'Settled'));
-    await terminal.shows(/the agent has changed: cancelling this run/);
+    await terminal.shows(/^the agent has changed: cancelling this run\ncancelled\n+http/m);
     await terminal.shows(/Settled, since it was broken\.\n+waiting for a change/);
 
     await terminal.press('C-c');

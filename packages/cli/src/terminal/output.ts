@@ -22,9 +22,22 @@ export function print(text: string): void {
 
 let lastWritten = '\n';
 
+let isAtPrompt = false;
+
+/** Says whether a prompt stands on the line: what is printed next begins below it. */
+export function setAtPrompt(isAt: boolean): void {
+  isAtPrompt = isAt;
+}
+
+function leavePrompt(): void {
+  if (isAtPrompt) process.stderr.write('\n');
+  isAtPrompt = false;
+}
+
 /** Writes data without a line break. */
 export function write(text: string): void {
   clearSpinner();
+  leavePrompt();
   if (text !== '') lastWritten = text;
   process.stdout.write(text);
 }
@@ -40,6 +53,7 @@ export function endLine(): void {
 /** Prints a remark to standard error. */
 export function remark(text: string, style?: Style): void {
   clearSpinner();
+  leavePrompt();
   process.stderr.write(`${style === undefined ? text : styled(style, text, process.stderr)}\n`);
 }
 

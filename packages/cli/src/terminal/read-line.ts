@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { setAtPrompt } from './output.ts';
 import { clearSpinner } from './spinner.ts';
 
 /** What `readLine` returns after Ctrl-C, which reaches readline instead of the process while it reads. */
@@ -16,10 +17,13 @@ export async function readLine(
     terminal.once('close', () => resolve(undefined));
   });
   try {
+    setAtPrompt(true);
     const typed = terminal.question(question, signal === undefined ? {} : { signal });
     const said = await Promise.race([typed, stopped]);
     return typeof said === 'string' ? said.trim() : said;
   } finally {
+    // Whatever ends the question ends its line, too.
+    setAtPrompt(false);
     terminal.close();
   }
 }

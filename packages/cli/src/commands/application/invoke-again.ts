@@ -4,7 +4,8 @@ import { consoleLink } from '../../console-link.ts';
 import type { Following } from '../../options/following.ts';
 import { followRun } from '../../terminal/follow-run.ts';
 import { GivenAnswers } from '../../terminal/given-answers.ts';
-import { printable, remark } from '../../terminal/output.ts';
+import { remark } from '../../terminal/output.ts';
+import { ToldProblems } from './agents/told-problems.ts';
 
 const lookAgainMs = 300;
 
@@ -24,6 +25,7 @@ export async function invokeAgain(invoked: InvokedAgain): Promise<void> {
   const { convoke, agent, start, options, json } = invoked;
   const given = new GivenAnswers();
   const stopping = new AbortController();
+  const problems = new ToldProblems(agent);
   let loadedAt = await loadOf(convoke, agent);
   for (;;) {
     if (loadedAt !== undefined) {
@@ -34,10 +36,14 @@ export async function invokeAgain(invoked: InvokedAgain): Promise<void> {
       const { stream = false } = options;
       const ended = await followRun(run, { json, stream, answering: options, given });
       changing.abort();
-      await cancelled;
+      const changed = await cancelled;
       if (ended === undefined) return;
-    } else await tellProblem(agent);
-    const next = await untilChanged({ convoke, agent, loadedAt }, stopping);
+      if (changed !== undefined) {
+        loadedAt = changed.loadedAt;
+        continue;
+      }
+    } else await problems.tell();
+    const next = await untilChanged({ convoke, agent, loadedAt, problems }, stopping);
     if (next === 'over') break;
     loadedAt = next.loadedAt;
   }
@@ -50,26 +56,30 @@ interface Watched {
   readonly agent: string;
   /** When the server read the agent's folder; undefined while it cannot. */
   readonly loadedAt: string | undefined;
+  /** Told while it cannot: a repair may leave another mistake. */
+  readonly problems?: ToldProblems;
 }
 
+type Change = Pick<Watched, 'loadedAt'>;
+
+/** Returns the change, after which the run is cancelled; undefined if the run ends before there is one. */
 async function cancelOnChange(
   { run, ...watched }: Watched & { readonly run: Run },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Change | undefined> {
+  let changed: Change | undefined;
   try {
-    await changeOf(watched, signal);
+    changed = { loadedAt: await changeOf(watched, signal) };
     remark('the agent has changed: cancelling this run', 'dim');
     await run.cancel();
   } catch (error) {
     // The run has ended before it could be cancelled.
     if (!signal.aborted && !(error instanceof ConvokeError)) throw error;
   }
+  return changed;
 }
 
-async function untilChanged(
-  watched: Watched,
-  stopping: AbortController,
-): Promise<Pick<Watched, 'loadedAt'> | 'over'> {
+async function untilChanged(watched: Watched, stopping: AbortController): Promise<Change | 'over'> {
   const stop = () => stopping.abort();
   process.once('SIGINT', stop);
   remark('waiting for a change (Ctrl-C ends)', 'dim');
@@ -85,7 +95,7 @@ async function untilChanged(
 
 /** Resolves when the server has read the folder again: only then does a run execute what the author wrote. */
 async function changeOf(
-  { convoke, agent, loadedAt }: Watched,
+  { convoke, agent, loadedAt, problems }: Watched,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   for (;;) {
@@ -93,6 +103,7 @@ async function changeOf(
     try {
       const now = await loadOf(convoke, agent);
       if (now !== loadedAt) return now;
+      if (now === undefined) await problems?.tellChanged();
     } catch (error) {
       // The server is being restarted.
       if (!(error instanceof ConnectionError)) throw error;
@@ -107,10 +118,4 @@ async function loadOf(convoke: Convoke, agent: string): Promise<string | undefin
     if (error instanceof NotFoundError) return undefined;
     throw error;
   }
-}
-
-async function tellProblem(agent: string): Promise<void> {
-  const { problemOf } = await import('./agents/problem.ts');
-  const problem = (await problemOf(agent)) ?? 'there is no such agent';
-  remark(printable(`the agent "${agent}" is not loaded: ${problem}`), 'red');
 }
