@@ -15,7 +15,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** It is not known whether the step was carried out, and it is not repeated. The message is what a person said, if one was asked. */
+/** It is not known whether the step was carried out, and it is not repeated (D-164). The message is what a person said, if one was asked. */
 export class InDoubt extends Error {
   override readonly name = 'InDoubt';
   readonly step: string;

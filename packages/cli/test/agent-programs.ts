@@ -29,6 +29,17 @@ export default agent(async (ctx) => {
 });
 `,
   },
+  chatty: {
+    'agent.yaml': 'framework: code\n',
+    'agent.ts': `import { agent } from '@convoke/agent';
+
+export default agent(async (ctx) => {
+  console.log('\\u001b[31mhere');
+  await ctx.step('count', () => 2);
+  return 'Done.\\n';
+});
+`,
+  },
   // Writes a line into the ledger, and then takes as long as a test.
   pays: {
     'agent.yaml': 'framework: code\n',
@@ -94,6 +105,12 @@ export default agent(async (ctx) => {
   keyed: {
     'agent.yaml': 'framework: code\nenv: { MODEL_KEY: "${env:MODEL_KEY}" }\n',
     'agent.ts': `import { agent } from '@convoke/agent';\nexport default agent(async () => 'Hello.\\n');\n`,
+  },
+  // Written for a kit that is newer than the server's.
+  ahead: {
+    'agent.yaml': 'framework: code\n',
+    'agent.ts': '',
+    'package.json': '{ "type": "module", "dependencies": { "@convoke/agent": "^7.1" } }\n',
   },
   misspelt: { 'agent.yaml': 'schema: 1\nframework: code\nentri: x.ts\n', 'agent.ts': '' },
   // Loaded, although Node is newer than it asks for.

@@ -17,9 +17,10 @@ afterAll(() => convoke.remove());
 
 test('every folder is checked as a server reads it, and each problem has its file and line', async () => {
   await using folder = await openProgramFolder(root);
-  await writeAgents(folder.path, 'careful', 'dated', 'broken', 'misspelt');
+  await writeAgents(folder.path, 'ahead', 'careful', 'dated', 'broken', 'misspelt');
   const { stdout, code } = await convoke.run(['agents', 'check'], { cwd: folder.path });
   expect(stdout.split('\n')).toEqual([
+    expect.stringMatching(/^fail {2}ahead {5}agents\/ahead asks for @convoke\/agent \^7\.1, /),
     expect.stringMatching(
       /^fail {2}broken {4}agents\/broken\/agent\.ts:3: "enum" needs a build step/,
     ),

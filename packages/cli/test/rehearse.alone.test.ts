@@ -31,6 +31,7 @@ beforeAll(async () => {
     'shell',
     'shell-twice',
     'broken',
+    'chatty',
   );
 });
 afterAll(async () => {
@@ -52,7 +53,7 @@ test('an agent runs without a server: its text is the output, its calls are rema
     'allow',
   );
   expect([code, stdout]).toEqual([0, 'Refunded, since it was late.\n']);
-  expect(stderr).toMatch(/→ refund \{"order":7\}\n✓ refund/);
+  expect(stderr).toMatch(/→ refund \{"order":7\}\n✓ refund\n/);
 });
 
 test('a denial is a way to end, and what happened can be read by a program', async () => {
@@ -73,6 +74,17 @@ test('a denial is a way to end, and what happened can be read by a program', asy
       calls: [],
       asked: [{}, { toolName: 'refund' }],
     },
+  ]);
+});
+
+test('what a program prints is a remark with its name, and a step without an input shows none', async () => {
+  const { stdout, stderr, code } = await rehearse('chatty', 'x');
+  expect([code, stdout]).toEqual([0, 'Done.\n']);
+  expect(stderr.split('\n').sort()).toEqual([
+    '',
+    'chatty | ⟨U+001B⟩[31mhere',
+    '→ count',
+    '✓ count 2',
   ]);
 });
 
@@ -101,7 +113,7 @@ test('killed at every line, a careful agent does nothing twice', async () => {
   expect(stdout).toMatch(/in \d+ a call may have been carried out: tried with a yes and with a no/);
   expect(code).toBe(0);
   // A log shows progress.
-  expect(stderr.match(/^seat \d+ of \d+(, \d+ (s|min) left)?$/gm)?.length).toBeGreaterThan(3);
+  expect(stderr.match(/^try \d+ of \d+(, \d+ (s|min) left)?$/gm)?.length).toBeGreaterThan(3);
 });
 
 test('an effect outside of a step runs twice, and is found by the file that it leaves', async () => {
@@ -142,12 +154,18 @@ test('at a terminal a person answers, sees the seats counted, and Ctrl-C ends it
   const terminal = await openTerminal({ cwd: folder.path, env });
   try {
     await terminal.type(`convoke() { "${process.execPath}" "${mainPath}" "$@"; }; clear`);
-    await terminal.type('convoke agents rehearse careful "order 7" --kill');
+    await terminal.type('convoke agents rehearse once "order 7"');
+    await terminal.shows(/or \[l\]ater\? /);
+    await terminal.type('l');
+    await terminal.shows(
+      /ended: the agent waits for permission to run pay, and a rehearsal cannot/,
+    );
+    await terminal.type('clear; convoke agents rehearse careful "order 7" --kill');
     await terminal.shows(/\? Why is it refunded\?\n.*1\. broken\n.*2\. late/);
     await terminal.type('1');
     await terminal.shows(/approve refund[\s\S]*\[y\]es, \[n\]o/);
     await terminal.type('y');
-    expect(await terminal.shows(/seat [4-9] of \d+/)).toContain('Refunded, since it was broken.');
+    expect(await terminal.shows(/try [4-9] of \d+/)).toContain('Refunded, since it was broken.');
     await terminal.press('C-c');
     const report =
       /killed before and after each of [1-9] lines[^]*the others were not tried[^]*convoke: stopped/;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtHarnesses } from '../compose/services.ts';
 import type { Config } from '../config/config.ts';
+import type { ShowOutput } from '../harness/stdio/shown-output.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Harness } from '../ports/harness.ts';
 import type { Log } from '../ports/log.ts';
@@ -25,6 +26,7 @@ export interface OpenHarnesses {
 export async function withHarnesses<T>(
   config: Pick<Config, 'a2aAllow' | 'sandbox'>,
   work: (open: OpenHarnesses) => Promise<T>,
+  showOutput?: ShowOutput,
 ): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), 'convoke-'));
   const parts = {
@@ -35,7 +37,7 @@ export async function withHarnesses<T>(
   try {
     const sandbox = await openSandbox({ ...parts, mode: config.sandbox, dataDir });
     try {
-      const built = builtHarnesses({ ...parts, sandbox });
+      const built = builtHarnesses({ ...parts, sandbox, showOutput });
       const harnesses = new Map(built.map((harness) => [harness.framework, harness]));
       return await work({ ...parts, harnesses, sandbox, dataDir });
     } finally {

@@ -1,6 +1,7 @@
 import type { RunId, SessionId, TenantId } from '@convoke/contract';
 import type { Agent } from '../../domain/agent.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
+import type { ShowOutput } from '../../harness/stdio/shown-output.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
   Answer,
@@ -24,6 +25,8 @@ export interface Stage {
   readonly tenantId: TenantId;
   readonly sessionId: SessionId;
   readonly runId: RunId;
+  /** Where the lines go that the program prints; nowhere in a run that is not shown (D-428). */
+  readonly output: { show?: ShowOutput | undefined };
 }
 
 /** What happens while a run is rehearsed. */
@@ -31,7 +34,8 @@ export type RehearsedEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'call'; readonly name: string; readonly input: Json }
   | { readonly type: 'result'; readonly name: string; readonly ok: boolean; readonly output: Json }
-  | { readonly type: 'custom'; readonly name: string; readonly data: JsonObject };
+  | { readonly type: 'custom'; readonly name: string; readonly data: JsonObject }
+  | { readonly type: 'printed'; readonly agent: string; readonly line: string };
 
 export interface PlayOptions {
   readonly prompt: string;
@@ -69,6 +73,8 @@ export async function playRun(
   const { agent, folders, harness, tenantId, sessionId } = stage;
   const run = new RehearsedRun(agent, harness);
   const lines: string[] = [];
+  const { show } = options;
+  stage.output.show = show && ((name, line) => show({ type: 'printed', agent: name, line }));
   try {
     const owner = { tenantId, sessionId, agent, files: [] };
     const folder = await folders.prepare({ ...owner, expected: false });

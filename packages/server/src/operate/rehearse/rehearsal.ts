@@ -34,8 +34,9 @@ export function withRehearsal<T>(
   name: string,
   work: (rehearsal: Rehearsal) => Promise<T>,
 ): Promise<T> {
-  return withHarnesses(config, async (open) => {
-    const stage = await openStage(config, open, name);
+  const output: Stage['output'] = {};
+  const rehearse = async (open: OpenHarnesses) => {
+    const stage = { ...(await openStage(config, open, name)), output };
     const { level, problems } = await open.sandbox.describe();
     if (level === 'nothing') throw new NotRehearsed(problems.join('; '));
     return work({
@@ -43,14 +44,15 @@ export function withRehearsal<T>(
       play: (options) => playRun(stage, options),
       everyKill: (options, onProgress) => everyKill(stage, options, onProgress),
     });
-  });
+  };
+  return withHarnesses(config, rehearse, (agent, line) => output.show?.(agent, line));
 }
 
 async function openStage(
   config: RehearsalConfig,
   open: OpenHarnesses,
   name: string,
-): Promise<Stage> {
+): Promise<Omit<Stage, 'output'>> {
   const { harnesses, clock, log, dataDir, sandbox } = open;
   const read = await readAgent(config, open, name);
   if (read === undefined) throw new NotRehearsed('it has no folder');

@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { basename, relative } from 'node:path';
 import type { CheckedAgent } from '@convoke/server';
 import type { Command } from 'commander';
 import { exitCodes, Failure } from '../../../failure.ts';
@@ -44,6 +44,9 @@ function linesOf(agent: CheckedAgent, { folder, width }: Place): string[] {
 
 /** A problem that begins with a file gets the way to it, so that a terminal can open it. */
 function told(place: string, text: string): string {
+  // As the program itself names its folder.
+  const own = `agents/${basename(place)} `;
+  if (text.startsWith(own)) return printable(`${place} ${text.slice(own.length)}`);
   const isFile = /^[\w./-]+\.\w+(?::\d+)*(?::| |$)/.test(text);
   return printable(isFile ? `${place}/${text}` : `${place}: ${text}`);
 }

@@ -96,18 +96,22 @@ function show(event: RehearsedEvent): void {
       return note(`${event.ok ? '✓' : '✕'} ${event.name} ${short(event.output)}`);
     case 'custom':
       return note(`· ${event.name} ${short(event.data)}`);
+    case 'printed':
+      endLine();
+      return remark(printable(`${event.agent} | ${event.line}`), 'dim');
   }
 }
 
 function note(text: string): void {
   endLine();
-  remark(oneLine(text), 'dim');
+  remark(oneLine(text).trimEnd(), 'dim');
 }
 
 const shortMax = 200;
 
 function short(value: unknown): string {
-  const text = value === null || value === '' ? '' : jsonText(value);
+  const text = jsonText(value);
+  if (['null', '""', '{}'].includes(text)) return '';
   return text.length <= shortMax ? text : `${text.slice(0, shortMax)}…`;
 }
 

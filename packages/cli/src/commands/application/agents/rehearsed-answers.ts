@@ -46,7 +46,9 @@ async function permissionFor(
   if (approve === 'allow') return { kind: 'permission', allow: true, input: toolInput };
   const request = { tool_name: toolName, tool_input: toolInput };
   const said = person && (await askPermission(request, person));
-  if (said === undefined) throw unanswered(`permission to run ${toolName}`, '--approve allow');
+  if (said === undefined) {
+    throw unanswered(`permission to run ${toolName}`, person ? undefined : '--approve allow');
+  }
   if (said.decision === 'allow') {
     return { kind: 'permission', allow: true, input: said.updated_input ?? toolInput };
   }
@@ -66,7 +68,8 @@ async function answerTo(
     return { kind: 'question', values: valuesOf(chosen) };
   }
   const said = person && (await askQuestion({ question, options: [...options], multiple }, person));
-  if (said === undefined) throw unanswered(`an answer to: ${question}`, '--answer');
+  if (said === undefined)
+    throw unanswered(`an answer to: ${question}`, person ? undefined : '--answer');
   if (typeof said === 'object' && 'declined' in said) return { kind: 'question', declined: true };
   return { kind: 'question', values: valuesOf(said) };
 }
@@ -75,7 +78,11 @@ function valuesOf(chosen: string | readonly string[]): readonly string[] {
   return typeof chosen === 'string' ? [chosen] : chosen;
 }
 
-function unanswered(what: string, option: string): Failure {
+/** A rehearsal keeps nothing, so a person who wants to answer later has ended it. */
+function unanswered(what: string, option: string | undefined): Failure {
+  if (option === undefined) {
+    return new Failure(`ended: the agent waits for ${what}, and a rehearsal cannot wait for later`);
+  }
   return new Failure(`the agent waits for ${what}. Pass ${option}, or answer at a terminal`);
 }
 

@@ -35,7 +35,7 @@ export class SeatCounter {
 
 /** The seats before this one took that long together: after a few of them the rest can be estimated. */
 export function seatLine({ seat, seats }: Seat, ms: number): string {
-  const at = `seat ${seat} of ${seats}`;
+  const at = `try ${seat} of ${seats}`;
   const done = seat - 1;
   if (done < 3) return at;
   const seconds = Math.ceil(((ms / done) * (seats - done)) / 1000);
