@@ -1,5 +1,5 @@
 import type { LangGraph } from './graph-types.ts';
-import { callTool } from './tool-steps.ts';
+import { callTool, returned } from './tool-steps.ts';
 
 const { interrupt, isGraphInterrupt } = (await import(
   '@langchain/langgraph' satisfies string
@@ -37,7 +37,7 @@ interface Outcome {
 function outcomeOf(call: Call, execute: (input: unknown) => unknown): Promise<Outcome> {
   return callTool(call, async (input) => {
     try {
-      return { value: await execute(input) };
+      return returned(await execute(input));
     } catch (error) {
       if (!isGraphInterrupt(error)) throw error;
       return { interrupted: error.interrupts[0] ?? {} };

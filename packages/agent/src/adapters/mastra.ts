@@ -10,6 +10,7 @@ import {
   callAgent,
   callTool,
   mapTools,
+  returned,
   tellDoubt,
   withMethod,
 } from './tool-steps.ts';
@@ -127,7 +128,7 @@ async function callUntilDone(
         ...context,
         agent: { ...context.agent, suspend, resumeData },
       });
-      return suspended ?? { value };
+      return suspended ?? returned(value);
     })) as { readonly value?: unknown; readonly payload?: Json };
     if (!('payload' in result)) return result.value;
     resumeData = { answer: await askFor(result.payload, `The tool "${call.tool}"`) };

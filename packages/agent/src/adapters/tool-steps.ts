@@ -35,6 +35,11 @@ export function callTool(
   });
 }
 
+/** What a tool returned, where a call can end in other ways as well. The server shows people the value alone (D-160). */
+export function returned(value: unknown): object {
+  return { convoke: 'returned', value };
+}
+
 /**
  * Runs a tool that is an agent itself in a scope of its own: what that agent does is durable, so the call need not be,
  * and what it says is a result (D-362).

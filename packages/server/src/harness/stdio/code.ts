@@ -110,9 +110,16 @@ const storedResult = z.object({
   error: z.object({ message: z.string() }).optional(),
 });
 
+/** What an adapter keeps of a tool that returned, rather than asked. */
+const returnedValue = z.strictObject({
+  convoke: z.literal('returned'),
+  value: z.json().default(null),
+});
+
 function shownOutput(text: string): Json {
   const { value = null, error } = storedResult.safeParse(jsonOf(text)).data ?? {};
-  return shownValue(error?.message ?? value);
+  const { data: returned } = returnedValue.safeParse(value);
+  return shownValue(error?.message ?? (returned === undefined ? value : returned.value));
 }
 
 function jsonOf(text: string): unknown {
