@@ -55,6 +55,15 @@ class Results(unittest.TestCase):
 
         self.assertEqual(repr(rehearse(other).state), "{'total': 5}")
 
+    def test_a_state_of_more_than_4_mib_ends_the_run_and_leaves_the_one_before(self):
+        @agent
+        def program(ctx):
+            ctx.state["notes"] = "x" * 4 * 1024 * 1024
+
+        result = rehearse(program, state={"notes": "short"})
+        self.assertEqual(result.message, "ctx.state has 4097 KiB, at most 4096: write a file and keep its name")
+        self.assertEqual(result.state, {"notes": "short"})
+
 
 class Functions(unittest.TestCase):
     def test_a_step_gets_what_its_parameters_name(self):

@@ -106,14 +106,15 @@ describe('before a client invokes the agent, its author is told (D-184)', () => 
       'agent.ts': `import { name } from './src/name.ts';\n${agentOf('return name;')}`,
       'src/name.ts': `export const name = 'one';\n`,
     };
-    const [one, same, other] = await Promise.all([
+    const [one, same, other, locked] = await Promise.all([
       read(files),
       read(files),
       read({ ...files, 'src/name.ts': `export const name = 'two';\n` }),
+      read({ ...files, 'package-lock.json': '{}' }),
     ]);
     const digestOf = (result: ReadAgent) => (result.ok ? result.agent.digest : result.reason);
     expect(digestOf(one)).toBe(digestOf(same));
-    expect(digestOf(one)).not.toBe(digestOf(other));
+    expect(new Set([one, other, locked].map(digestOf)).size).toBe(3);
   });
 });
 
