@@ -15,6 +15,10 @@ describe('--help', () => {
       expect(text).toMatch(/\nExample:\n {2}(\w+=\w+ )?(npx convoke|source) /);
       expect(text).toContain('--json');
       if (path === 'convoke') expect(text).toContain('Exit codes:');
+      // The first commands of a newcomer are not broken in the middle of a word.
+      if (/^convoke (agents|invoke)/.test(path)) {
+        expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+      }
     },
   );
 });

@@ -34,9 +34,11 @@ export function addFollowingOptions(command: Command): Command {
     .option('--unattended', 'never prompt: leave the run as soon as it waits for a person')
     .addHelpText(
       'after',
-      '\nWithout a terminal the command waits for a person only if --timeout says how long, and never reads answers from\n' +
-        'standard input. If it leaves the run, the run continues: the exit code is 7, and the command that answers is printed.\n' +
-        'A pipe or a file gets the answer once the run has ended or is left, because an interruption can discard the last\n' +
-        'words. With --stream they are written as they arrive, and repeated after an interruption.\n',
+      '\nWithout a terminal the command waits for a person only if --timeout says how\n' +
+        'long, and never reads answers from standard input. If it leaves the run, the\n' +
+        'run continues: the exit code is 7, and the command that answers is printed. A\n' +
+        'pipe or a file gets the answer once the run has ended or is left, because an\n' +
+        'interruption can discard the last words. With --stream they are written as they\n' +
+        'arrive, and repeated after an interruption.\n',
     );
 }

@@ -80,7 +80,7 @@ function checkAgents(): Command {
     .addHelpText('after', example('agents check refunds'))
     .addHelpText(
       'after',
-      '\nReads agent.yaml and loads the program in the sandbox, as the server does. With --json prints {"ok", "agents": […]}.\nExits with 1 if a server would not load an agent.\n',
+      '\nReads agent.yaml and loads the program in the sandbox, as the server does.\nWith --json prints {"ok", "agents": […]}. Exits with 1 if a server would not\nload an agent.\n',
     )
     .action(async (name: string | undefined, _options: unknown, command: Command) => {
       const { reportAgents } = await import('./agents/check.ts');
@@ -108,7 +108,7 @@ function rehearseAgent(): Command {
     .addHelpText('after', example('agents rehearse refunds "order 7" --kill'))
     .addHelpText(
       'after',
-      '\nFor agents of the frameworks code and stdio, in the sandbox that the server uses. Nothing is stored, and what the\nprogram does outside of its session folder is done. With --kill it is done dozens of times: give it a stand-in for\nservices that cost money.\n\nExit codes: 0 completed; 3 failed, 4 cancelled; with --kill 1 if an effect ran twice, or text or state differ.\n',
+      '\nFor agents of the frameworks code and stdio, in the sandbox that the server\nuses. Nothing is stored, and what the program does outside of its session folder\nis done. With --kill it is done dozens of times: give it a stand-in for services\nthat cost money.\n\nExit codes: 0 completed; 3 failed, 4 cancelled; with --kill 1 if an effect ran\ntwice, or text or state differ.\n',
     )
     .action(async (name: string, prompt: string, options: RehearsalOptions, command: Command) => {
       const { rehearseInTerminal } = await import('./agents/rehearse.ts');

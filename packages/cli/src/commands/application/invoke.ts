@@ -32,7 +32,7 @@ export function invokeCommand(): Command {
     .addHelpText('after', example('invoke demo "Hello"'))
     .addHelpText(
       'after',
-      '\nExit codes: 0 completed, or started with --detach; 3 failed, 4 cancelled, 7 left unfinished. Ctrl-C asks whether\nto cancel the run or leave it running; a second Ctrl-C exits.\n',
+      '\nExit codes: 0 completed, or started with --detach; 3 failed, 4 cancelled, 7 left\nunfinished. Ctrl-C asks whether to cancel the run or leave it running; a second\nCtrl-C exits.\n',
     )
     .action(async (agent: string, prompt: string, options: InvokeOptions, invoked: Command) => {
       const { json = false } = globalOptions(invoked);
