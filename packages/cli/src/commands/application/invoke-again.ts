@@ -5,7 +5,7 @@ import type { Following } from '../../options/following.ts';
 import { followRun } from '../../terminal/follow-run.ts';
 import { GivenAnswers } from '../../terminal/given-answers.ts';
 import { remark } from '../../terminal/output.ts';
-import { ToldProblems } from './agents/told-problems.ts';
+import { LoadProblems } from './agents/load-problems.ts';
 
 const lookAgainMs = 300;
 
@@ -25,7 +25,7 @@ export async function invokeAgain(invoked: InvokedAgain): Promise<void> {
   const { convoke, agent, start, options, json } = invoked;
   const given = new GivenAnswers();
   const stopping = new AbortController();
-  const problems = new ToldProblems(agent);
+  const problems = new LoadProblems(agent);
   let loadedAt = await loadOf(convoke, agent);
   for (;;) {
     if (loadedAt !== undefined) {
@@ -42,7 +42,7 @@ export async function invokeAgain(invoked: InvokedAgain): Promise<void> {
         loadedAt = changed.loadedAt;
         continue;
       }
-    } else await problems.tell();
+    } else await problems.report();
     const next = await untilChanged({ convoke, agent, loadedAt, problems }, stopping);
     if (next === 'over') break;
     loadedAt = next.loadedAt;
@@ -56,8 +56,8 @@ interface Watched {
   readonly agent: string;
   /** When the server read the agent's folder; undefined while it cannot. */
   readonly loadedAt: string | undefined;
-  /** Told while it cannot: a repair may leave another mistake. */
-  readonly problems?: ToldProblems;
+  /** Reported while it cannot: a repair may leave another mistake. */
+  readonly problems?: LoadProblems;
 }
 
 type Change = Pick<Watched, 'loadedAt'>;
@@ -103,7 +103,7 @@ async function changeOf(
     try {
       const now = await loadOf(convoke, agent);
       if (now !== loadedAt) return now;
-      if (now === undefined) await problems?.tellChanged();
+      if (now === undefined) await problems?.reportChanged();
     } catch (error) {
       // The server is being restarted.
       if (!(error instanceof ConnectionError)) throw error;

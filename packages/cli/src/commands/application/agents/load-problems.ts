@@ -3,35 +3,35 @@ import { join } from 'node:path';
 import { printable, remark } from '../../../terminal/output.ts';
 import { problemOf } from './problem.ts';
 
-/** A change of a further file is told when the server can load the agent again. */
+/** A change of a further file is noticed when the server can load the agent again. */
 const filesMax = 2000;
 
-/** Tells why a server does not load an agent, and again when an edit leaves it another reason (D-356). */
-export class ToldProblems {
+/** Prints why a server does not load an agent, and again when an edit leaves it another reason (D-356). */
+export class LoadProblems {
   readonly #agent: string;
   #files = '';
-  #told: string | undefined;
+  #reported: string | undefined;
 
   constructor(agent: string) {
     this.#agent = agent;
   }
 
-  async tell(): Promise<void> {
+  async report(): Promise<void> {
     this.#files = await filesOf(this.#agent);
-    this.#say((await problemOf(this.#agent)) ?? 'there is no such agent');
+    this.#print((await problemOf(this.#agent)) ?? 'there is no such agent');
   }
 
   /** Loading a program takes a second, so it is only done when a file of the agent has changed. */
-  async tellChanged(): Promise<void> {
+  async reportChanged(): Promise<void> {
     const files = await filesOf(this.#agent);
     if (files === this.#files) return;
     this.#files = files;
     const problem = await problemOf(this.#agent);
-    if (problem !== undefined && problem !== this.#told) this.#say(problem);
+    if (problem !== undefined && problem !== this.#reported) this.#print(problem);
   }
 
-  #say(problem: string): void {
-    this.#told = problem;
+  #print(problem: string): void {
+    this.#reported = problem;
     remark(printable(`the agent "${this.#agent}" is not loaded: ${problem}`), 'red');
   }
 }
