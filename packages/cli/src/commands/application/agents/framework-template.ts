@@ -18,7 +18,7 @@ export function frameworkTemplate({ agent, ...packages }: Framework): Template {
     name,
     private: true,
     type: 'module',
-    scripts: { test: 'node --import @convoke/agent/resolve --test', bundle },
+    scripts: { test: 'node --import @convoke/agent/resolve --test agent.test.ts', bundle },
     ...packages,
     devDependencies: { rolldown: '1.2.15' },
   });

@@ -11,7 +11,7 @@ export function nodeTest({ folder, shown }: AgentPlace, command: string): string
   const preload = '@convoke/agent/resolve';
   const isFound = placeOf(preload, resolve(folder, 'agent.ts')) !== undefined;
   if (isFound) return `cd ${shown} && ${command}`;
-  return `cd ${shown} && node --import '${placeOf(preload, serverPlace())}' --test`;
+  return `cd ${shown} && node --import '${placeOf(preload, serverPlace())}' --test agent.test.ts`;
 }
 
 /** The folder that Python finds the kit in. */
