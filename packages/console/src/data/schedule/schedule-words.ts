@@ -77,7 +77,7 @@ export function scheduleWords(cron: string): string {
   }
 }
 
-/** Steps that divide an hour: others begin anew with each hour. */
+/** Words for a plan of every few minutes. Cron counts from each full hour, so only steps that divide 60 are regular. */
 function minutesWords(cron: string): string | undefined {
   const step = /^\*(?:\/(\d{1,2}))? \* \* \* \*$/.exec(cron.trim());
   if (step === null) return undefined;

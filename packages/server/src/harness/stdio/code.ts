@@ -133,6 +133,7 @@ function jsonOf(text: string): unknown {
 /** An error of the function comes with what the program printed last. */
 function endWith(end: LegEnd, errors: string): LegEnd {
   if (end.outcome !== 'error' || end.code !== 'agent_error') return end;
-  const message = end.message.replace(/(?<![.!?])$/, shownErrors(errors) === '' ? '' : '.');
-  return { ...end, message: `${message}${shownErrors(errors)}` };
+  const shown = shownErrors(errors);
+  const stop = shown === '' || /[.!?]$/.test(end.message) ? '' : '.';
+  return { ...end, message: `${end.message}${stop}${shown}` };
 }

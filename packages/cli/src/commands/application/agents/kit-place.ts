@@ -4,8 +4,8 @@ import { dirname, join, resolve } from 'node:path';
 import type { AgentPlace } from './template.ts';
 
 /**
- * The command that tests an agent in JavaScript. Where its folder does not find the kit, as below a folder without packages,
- * Node is told where the server keeps it.
+ * The command that tests an agent in JavaScript. Where Node does not find the kit from the agent's folder, the command names
+ * the server's copy of it.
  */
 export function nodeTest({ folder, shown }: AgentPlace, command: string): string {
   const preload = '@convoke/agent/resolve';

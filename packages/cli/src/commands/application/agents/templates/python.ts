@@ -58,7 +58,7 @@ class Notes(unittest.TestCase):
   };
 }
 
-/** Python has to be told where the server keeps the kit. */
+/** The command names the server's copy of the kit: Python looks for none in the agent's folder. */
 function test({ folder, shown }: AgentPlace): string {
   return `cd ${shown} && PYTHONPATH='${relative(folder, pythonKit())}' python3 -m unittest`;
 }
