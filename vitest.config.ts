@@ -23,7 +23,11 @@ export default {
     projects: [
       {
         extends: true,
-        test: { name: 'alone', include: [...filesOf('fault'), ...filesOf('alone')] },
+        test: { name: 'exhaustive', include: [...filesOf('fault'), ...filesOf('long')] },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: filesOf('alone') },
       },
       {
         extends: true,

@@ -1,5 +1,6 @@
 // Reads the planted bugs: patches below test/planted. The text before a patch says what the bug is and which tests must
-// catch it, one line each: `Caught by: path/of/a.test.ts > part of a title`.
+// catch it, one line each: `Caught by: path/of/a.test.ts > part of a title`. A bug that `npm test` does not notice has a line
+// that says so: `Only npm run test:faults notices it.`
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +12,7 @@ const plantsFolder = fileURLToPath(new URL('../test/planted', import.meta.url));
  * @property {string} name
  * @property {string} path
  * @property {string} bug
+ * @property {boolean} onlyByFaults Marked as noticed by `npm run test:faults` alone.
  * @property {{ file: string, title: string }[]} tests
  */
 
@@ -27,6 +29,7 @@ export function readPlants() {
         name: file.replace(/\.patch$/, ''),
         path,
         bug: head.split('\n')[0] ?? '',
+        onlyByFaults: /^Only npm run test:faults notices it\.$/m.test(head),
         tests: Array.from(caught, ([, test = '', title = '']) => ({ file: test, title })),
       };
     });

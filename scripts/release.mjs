@@ -12,7 +12,7 @@ const version = given.replace(/^v/, '');
 if (task === 'set') {
   setVersion(root, version, new Date().toISOString().slice(0, 10));
   console.log(
-    `Every package has the version ${version}. Now: npm run reference, npm test, commit.`,
+    `Every package has the version ${version}. Now: npm run reference, npm test, npm run test:faults, commit.`,
   );
 } else if (task === 'check') {
   const problems = releaseProblems(root, version);

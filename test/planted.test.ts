@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { caught, hidden, missed } from '../packages/conformance/test/plants.ts';
 import { choosePlants, readPlants } from '../scripts/plants.mjs';
 import { files, root, textOf } from './repository.ts';
+import { isExhaustive } from './runner/kinds.ts';
 
 const plants = readPlants();
 
@@ -21,6 +22,12 @@ test.each(plants.map((plant) => [plant.name, plant] as const))(
     }
   },
 );
+
+test('a bug that only the exhaustive tests notice is marked, and no other', () => {
+  const marked = plants.filter(({ onlyByFaults }) => onlyByFaults);
+  const found = plants.filter(({ tests }) => tests.every(({ file }) => isExhaustive(file)));
+  expect(marked.map(({ name }) => name)).toEqual(found.map(({ name }) => name));
+});
 
 test('every patch is one of them', () => {
   expect(plants.length).toBeGreaterThan(20);

@@ -3,11 +3,13 @@
  * `kills.fault.test.ts`. Kinds with long files start first, since a long file started last would leave a core idle.
  */
 export const kinds = [
-  /** Servers that are killed, drained or paused, and networks and disks that fail. In a process of its own. */
+  /** Has servers, networks and disks fail at every moment, or under load. In a process of its own. */
   'fault',
+  /** Takes a minute or more: images, packed packages, every command of the pages, benchmarks. In a process of its own. */
+  'long',
   /** The console in Chromium. */
   'browser',
-  /** Measures memory, starts servers, agents or terminals, or changes its process. In a process of its own. */
+  /** Measures memory, starts or kills servers, agents or terminals, or changes its process. In a process of its own. */
   'alone',
   /** Shares a process, and takes too long for `npm run test:quick`. */
   'slow',
@@ -21,6 +23,9 @@ export const kinds = [
 
 export type Kind = (typeof kinds)[number];
 
+/** The kinds that only `npm run test:faults` runs; `npm test` runs the others, except for `agent`. */
+const exhaustive: readonly Kind[] = ['fault', 'long'];
+
 const folders = ['packages/*/test', 'test', 'bench'];
 
 /** The globs of vitest that match every file of a kind, and no other. */
@@ -33,4 +38,10 @@ export function filesOf(kind: Kind): string[] {
 export function kindOf(path: string): Kind | undefined {
   const [, word] = /\.([^/]+)\.test\.ts$/.exec(path) ?? [];
   return word === undefined ? 'plain' : kinds.find((kind) => kind === word && kind !== 'plain');
+}
+
+/** Whether `npm test` leaves the file to `npm run test:faults`. */
+export function isExhaustive(path: string): boolean {
+  const kind = kindOf(path);
+  return kind !== undefined && exhaustive.includes(kind);
 }

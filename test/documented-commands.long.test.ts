@@ -15,6 +15,7 @@ import { commandsOf, documentedCommands } from './documented-commands.ts';
 import { downloadMs, oldestNode, prepareCheckout } from './oldest-node.ts';
 import { removeFolder } from './remove-folder.ts';
 import { files, root, textOf } from './repository.ts';
+import { isExhaustive } from './runner/kinds.ts';
 
 /** A build takes 20 s of a processor; other work may have it. */
 const runLimitMs = 400_000;
@@ -31,7 +32,7 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
     // In the folder of an agent whose framework is installed.
     /^npm run bundle$/,
   ],
-  'it needs a container engine or a cluster; test/deploy.alone.test.ts and test/image.alone.test.ts check what it reads':
+  'it needs a container engine or a cluster; test/deploy.alone.test.ts and test/image.long.test.ts check what it reads':
     [/^docker /, /^kubectl /, /^cd deploy$/, /^cp cluster\.env\.example /],
   'it needs a key of a model': [
     /_API_KEY=… npm start$/,
@@ -42,7 +43,7 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
     /^claude mcp add /,
   ],
   'it needs a person in a browser': [/^npx convoke login /],
-  'it measures for minutes; bench/bench.alone.test.ts runs the parts': [
+  'it measures for minutes; bench/bench.long.test.ts runs the parts': [
     /^node (\.\.\/\.\.\/)?scripts\/run\.mjs (bench\/)?[\w-]+\.ts/,
     /^cd bench\/peers$/,
     /^git worktree add /,
@@ -78,7 +79,7 @@ const scriptTests: Readonly<Record<string, string>> = {
   'docs/guides/people.md': 'test/people-guide.alone.test.ts',
   'docs/guides/stdio-agents.md': 'packages/server/test/harness/stdio/guide.alone.test.ts',
   'docs/guides/use-python.md': 'packages/python/test/guide.alone.test.ts',
-  'docs/guides/use-the-sdk.md': 'test/documented-commands.alone.test.ts',
+  'docs/guides/use-the-sdk.md': 'test/documented-commands.long.test.ts',
 };
 
 /** Commands that are expected to fail: the page says so. */
@@ -230,10 +231,14 @@ describe('what is not run', () => {
     expect(single.filter((text) => patterns.some((each) => each.test(text)))).not.toEqual([]);
   });
 
-  test('every name that is given to `npm test` selects a test', () => {
-    const tests = files(/\.test\.ts$/);
-    const names = single.flatMap((text) => /npm test -- (\S+)/.exec(text)?.[1] ?? []);
-    expect(names).toContain('runs');
+  test.each([
+    { command: 'npm test', isItsOwn: (path: string) => !isExhaustive(path), example: 'runs' },
+    { command: 'npm run test:faults', isItsOwn: isExhaustive, example: 'seats' },
+  ])('every name that is given to `$command` selects a test', ({ command, isItsOwn, example }) => {
+    const tests = files(/\.test\.ts$/).filter(isItsOwn);
+    const pattern = new RegExp(`${command} -- (\\S+)`);
+    const names = single.flatMap((text) => pattern.exec(text)?.[1] ?? []);
+    expect(names).toContain(example);
     for (const name of names)
       expect([name, tests.some((path) => path.includes(name))]).toEqual([name, true]);
   });
