@@ -1,14 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { installMissing } from '../../../test/programs.ts';
-import { removeFolder } from '../../../test/remove-folder.ts';
 import {
   type Answer,
   answering,
@@ -18,6 +10,7 @@ import {
   refusal,
 } from '../../sdk/test/answering.ts';
 import { type Asked, askPython, modes, programPath } from './python.ts';
+import { startTlsServer } from './tls-servers.ts';
 
 const tokenPath = '/v1/oauth/token';
 
@@ -152,13 +145,12 @@ describe.each(modes)('a request, %s', (mode) => {
 test.each(modes)(
   'TLS is verified, and HTTPS_PROXY is asked for a tunnel, %s (D-222)',
   async (mode) => {
-    const { cert, server, port } = await startTlsServer();
+    const { cert, port } = await startTlsServer((_request, response) =>
+      response.end('{"ok":true}'),
+    );
     const tunnels: string[] = [];
     const proxy = await startTunnels(tunnels);
-    onTestFinished(() => {
-      server.close();
-      proxy.close();
-    });
+    onTestFinished(() => void proxy.close());
     const question = {
       base_url: `https://localhost:${port}`,
       call: 'whoami',
@@ -183,25 +175,6 @@ test.each(modes)(
     expect(tunnels).toEqual([`CONNECT localhost:${port} Basic ${btoa('user:pass')}`]);
   },
 );
-
-async function startTlsServer() {
-  installMissing(['openssl'], ['openssl']);
-  const folder = await mkdtemp(join(tmpdir(), 'convoke-tls-'));
-  onTestFinished(() => removeFolder(folder));
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  execFileSync('openssl', ['req', ...kind, '-keyout', key, '-out', cert, ...subject], {
-    stdio: 'pipe',
-  });
-  const server = createTlsServer(
-    { key: readFileSync(key), cert: readFileSync(cert) },
-    (_request, response) => response.end('{"ok":true}'),
-  );
-  server.listen(0, 'localhost');
-  await once(server, 'listening');
-  return { cert, server, port: (server.address() as AddressInfo).port };
-}
 
 async function startTunnels(seen: string[]) {
   const proxy = createServer((near: Socket) => {
