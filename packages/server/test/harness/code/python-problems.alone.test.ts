@@ -38,6 +38,9 @@ async function played(files: Readonly<Record<string, string>>, more: PlayMore = 
 const agentOf = (body: string, kind = 'def') =>
   `from convoke_agent import agent\n\n@agent\n${kind} main(ctx):\n${body.replaceAll(/^/gm, '    ')}\n`;
 
+/** A module that no machine has installed, unlike those that real agents import. */
+const absent = 'absent_on_every_machine';
+
 /** A python3 that takes itself for an older one. */
 const oldPython = `#!/bin/sh
 while [ "\${1%.py}" = "$1" ]; do shift; done
@@ -58,13 +61,15 @@ describe('before a client invokes the agent, its author is told (D-184)', () => 
     ],
     [
       'of a module that is missing, by its name',
-      { 'agent.py': '\nimport httpx.auth\n' },
-      /^agent\.py:2: the module "httpx" is missing: install its package into agents\/refunds\/\.venv/,
+      { 'agent.py': `\nimport ${absent}.auth\n` },
+      new RegExp(
+        `^agent\\.py:2: the module "${absent}" is missing: install its package into agents/refunds/\\.venv`,
+      ),
     ],
     [
       'of a module that a file beside it misses',
-      { 'agent.py': 'import clients\n', 'clients.py': '\n\nimport httpx\n' },
-      /^clients\.py:3: the module "httpx" is missing/,
+      { 'agent.py': 'import clients\n', 'clients.py': `\n\nimport ${absent}\n` },
+      new RegExp(`^clients\\.py:3: the module "${absent}" is missing`),
     ],
     ['of wrong syntax', { 'agent.py': 'x = 1\nx = = 2\n' }, /^agent\.py:2: SyntaxError: /],
     [
