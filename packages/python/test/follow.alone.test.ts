@@ -21,6 +21,7 @@ const logBytes = 1000;
 interface Told {
   readonly events: readonly string[];
   readonly code: string | null;
+  readonly result?: unknown;
 }
 
 describe.each(modes)('follow, %s', (mode) => {
@@ -102,4 +103,32 @@ describe.each(modes)('follow, %s', (mode) => {
     const broken = Array.from({ length: 1000 }, () => ({ kind: 'refuse', status: 503 }) as const);
     expect(await follow(broken, {}, { patience: 0.1 })).toEqual({ events: [], code: 'http_503' });
   });
+
+  const wait = (how: 'text' | 'wait', faults: readonly Fault[], timeout: number) => {
+    const run_id = server.play({ log, faults });
+    return follower.ask<Told>({ base_url: server.baseUrl, run_id, wait: how, timeout });
+  };
+
+  test('text and wait return what they got in time', async () => {
+    expect(await wait('text', [], 60)).toMatchObject({ code: null, result: 'Grüße 👋🏽 bye' });
+    const { result } = await wait('wait', [], 60);
+    expect(result).toMatchObject({ status: 'completed' });
+  });
+
+  test.each(['text', 'wait'] as const)(
+    '%s raises a TimeoutError when its time is up',
+    async (how) => {
+      const stalls = Array.from(
+        { length: 50 },
+        () => ({ kind: 'stall', afterBytes: 200 }) as const,
+      );
+      const late = { events: [], code: 'wait_timeout' };
+      expect(await wait(how, stalls, 0.2)).toEqual(late);
+      const refusals = Array.from(
+        { length: 5000 },
+        () => ({ kind: 'refuse', status: 503 }) as const,
+      );
+      expect(await wait(how, refusals, 0.2)).toEqual(late);
+    },
+  );
 });

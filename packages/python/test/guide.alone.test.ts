@@ -33,7 +33,7 @@ afterAll(async () => {
   await removeFolder(folder);
 });
 
-/** A virtual environment and five programs, while other work has the processor. */
+/** A virtual environment and six programs, while other work has the processor. */
 const runLimitMs = 400_000;
 
 test('the commands and programs of the guide work one after the other', {
@@ -43,9 +43,11 @@ test('the commands and programs of the guide work one after the other', {
   const [build = '', install = '', hello = ''] = scripts.map(({ text }) => text);
   expect(build).toBe('npm run build\n');
   await bash(withoutPip(install), 'convoke');
-  const [first = '', following = '', asynchronous = '', receiving = ''] = programs;
+  const [first = '', waiting = '', following = '', asynchronous = '', receiving = ''] = programs;
   await write('hello.py', first);
   expect(await bash(hello)).toContain('Thank you, Captain.');
+  await write('wait.py', `${prelude}${waiting}`);
+  expect(await bash('.venv/bin/python wait.py')).toContain('Hello');
   await write('follow.py', `${prelude}${following}`);
   expect(await bash('.venv/bin/python follow.py')).toBe('run_completed\n');
   await write('asynchronous.py', `${prelude}${asynchronous}`);
@@ -80,7 +82,7 @@ async function bash(script: string, place = 'my-python-app'): Promise<string> {
 const prelude = `
 import asyncio, json
 from pathlib import Path
-from convoke_sdk import AsyncConvoke, Convoke, WebhookVerificationError, verify_webhook
+from convoke_sdk import AsyncConvoke, Convoke, WaitTimeoutError, WebhookVerificationError, verify_webhook
 from convoke_sdk.types import InteractionRecord
 known = json.loads(Path("../convoke/.convoke/quickstart.json").read_text())
 credentials = {name: known[name] for name in ("base_url", "client_id", "client_secret", "tenant_id")}

@@ -27,6 +27,7 @@ from .errors import (
     RateLimitError,
     RunError,
     ServerError,
+    WaitTimeoutError,
 )
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "StreamTransport",
     "Transport",
     "VerifiedWebhook",
+    "WaitTimeoutError",
     "WebhookVerificationError",
     "__version__",
     "is_terminal_event",

@@ -94,6 +94,15 @@ class RunError(ConvokeError):
         self.run = run
 
 
+class WaitTimeoutError(ConvokeError, TimeoutError):
+    """Raised by `run.text(timeout=…)` and `run.wait(timeout=…)` if the run has not ended by then. The run goes on."""
+
+    def __init__(self, run_id: str, timeout: float) -> None:
+        message = f"The run {run_id} has not ended after {timeout:g} s. It goes on: wait again, or cancel it."
+        super().__init__(message, code="wait_timeout")
+        self.run_id = run_id
+
+
 def is_temporary(error: BaseException) -> bool:
     """Whether a retry may succeed: rate limit, server error or no response."""
     return isinstance(error, (RateLimitError, ServerError, ConnectionFailedError))

@@ -13,29 +13,41 @@ def main() -> None:
         return
     for line in sys.stdin:
         task = json.loads(line)
-        events, code = [], None
+        events, code, result = [], None, None
         with Convoke(**options(task)) as convoke:
             run = convoke.sessions.at("sess_1").runs.at(task["run_id"])
             try:
-                for event in run.follow(**task["follow"]):
-                    events.append(event["id"])
+                if "wait" in task:
+                    result = getattr(run, task["wait"])(timeout=task["timeout"])
+                else:
+                    for event in run.follow(**task["follow"]):
+                        events.append(event["id"])
+            except TimeoutError as error:
+                # Also an error of the client: that is what applications catch.
+                code = error.code if isinstance(error, ConvokeError) else None
             except ConvokeError as error:
                 code = error.code
-        tell(events, code)
+        tell(events, code, result)
 
 
 async def answer_all() -> None:
     while line := await asyncio.to_thread(sys.stdin.readline):
         task = json.loads(line)
-        events, code = [], None
+        events, code, result = [], None, None
         async with AsyncConvoke(**options(task)) as convoke:
             run = convoke.sessions.at("sess_1").runs.at(task["run_id"])
             try:
-                async for event in run.follow(**task["follow"]):
-                    events.append(event["id"])
+                if "wait" in task:
+                    result = await getattr(run, task["wait"])(timeout=task["timeout"])
+                else:
+                    async for event in run.follow(**task["follow"]):
+                        events.append(event["id"])
+            except TimeoutError as error:
+                # Also an error of the client: that is what applications catch.
+                code = error.code if isinstance(error, ConvokeError) else None
             except ConvokeError as error:
                 code = error.code
-        tell(events, code)
+        tell(events, code, result)
 
 
 def options(task):
@@ -48,8 +60,9 @@ def options(task):
     }
 
 
-def tell(events, code) -> None:
-    print(json.dumps({"events": events, "code": code}), flush=True)
+def tell(events, code, result) -> None:
+    said = {"events": events, "code": code}
+    print(json.dumps(said if result is None else {**said, "result": result}), flush=True)
 
 
 main()

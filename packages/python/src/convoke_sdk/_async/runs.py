@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from .._core.calls import Call, Calls
 from .._core.effects import Steps
@@ -14,6 +14,7 @@ from .._core.interactions import Handlers, InteractionResponder
 from .._core.requests import RunInput, input_of, new_key, present
 from .._core.run_text import RunText
 from .._core.settings import USUAL_PATIENCE, USUAL_SILENCE
+from .._core.wait_limit import WaitLimit
 from .._generated import operations as op
 from .._generated.events import RunEvent
 from .._generated.records import RunRecord
@@ -62,12 +63,9 @@ class AsyncRunFollowing(AsyncResource):
 
         With handlers, questions and permission requests are answered while the events stream.
         """
-        log = RunLog(self.id, self._connect, lambda: self._calls.json(Call(op.GET_RUN, self._bound)))
+        log = RunLog(self.id, self._connect, self._read)
         follower = RunFollower(self._calls.settings, log, after=after, silence=silence, patience=patience)
-        responder: InteractionResponder | None = None
-        if on_question is not None or on_permission is not None:
-            handlers = Handlers(on_permission, on_question)
-            responder = InteractionResponder(self._calls, self.session_id, self.id, handlers)
+        responder = self._responder(Handlers(on_permission, on_question))
         return follow(self._driver, follower.steps(), responder, is_resumed=bool(after))
 
     def __aiter__(self) -> AsyncGenerator[RunEvent, None]:
@@ -80,14 +78,17 @@ class AsyncRunFollowing(AsyncResource):
         on_permission: AsyncPermissionHandler | None = None,
         silence: float = USUAL_SILENCE,
         patience: float = USUAL_PATIENCE,
+        timeout: float | None = None,
     ) -> str:
-        """Waits for the run and returns its complete answer. Raises `RunError` if it failed or was cancelled."""
+        """Waits for the run and returns its complete answer. Raises `RunError` if it failed or was cancelled.
+
+        After `timeout` seconds it raises `WaitTimeoutError`; the run goes on. A handler of the blocking client is not
+        interrupted.
+        """
         joined = RunText()
-        async for event in self.follow(
-            on_question=on_question, on_permission=on_permission, silence=silence, patience=patience
-        ):
-            joined.take(event)
-        run: RunRecord = await self._json(op.GET_RUN)
+        run = await self._followed(
+            joined.take, Handlers(on_permission, on_question), silence, patience, timeout
+        )
         if run["status"] != "completed":
             raise RunError(run)
         return joined.text
@@ -99,14 +100,42 @@ class AsyncRunFollowing(AsyncResource):
         on_permission: AsyncPermissionHandler | None = None,
         silence: float = USUAL_SILENCE,
         patience: float = USUAL_PATIENCE,
+        timeout: float | None = None,
     ) -> RunRecord:
-        """Waits until the run has ended, with any outcome, and returns its record."""
-        async for _ in self.follow(
-            on_question=on_question, on_permission=on_permission, silence=silence, patience=patience
-        ):
-            pass
-        run: RunRecord = await self._json(op.GET_RUN)
+        """Waits until the run has ended, with any outcome, and returns its record.
+
+        After `timeout` seconds it raises `WaitTimeoutError`; the run goes on. A handler of the blocking client is not
+        interrupted.
+        """
+        return await self._followed(
+            lambda _: None, Handlers(on_permission, on_question), silence, patience, timeout
+        )
+
+    async def _followed(
+        self,
+        take: Callable[[RunEvent], object],
+        handlers: Handlers,
+        silence: float,
+        patience: float,
+        timeout: float | None,
+    ) -> RunRecord:
+        """Follows the run to its end, for at most `timeout` seconds, and reads its record."""
+        limit = WaitLimit(self._calls.settings.clock, self.id, timeout)
+        log = RunLog(self.id, self._connect, self._read)
+        follower = RunFollower(self._calls.settings, log, after=None, silence=silence, patience=patience)
+        steps = limit.over(follower.steps())
+        async for event in follow(self._driver, steps, self._responder(handlers), is_resumed=False):
+            take(event)
+        run: RunRecord = await self._driver.run(limit.over(self._read()))
         return run
+
+    def _read(self) -> Steps[Any]:
+        return self._calls.json(Call(op.GET_RUN, self._bound))
+
+    def _responder(self, handlers: Handlers) -> InteractionResponder | None:
+        if handlers.on_question is None and handlers.on_permission is None:
+            return None
+        return InteractionResponder(self._calls, self.session_id, self.id, handlers)
 
     def _connect(self, after: str | None) -> Steps[EventStream]:
         opened, self._opened = self._opened, None
