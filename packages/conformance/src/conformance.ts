@@ -10,6 +10,7 @@ import { type Results, resultsOf } from './results.ts';
 import { runPlan } from './runner.ts';
 import type { Secrets } from './secrets.ts';
 import { Server, hasStatus } from './server.ts';
+import { TimeLimits } from './time-limits.ts';
 
 /** There is no service to check, or no way into it: exit status 2. */
 export class NoService extends Error {}
@@ -27,7 +28,7 @@ export async function runConformance(options: Options, secrets: Secrets): Promis
       checks: checks.filter(({ id }) => ids.has(id)),
       overRestart: checksOverRestart.filter(({ id }) => ids.has(id)),
       restart: options.restart,
-      endsAt: Date.now() + options.timeLimitMs,
+      limits: new TimeLimits(server.waits, options.timeLimitMs),
     });
     return resultsOf(wanted, results, options.expectedFailures);
   } finally {

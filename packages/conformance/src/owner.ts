@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Credentials, type Surroundings, Caller, type Workspace } from './caller.ts';
 import { at, textAt } from './fields.ts';
 import { type Reply, type Request, hasStatus } from './server.ts';
 import { waitFor } from './steps.ts';
-
-const rateWaitsMax = 5;
-const usualRateWaitSeconds = 2;
 
 export interface MadeClient {
   readonly id: string;
@@ -37,18 +33,11 @@ export class Owner {
 
   /** One request, whatever the answer. */
   sendOnce(request: Request): Promise<Reply> {
-    const headers = { authorization: `Bearer ${this.token}`, ...request.headers };
-    return this.#around.server.send({ ...request, headers });
+    return this.#around.server.sendOnce(this.#signed(request));
   }
 
-  /** Waits and repeats the request where the rate of mutations is exceeded: that is not what is checked here. */
-  async send(request: Request): Promise<Reply> {
-    for (let waits = 0; ; waits += 1) {
-      const reply = await this.sendOnce(request);
-      if (reply.status !== 429 || waits === rateWaitsMax) return reply;
-      const seconds = Number(reply.headers.get('retry-after') ?? usualRateWaitSeconds);
-      await pause(Math.min(Number.isFinite(seconds) ? seconds : usualRateWaitSeconds, 20) * 1000);
-    }
+  send(request: Request): Promise<Reply> {
+    return this.#around.server.send(this.#signed(request));
   }
 
   get(rest: string): Promise<Reply> {
@@ -133,6 +122,11 @@ export class Owner {
   async cleanUp(): Promise<void> {
     for (const id of this.#clients) await this.delete(`m2m/${id}`);
     for (const id of this.#tenants) await this.offboard(id);
+  }
+
+  #signed(request: Request): Request {
+    const headers = { authorization: `Bearer ${this.token}`, ...request.headers };
+    return { ...request, headers };
   }
 }
 

@@ -4,10 +4,10 @@ import type { Check, RestartCheck } from './check.ts';
 import { Failure, NotApplicable, NotExercised } from './failure.ts';
 import type { Kit } from './kit.ts';
 import type { CheckResult } from './results.ts';
+import type { TimeLimits } from './time-limits.ts';
 
 /** As many checks as a small service serves without others noticing (D-228). */
 const atOnce = 4;
-const checkMs = 120_000;
 const restartMs = 120_000;
 const commandOutputMax = 500;
 
@@ -16,16 +16,15 @@ export interface Plan {
   readonly overRestart: readonly RestartCheck[];
   /** A command that exits when the server is back. */
   readonly restart: string | undefined;
-  /** When no further check is begun. */
-  readonly endsAt: number;
+  readonly limits: TimeLimits;
 }
 
 /** Runs checks four at a time, then those over a restart, then those that have to be alone. */
 export async function runPlan(kit: Kit, plan: Plan): Promise<CheckResult[]> {
-  const { checks, overRestart, restart, endsAt } = plan;
+  const { checks, overRestart, restart, limits } = plan;
   const shared = checks.filter(({ isAlone }) => !isAlone);
   const alone = checks.filter(({ isAlone }) => isAlone);
-  const run = (each: Check) => outcomeOf(each, endsAt, () => runOne(kit, each));
+  const run = (each: Check) => outcomeOf(each, limits, () => runOne(kit, each));
   const results = await inParallel(shared, run);
   if (restart === undefined) {
     for (const { id, title } of overRestart) {
@@ -36,21 +35,21 @@ export async function runPlan(kit: Kit, plan: Plan): Promise<CheckResult[]> {
   return results;
 }
 
-/** All checks prepare, the command runs once, all checks look (D-230). */
 async function runOne(kit: Kit, { needs, run }: Check): Promise<void> {
   if (needs.includes('owner') && !kit.hasOwner) throw new NotExercised('needs --owner-token');
   await run(kit);
 }
 
+/** All checks prepare, the command runs once, all checks look (D-230). */
 async function runOverRestart(
   kit: Kit,
-  { overRestart, restart, endsAt }: Plan & { readonly restart: string },
+  { overRestart, restart, limits }: Plan & { readonly restart: string },
 ): Promise<CheckResult[]> {
   type After = Awaited<ReturnType<RestartCheck['before']>>;
   const prepared = new Map<RestartCheck, After>();
   const failed: CheckResult[] = [];
   const prepare = async (each: RestartCheck) => {
-    const result = await outcomeOf(each, endsAt, async () => {
+    const result = await outcomeOf(each, limits, async () => {
       prepared.set(each, await each.before(kit));
     });
     if (result.outcome !== 'pass') failed.push(result);
@@ -66,7 +65,7 @@ async function runOverRestart(
   const startedAt = Date.now();
   const problem = await runCommand(restart);
   const verified = await inParallel([...prepared], async ([each, after]) =>
-    outcomeOf(each, endsAt, async () => {
+    outcomeOf(each, limits, async () => {
       if (problem !== undefined) throw new Failure(problem);
       await after(kit, { startedAt });
     }),
@@ -86,7 +85,7 @@ async function runCommand(command: string): Promise<string | undefined> {
 
 async function outcomeOf(
   { id, title }: { readonly id: string; readonly title: string },
-  endsAt: number,
+  limits: TimeLimits,
   run: () => Promise<void>,
 ): Promise<CheckResult> {
   const started = performance.now();
@@ -94,9 +93,9 @@ async function outcomeOf(
     const ms = Math.round(performance.now() - started);
     return { id, title, outcome, ...(message !== undefined && { message }), ms };
   };
-  if (Date.now() > endsAt) return result('not exercised', 'the time limit was over');
+  if (limits.isOver) return result('not exercised', 'the time limit was over');
   try {
-    await inTime(run());
+    await limits.within(run());
     return result('pass');
   } catch (error) {
     if (error instanceof NotApplicable) return result('not applicable', error.message);
@@ -104,19 +103,6 @@ async function outcomeOf(
     if (error instanceof Failure) return result('fail', error.message);
     // A check does not know what it was given: that is no conforming answer either.
     return result('fail', error instanceof Error ? (error.stack ?? error.message) : String(error));
-  }
-}
-
-async function inTime(work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const error = new Failure(`the check did not end within ${checkMs / 1000} s`);
-    timer = setTimeout(() => reject(error), checkMs);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,5 +1,6 @@
 import { asFailure, ensure, excerpt } from './failure.ts';
 import { type Frame, framesOf } from './frames.ts';
+import { RateWaits } from './rate-waits.ts';
 
 const requestMs = 30_000;
 const bodyMaxBytes = 32 * 1024 * 1024;
@@ -25,18 +26,34 @@ export interface Reply {
   readonly asked: string;
 }
 
+export interface Streamed {
+  readonly reply: Reply;
+  readonly frames: AsyncGenerator<Frame>;
+}
+
 /** Requests to the service under test, with nothing but `fetch`. */
 export class Server {
   readonly #base: string;
   /** Ends every request that is still open when the kit is over. */
   readonly #over: AbortSignal;
+  readonly waits: RateWaits;
 
   constructor(baseUrl: string, over: AbortSignal) {
     this.#base = baseUrl.replace(/\/+$/, '');
     this.#over = over;
+    this.waits = new RateWaits(over);
   }
 
+  /** Repeats the request where the rate is exceeded, because a refused one has done nothing. */
   async send(request: Request): Promise<Reply> {
+    return await this.waits.answered(
+      () => this.sendOnce(request),
+      (reply) => reply,
+    );
+  }
+
+  /** One request, whatever the answer. */
+  async sendOnce(request: Request): Promise<Reply> {
     const asked = `${request.method} ${request.path}`;
     const signal = AbortSignal.any([this.#over, AbortSignal.timeout(requestMs)]);
     try {
@@ -51,7 +68,14 @@ export class Server {
   }
 
   /** Opens a stream of events; `frames` ends with the stream, and leaving the loop closes the connection. */
-  async stream(request: Request): Promise<{ reply: Reply; frames: AsyncGenerator<Frame> }> {
+  async stream(request: Request): Promise<Streamed> {
+    return await this.waits.answered(
+      () => this.#streamOnce(request),
+      ({ reply }) => reply,
+    );
+  }
+
+  async #streamOnce(request: Request): Promise<Streamed> {
     const asked = `${request.method} ${request.path}`;
     const closing = new AbortController();
     const signal = AbortSignal.any([this.#over, closing.signal]);
