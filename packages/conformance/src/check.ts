@@ -22,6 +22,13 @@ export interface RestartCheck {
   readonly before: (kit: Kit) => Promise<(kit: Kit, restart: Restart) => Promise<void>>;
 }
 
+/** A check in two halves: at the beginning of the run and, after all other checks, at its end. */
+export interface LaterCheck {
+  readonly id: string;
+  readonly title: string;
+  readonly before: (kit: Kit) => Promise<() => Promise<void>>;
+}
+
 export interface Restart {
   readonly startedAt: number;
 }

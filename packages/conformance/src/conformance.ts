@@ -1,5 +1,5 @@
 import { Caller, type Surroundings, type Workspace, workspacesOf } from './caller.ts';
-import { checks, checksOverRestart } from './checks/all.ts';
+import { checks, checksOverRestart, checksOverTime } from './checks/all.ts';
 import { Failure } from './failure.ts';
 import { Kit } from './kit.ts';
 import type { Options } from './options.ts';
@@ -26,6 +26,7 @@ export async function runConformance(options: Options, secrets: Secrets): Promis
   try {
     const results = await runPlan(kit, {
       checks: checks.filter(({ id }) => ids.has(id)),
+      overTime: checksOverTime.filter(({ id }) => ids.has(id)),
       overRestart: checksOverRestart.filter(({ id }) => ids.has(id)),
       restart: options.restart,
       limits: new TimeLimits(server.waits, options.timeLimitMs),

@@ -36,6 +36,13 @@ export function listAt(value: unknown, path: string): readonly unknown[] {
   return found as readonly unknown[];
 }
 
+/** Whether a member of that name is anywhere in the value. */
+export function hasMember(value: unknown, name: string): boolean {
+  if (Array.isArray(value)) return value.some((item) => hasMember(item, name));
+  if (!isRecord(value)) return false;
+  return Object.hasOwn(value, name) || Object.values(value).some((part) => hasMember(part, name));
+}
+
 /** `2026-01-15T09:30:00.123Z`: RFC 3339 in UTC. */
 const timePattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]00:00)$/;
 

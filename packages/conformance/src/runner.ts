@@ -1,6 +1,7 @@
 import { exec } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { Check, RestartCheck } from './check.ts';
+import type { Check, LaterCheck, RestartCheck } from './check.ts';
 import { Failure, NotApplicable, NotExercised } from './failure.ts';
 import type { Kit } from './kit.ts';
 import type { CheckResult } from './results.ts';
@@ -9,22 +10,26 @@ import type { TimeLimits } from './time-limits.ts';
 /** As many checks as a small service serves without others noticing (D-228). */
 const atOnce = 4;
 const restartMs = 120_000;
+/** Between the halves of a check over time, where there are few checks in between. */
+const laterMs = 3_000;
 const commandOutputMax = 500;
 
 export interface Plan {
   readonly checks: readonly Check[];
+  readonly overTime: readonly LaterCheck[];
   readonly overRestart: readonly RestartCheck[];
   /** A command that exits when the server is back. */
   readonly restart: string | undefined;
   readonly limits: TimeLimits;
 }
 
-/** Runs checks four at a time, then those over a restart, then those that have to be alone. */
+/** Runs checks four at a time, then those over a restart, then those that have to be alone; those over time are around all. */
 export async function runPlan(kit: Kit, plan: Plan): Promise<CheckResult[]> {
   const { checks, overRestart, restart, limits } = plan;
   const shared = checks.filter(({ isAlone }) => !isAlone);
   const alone = checks.filter(({ isAlone }) => isAlone);
   const run = (each: Check) => outcomeOf(each, limits, () => runOne(kit, each));
+  const finish = await beginOverTime(kit, plan);
   const results = await inParallel(shared, run);
   if (restart === undefined) {
     for (const { id, title } of overRestart) {
@@ -32,12 +37,33 @@ export async function runPlan(kit: Kit, plan: Plan): Promise<CheckResult[]> {
     }
   } else results.push(...(await runOverRestart(kit, { ...plan, restart })));
   for (const each of alone) results.push(await run(each));
-  return results;
+  return [...results, ...(await finish())];
 }
 
 async function runOne(kit: Kit, { needs, run }: Check): Promise<void> {
   if (needs.includes('owner') && !kit.hasOwner) throw new NotExercised('needs --owner-token');
   await run(kit);
+}
+
+/** Runs the first halves; the function it returns runs the second ones. */
+async function beginOverTime(
+  kit: Kit,
+  { overTime, limits }: Plan,
+): Promise<() => Promise<CheckResult[]>> {
+  const begun = await inParallel(overTime, async (each) => {
+    let after: Awaited<ReturnType<LaterCheck['before']>> | undefined;
+    const result = await outcomeOf(each, limits, async () => {
+      after = await each.before(kit);
+    });
+    return { each, result, after };
+  });
+  const begunAt = performance.now();
+  return async () => {
+    if (begun.length > 0) await pause(Math.max(0, begunAt + laterMs - performance.now()));
+    return await inParallel(begun, async ({ each, result, after }) =>
+      after === undefined ? result : await outcomeOf(each, limits, after),
+    );
+  };
 }
 
 /** All checks prepare, the command runs once, all checks look (D-230). */

@@ -10,6 +10,8 @@ import { hasStatus } from './server.ts';
 const pollMs = 50;
 const patienceMs = 45_000;
 const reconnectsMax = 100;
+/** In the stream of a run that has ended, all of which is there to be sent. */
+const quietMs = 5_000;
 
 export const terminalTypes: readonly string[] = ['run_completed', 'run_cancelled', 'error'];
 
@@ -120,6 +122,20 @@ export class Steps {
     return found;
   }
 
+  /** All frames of a run that has ended, those behind the terminal one included: reads until the service has no more. */
+  async whole(run: RunAt): Promise<Frame[]> {
+    const found: Frame[] = [];
+    for (let connects = 0; connects < reconnectsMax; connects += 1) {
+      const { reply, frames } = await this.open(run, found.at(-1)?.id);
+      if (reply.status === 204) return found;
+      hasStatus(reply, 200);
+      const more = await untilClosed(frames);
+      if (more.length === 0) return found;
+      found.push(...more);
+    }
+    throw new Failure(`${runPath(run, '/events')} has new frames after ${reconnectsMax} times`);
+  }
+
   /** Follows until an event of the type; fails if the run ends before. */
   async until(run: RunAt, type: string): Promise<Frame[]> {
     const frames = await this.follow(run, (frame) => typeOf(frame) === type);
@@ -142,6 +158,24 @@ export class Steps {
 
   async answer(sessionId: string, key: string, body: unknown): ReturnType<Caller['post']> {
     return await this.caller.post(sessionPath(sessionId, `/interactions/${key}/answer`), body);
+  }
+}
+
+/** The frames until the service closes the stream, or is silent on one that it keeps open. */
+async function untilClosed(frames: AsyncGenerator<Frame>): Promise<Frame[]> {
+  const found: Frame[] = [];
+  for (;;) {
+    const quiet = new AbortController();
+    const silence = pause(quietMs, undefined, { signal: quiet.signal }).catch(() => undefined);
+    const next = await Promise.race([frames.next(), silence]);
+    quiet.abort();
+    if (next === undefined) {
+      // Ends with the connection, which the kit closes at its end.
+      frames.return(undefined).catch(() => {});
+      return found;
+    }
+    if (next.done === true) return found;
+    found.push(next.value);
   }
 }
 

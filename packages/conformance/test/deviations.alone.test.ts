@@ -73,3 +73,165 @@ test('a service that asks for a longer wait than the kit has is reported as it a
   expect(result?.outcome).toBe('fail');
   expect(result?.checks[0]?.message).toContain('expected 200, got 429');
 });
+
+type Json = Record<string, unknown>;
+
+/** Changes the JSON of answers to requests whose method and path match. */
+function answering(pattern: RegExp, change: (body: Json) => void): Deviation {
+  return {
+    answer(answer, { method, path }) {
+      if (!pattern.test(`${method} ${path}`) || answer.status !== 200) return;
+      const body = JSON.parse(Buffer.from(answer.text, 'latin1').toString()) as Json;
+      change(body);
+      answer.text = Buffer.from(JSON.stringify(body)).toString('latin1');
+    },
+  };
+}
+
+/** Takes the unknown field out of what is sent, as a service that ignores it. */
+function ignoring(pattern: RegExp, bodyOf: (json: Json) => Json | undefined): Deviation {
+  return {
+    request({ method, path, json }) {
+      const body =
+        json !== undefined && pattern.test(`${method} ${path}`) ? bodyOf(json) : undefined;
+      if (body !== undefined) delete body['surprise'];
+      return undefined;
+    },
+  };
+}
+
+/** Forgets every key as soon as `isOld` says so. */
+function forgettingKeys(isOld: (key: string) => boolean): Deviation {
+  return {
+    request({ json }) {
+      const key = json?.['idempotency_key'];
+      if (json !== undefined && typeof key === 'string' && isOld(key))
+        delete json['idempotency_key'];
+      return undefined;
+    },
+  };
+}
+
+const interactionsOf = (body: Json) => body['interactions'] as Json[];
+const ofHarness = /^event: (?!run_started|run_c|error|message_delta|permission_|user_)/m;
+const clientOf = (body: Json) => body['client'] as Json;
+
+const deviations: Readonly<Record<string, { id: string; make: () => Deviation }>> = {
+  'a terminal event that comes twice': {
+    id: '6-r4',
+    make: () => ({
+      frame: (frame) => (/^event: (run_completed|error)$/m.test(frame) ? frame + frame : frame),
+    }),
+  },
+  'an event after the terminal one': {
+    id: '6-r4',
+    make: () => ({
+      frame: (frame) =>
+        /^event: run_cancelled$/m.test(frame)
+          ? frame + frame.replaceAll('run_cancelled', 'message_delta')
+          : frame,
+    }),
+  },
+  'a second credential for one key': {
+    id: '4.3-credential-once',
+    make: () => {
+      let count = 0;
+      return {
+        request({ method, path, headers }) {
+          if (method !== 'POST' || !path.endsWith('/credentials')) return undefined;
+          count += 1;
+          headers['idempotency-key'] = `another-key-${count}`;
+          return undefined;
+        },
+      };
+    },
+  },
+  'a second run for a key that comes again after two seconds': {
+    id: '4.2-key-later',
+    make: () => {
+      const firstAt = new Map<string, number>();
+      return forgettingKeys((key) => {
+        const first = firstAt.get(key) ?? performance.now();
+        firstAt.set(key, first);
+        return performance.now() - first > 2_000;
+      });
+    },
+  },
+  'a field inside the input that is ignored': {
+    id: '1-unknown-field',
+    make: () => ignoring(/^POST .*\/runs$/, (json) => json['input'] as Json | undefined),
+  },
+  'a field of an answer that is ignored': {
+    id: '1-unknown-field',
+    make: () => ignoring(/^POST .*\/answer$/, (json) => json),
+  },
+  'a 204 of the management API that may be stored': {
+    id: '1-no-store',
+    make: () => ({
+      answer({ status, headers }) {
+        if (status === 204) delete headers['cache-control'];
+      },
+    }),
+  },
+  'a client that is read with another secret': {
+    id: '4.3-get-client',
+    make: () =>
+      answering(/^GET .*\/m2m\/cli_/, (body) => {
+        clientOf(body)['client_secret'] = 'another';
+      }),
+  },
+  'a later response with a member for the secret': {
+    id: '2-client-secret',
+    make: () =>
+      answering(/^GET .*\/m2m\/cli_/, (body) => {
+        body['client_secret'] = null;
+      }),
+  },
+  'a one-shot that ignores its key': {
+    id: 'convoke-one-shot-key',
+    make: () => ({
+      request({ path, json }) {
+        if (path.startsWith('/v1/agents/')) delete json?.['idempotency_key'];
+        return undefined;
+      },
+    }),
+  },
+  'another input in the record of a permission': {
+    id: '6-exact-input',
+    make: () =>
+      answering(/\/interactions$/, (body) => {
+        for (const each of interactionsOf(body)) each['tool_input'] = { path: 'other.txt' };
+      }),
+  },
+  'an event of a harness without its run': {
+    id: '6-r5',
+    make: () => ({
+      frame: (frame) =>
+        ofHarness.test(frame) ? frame.replace(/"run_id":"\w+"/, '"run_id":"other"') : frame,
+    }),
+  },
+};
+
+test.each(Object.entries(deviations))('the kit sees %s', async (_, { id, make }) => {
+  const result = (await resultsBehind(make(), [id])).get(id);
+  expect(result?.outcome).toBe('fail');
+});
+
+test('what a service does not show is not applicable', async () => {
+  const bare: Deviation = {
+    ...answering(/\/interactions$/, (body) => {
+      for (const each of interactionsOf(body)) delete each['tool_input'];
+    }),
+    frame: (frame) => (ofHarness.test(frame) ? '' : frame),
+  };
+  const results = await resultsBehind(bare, ['6-exact-input', '6-r5']);
+  const outcomes = [...results.values()].map(({ outcome }) => outcome);
+  expect(outcomes).toEqual(['not applicable', 'not applicable']);
+});
+
+test('our server behind a proxy that changes nothing passes the same checks', async () => {
+  const ids = [...new Set(Object.values(deviations).map(({ id }) => id))];
+  const results = await resultsBehind({}, ids);
+  const failed = [...results.values()].filter(({ outcome }) => outcome !== 'pass');
+  expect(failed.map(({ checks }) => checks)).toEqual([]);
+});

@@ -1,6 +1,6 @@
 // D-227: what a client can see has a check, and what it cannot see has a reason.
 import { expect, test } from 'vitest';
-import { checks, checksOverRestart } from '../src/checks/all.ts';
+import { checks, checksOverRestart, checksOverTime } from '../src/checks/all.ts';
 import { isOfConvoke, requirements } from '../src/requirements/requirements.ts';
 
 const idsOf = (list: readonly { readonly id: string }[]) => new Set(list.map(({ id }) => id));
@@ -15,7 +15,7 @@ test('every requirement has an id of its own, and a section of the specification
 });
 
 test('a requirement is proved by requests, or over a restart, or has a reason', () => {
-  const [shown, restarted] = [idsOf(checks), idsOf(checksOverRestart)];
+  const [shown, restarted] = [idsOf([...checks, ...checksOverTime]), idsOf(checksOverRestart)];
   for (const { id, visible, reason } of requirements) {
     const proved = [shown.has(id), restarted.has(id), reason !== undefined];
     expect([id, ...proved]).toEqual([
@@ -29,7 +29,7 @@ test('a requirement is proved by requests, or over a restart, or has a reason', 
 
 test('every check proves a requirement that exists, with a title of its own', () => {
   const known = idsOf(requirements);
-  const all = [...checks, ...checksOverRestart];
+  const all = [...checks, ...checksOverTime, ...checksOverRestart];
   expect(all.map(({ id }) => id).filter((id) => !known.has(id))).toEqual([]);
   expect(new Set(all.map(({ title }) => title)).size).toBe(all.length);
 });

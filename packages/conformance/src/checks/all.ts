@@ -1,4 +1,4 @@
-import type { Check, RestartCheck } from '../check.ts';
+import type { Check, LaterCheck, RestartCheck } from '../check.ts';
 import { clientChecks } from './clients.ts';
 import { convokeChecks, convokeRestartChecks } from './convoke.ts';
 import { credentialChecks } from './credentials.ts';
@@ -8,6 +8,7 @@ import { fileChecks } from './files.ts';
 import { gateChecks } from './gate.ts';
 import { interactionChecks } from './interactions.ts';
 import { isolationChecks } from './isolation.ts';
+import { laterChecks } from './later.ts';
 import { limitChecks } from './limits.ts';
 import { restartChecks } from './restarts.ts';
 import { runChecks } from './runs.ts';
@@ -32,6 +33,8 @@ export const checks: readonly Check[] = [
   ...limitChecks,
   ...convokeChecks,
 ];
+
+export const checksOverTime: readonly LaterCheck[] = laterChecks;
 
 export const checksOverRestart: readonly RestartCheck[] = [
   ...restartChecks,

@@ -1,9 +1,10 @@
 // What Convoke decided where the specification is silent: `--level convoke`.
 import { slowText } from '../agents.ts';
 import { type Check, type RestartCheck, check, ownerCheck, restartCheck } from '../check.ts';
-import { ensure, excerpt, same } from '../failure.ts';
+import { ensure, excerpt, isRecord, same } from '../failure.ts';
 import { at, fill, integerAt, listAt, textAt } from '../fields.ts';
 import type { Frame } from '../frames.ts';
+import { newKey } from '../owner.ts';
 import { hasStatus } from '../server.ts';
 import { Steps, dataOf, isTerminal, runPath, sessionPath, typeOf } from '../steps.ts';
 import { textOf } from './events.ts';
@@ -47,6 +48,30 @@ export const convokeChecks: readonly Check[] = [
       'the frames',
     );
   }),
+  check(
+    'convoke-one-shot-key',
+    'a one-shot with the same key streams the same run',
+    async (kit) => {
+      const path = `/v1/agents/${kit.agentNames.echo}/runs`;
+      const key = newKey();
+      const invoke = async (prompt: string) => {
+        const body = fill(kit.dialect.run.invoke, { prompt });
+        const json = { ...(isRecord(body) ? body : {}), idempotency_key: key };
+        return await kit.app.stream({ method: 'POST', path, json });
+      };
+      const streamed = async () => {
+        const { reply, frames } = await invoke('Hello');
+        hasStatus(reply, 200, 201);
+        const raw: string[] = [];
+        for await (const frame of frames) raw.push(frame.raw);
+        return { run: reply.headers.get('x-run-id'), raw };
+      };
+      const first = await streamed();
+      ensure(first.raw.length > 0, 'the stream has no frame');
+      same(await streamed(), first, 'the run of the second request');
+      hasStatus((await invoke('Bye')).reply, 409);
+    },
+  ),
   check('convoke-same-answer', 'an answer can be repeated, but not changed', async (kit) => {
     const { at: run, frames } = await kit.seen('ask');
     const asked = frames.find((frame) => typeOf(frame) === 'user_question');

@@ -5,6 +5,7 @@ import { at, listAt, textAt, timeAt } from '../fields.ts';
 import type { Kit } from '../kit.ts';
 import { newKey } from '../owner.ts';
 import { hasStatus } from '../server.ts';
+import { hasNoSecret } from './clients.ts';
 import { waitFor } from '../steps.ts';
 
 interface Rotating {
@@ -65,16 +66,22 @@ export const credentialChecks: readonly Check[] = [
     hasStatus(await kit.owner.delete(path), 204, 202);
   }),
   ownerCheck('4.3-credential-once', 'a repeated add issues no other secret', async (kit) => {
-    const { path } = await rotating(kit);
+    const { path, firstCredential } = await rotating(kit);
     const key = newKey();
     const post = () => kit.owner.post(`${path}/credentials`, { label: 'second' }, key);
+    const idsOf = async () => {
+      const { body } = hasStatus(await kit.owner.get(path), 200);
+      return listAt(body, 'credentials').map((item) => textAt(item, 'id'));
+    };
     const first = hasStatus(await post(), 201, 200);
     const secret = kit.secrets.add(textAt(first.body, kit.dialect.credential.secret));
+    // Makes room for another one: otherwise the limit of two would refuse what the key has to.
+    hasStatus(await kit.owner.delete(`${path}/credentials/${firstCredential}`), 204, 202);
+    const before = await idsOf();
     const again = await post();
     ensure(!again.text.includes(secret), 'the second answer has the secret');
-    ensure(at(again.body, kit.dialect.credential.secret) === undefined, 'it has a secret');
-    const { body } = hasStatus(await kit.owner.get(path), 200);
-    same(listAt(body, 'credentials').length, 2, 'the number of credentials');
+    hasNoSecret(kit, again);
+    same((await idsOf()).toSorted(), before.toSorted(), 'the credentials after the second request');
     hasStatus(await kit.owner.delete(path), 204, 202);
   }),
   ownerCheck('4.3-revoke', 'a credential is revoked', async (kit) => {

@@ -1,6 +1,6 @@
 import { type Check, check } from '../check.ts';
-import { ensure, excerpt, same } from '../failure.ts';
-import { at, listAt, textAt } from '../fields.ts';
+import { ensure, excerpt, isRecord, same } from '../failure.ts';
+import { at, fill, listAt, textAt } from '../fields.ts';
 import type { Kit } from '../kit.ts';
 import { type Reply, type Request, hasStatus } from '../server.ts';
 import { runPath, sessionPath } from '../steps.ts';
@@ -28,6 +28,10 @@ async function refusals(kit: Kit): Promise<Reply[]> {
   return await Promise.all([...bad, kit.app.get(absent), kit.app.get('/v1/no-such-thing')]);
 }
 
+function surprising(body: unknown): unknown {
+  return { ...(isRecord(body) ? body : {}), surprise: true };
+}
+
 export const errorChecks: readonly Check[] = [
   check('1-json', 'responses of the application API are JSON', async (kit) => {
     const { at: run } = await kit.seen('echo');
@@ -45,6 +49,19 @@ export const errorChecks: readonly Check[] = [
     const start = { input: kit.steps.input('x'), surprise: true };
     hasStatus(await kit.app.post(sessionPath(run.sessionId, '/runs'), start), 400);
     hasStatus(await kit.app.post(runPath(run, '/cancel'), { surprise: true }), 400);
+  }),
+  check('1-unknown-field', 'unknown fields inside the input are refused', async (kit) => {
+    const path = sessionPath(await kit.openSession('echo'), '/runs');
+    const input = surprising(kit.steps.input('x'));
+    hasStatus(await kit.app.post(path, { input }), 400);
+  }),
+  check('1-unknown-field', 'unknown fields of an answer are refused', async (kit) => {
+    const run = await kit.begin('ask');
+    await kit.steps.until(run, 'user_question');
+    const key = await kit.steps.pendingKey(run.sessionId);
+    const answer = surprising(fill(kit.dialect.interaction.answer, { answer: 'red' }));
+    hasStatus(await kit.steps.answer(run.sessionId, key, answer), 400);
+    same(await kit.steps.pendingKey(run.sessionId), key, 'the pending interaction');
   }),
   check('7-error', 'every refusal has a code in error', async (kit) => {
     for (const reply of await refusals(kit)) {

@@ -1,5 +1,5 @@
 import { type Check, check } from '../check.ts';
-import { ensure, excerpt, same } from '../failure.ts';
+import { NotApplicable, ensure, excerpt, same } from '../failure.ts';
 import { at, fill, listAt, textAt } from '../fields.ts';
 import type { Kit } from '../kit.ts';
 import { hasStatus } from '../server.ts';
@@ -91,7 +91,8 @@ export const interactionChecks: readonly Check[] = [
   check('6-exact-input', 'the record of a permission shows the input of its event', async (kit) => {
     const { event, record } = await waiting(kit, 'approve');
     const shown = at(record, 'tool_input');
-    if (shown !== undefined) same(shown, event['tool_input'], 'tool_input of the record');
+    if (shown === undefined) throw new NotApplicable('the record does not show tool_input');
+    same(shown, event['tool_input'], 'tool_input of the record');
     const name = at(record, 'tool_name');
     if (name !== undefined) same(name, event['tool_name'], 'tool_name of the record');
   }),

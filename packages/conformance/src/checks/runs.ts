@@ -66,7 +66,8 @@ export const runChecks: readonly Check[] = [
   }),
   check('3-run-started', 'run_started comes first, and the run has not ended', async (kit) => {
     const run = await kit.begin('slow');
-    await kit.steps.until(run, 'run_started');
+    const frames = await kit.steps.until(run, 'run_started');
+    same(frames.length, 1, 'the number of events up to run_started');
     ensure(!(await kit.steps.hasEnded(run)), 'the run has ended');
     await kit.app.post(runPath(run, '/cancel'));
   }),

@@ -40,6 +40,7 @@ export const applicationRequirements: readonly Requirement[] = [
   must('4.2-no-files', 'Where files are unavailable, their endpoints answer 404.'),
   must('4.2-session-key', 'Creating a session again with the same key and body is safe.'),
   must('4.2-run-key', 'Starting a run again with the same key and body is safe.'),
+  must('4.2-key-later', 'A key that comes again after a while still refers to its resource.'),
   must('4.2-key-race', 'Equal requests with one key that arrive at once make one resource.'),
   must('4.2-terminal-412', 'An idempotent create that refers to a terminal session answers 412.'),
   must('4.2-lifecycle-409', 'A lifecycle conflict answers 409.'),

@@ -6,6 +6,7 @@ export const convokeRequirements: readonly Requirement[] = [
   must('convoke-nothing-after', 'After the terminal event a reader gets 204 (D-249).'),
   must('convoke-history', 'Accept: application/json returns the events as pages (D-34).'),
   must('convoke-unnamed', 'Frames without names carry the same data as named ones.'),
+  must('convoke-one-shot-key', 'A repeated key of a one-shot streams the same run again (D-27).'),
   must('convoke-same-answer', 'The same answer again succeeds, another one is a conflict (D-38).'),
   must('convoke-labels', 'A label finds the runs of its own tenant only (D-252).'),
   must('convoke-enabled', 'Enabling a client does not make tokens of before good again.'),
