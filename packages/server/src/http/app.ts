@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { limits, operationList } from '@convoke/contract';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { Refusal } from '../app/refusal.ts';
@@ -28,7 +29,7 @@ const withoutBody = {
   'transfer-encoding': undefined,
 };
 const isRouted: ReadonlySet<string> = new Set(routedMethods);
-const notHttp1 = 'The request must be HTTP/1.1 or 1.0, with one Host header at most.';
+const notHttp1 = 'The request must be HTTP/1.1 with one Host header, or HTTP/1.0 with one at most.';
 const requestIdPattern = /^[A-Za-z0-9-]{1,64}$/;
 
 /** Creates the HTTP server, with one route per declared operation. */
@@ -36,6 +37,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const { handlers, clock, ids, log, metrics } = parts;
   const declared = new DeclaredPaths(operationList.filter(parts.serves));
   const refusalAt = (url: string) => unroutedRefusal(url, { app, declared });
+  const malformed = { refusalAt, newRequestId: () => ids.next('req') };
   const app: FastifyInstance = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -53,19 +55,21 @@ export function createApp(parts: AppParts): FastifyInstance {
       headersTimeout: 15_000,
       maxHeaderSize: limits.headersMaxBytes,
       connectionsCheckingInterval: 5_000,
+      // Refused below, with a body: Node answers without one.
+      requireHostHeader: false,
     },
     genReqId: (request) => {
       const sent = request.headers['x-request-id'];
       return typeof sent === 'string' && requestIdPattern.test(sent) ? sent : ids.next('req');
     },
-    clientErrorHandler: (error, socket) => answerMalformed(error, socket, refusalAt),
+    clientErrorHandler: (error, socket) => answerMalformed(error, socket, malformed),
     frameworkErrors: (_error, request, reply) => refuse(new Refusal('not_found'), request, reply),
   });
   app.addHook('onRequest', (request, reply, done) => {
     // The operation reads the body itself, after the gate: for Fastify no request has one.
     request.headers = withoutBody;
     const { raw, method } = request;
-    if (!raw.httpVersion.startsWith('1.') || timesSent(raw.rawHeaders, 'host') > 1) {
+    if (!isHttp1(raw)) {
       refuse(new Refusal('invalid_request', { message: notHttp1 }), request, reply);
     } else if (isRouted.has(method)) done();
     // Here, because Fastify itself refuses some methods as a fault: QUERY without a media type.
@@ -97,6 +101,12 @@ export function createApp(parts: AppParts): FastifyInstance {
     app.route({ method: [...methods], url: routePattern(path), handler: refuseUnrouted });
   }
   return app;
+}
+
+/** RFC 9112 section 3.2: a request of HTTP/1.1 has exactly one Host header. */
+function isHttp1({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  const hosts = timesSent(rawHeaders, 'host');
+  return httpVersion === '1.0' ? hosts <= 1 : httpVersion.startsWith('1.') && hosts === 1;
 }
 
 /** D-201: a browser asks before a page's request. False for any other request, which no operation declares. */

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { type ErrorCode, errors } from '@convoke/contract';
 import type { Refusal } from '../app/refusal.ts';
 import { HttpRefusal } from './http-refusal.ts';
+import { baseHeaders } from './response-headers.ts';
 
 /** What Node reports of bytes that it does not take for a request. */
 interface ParseError extends Error {
@@ -12,7 +13,7 @@ interface ParseError extends Error {
 
 interface Answer {
   readonly status: string;
-  readonly headers?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly error: ErrorCode;
   readonly message: string;
 }
@@ -35,11 +36,17 @@ const answers: ReadonlyMap<string, Answer> = new Map([
   ],
 ]);
 
-/** Answers bytes that Node does not read as a request. There is no request, and so no request id. */
+export interface MalformedParts {
+  readonly refusalAt: (url: string) => Refusal;
+  /** Answers have the headers of all others, with an id of their own: what the client sent as one was not read. */
+  readonly newRequestId: () => string;
+}
+
+/** Answers bytes that Node does not read as a request. */
 export function answerMalformed(
   error: ParseError,
   socket: Socket,
-  refusalAt: (url: string) => Refusal,
+  { refusalAt, newRequestId }: MalformedParts,
 ): void {
   const isGone = error.code === 'ECONNRESET' || !socket.writable;
   // Nothing was asked. A client that picks this connection from its pool now would take an answer for that of its request.
@@ -48,11 +55,17 @@ export function answerMalformed(
     return;
   }
   const answer = answers.get(error.code ?? '') ?? toUnknownMethod(error, refusalAt) ?? notHttp;
-  const body = JSON.stringify({ error: answer.error, message: answer.message });
-  socket.end(
-    `HTTP/1.1 ${answer.status}\r\ncontent-type: application/json; charset=utf-8\r\n${answer.headers ?? ''}` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
+  const id = newRequestId();
+  const body = JSON.stringify({ error: answer.error, message: answer.message, request_id: id });
+  const headers = {
+    ...baseHeaders(undefined, id),
+    ...answer.headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${answer.status}\r\n${lines.join('')}\r\n${body}`);
 }
 
 /** RFC 9110 section 9.1: any token is a method. */
@@ -74,10 +87,9 @@ function toUnknownMethod(
   if (url === undefined) return undefined;
   const refusal = refusalAt(url);
   const { status } = errors[refusal.code];
-  const headers = refusal instanceof HttpRefusal ? Object.entries(refusal.headers) : [];
   return {
     status: `${status} ${statusTexts[status] ?? ''}`,
-    headers: headers.map(([name, value]) => `${name}: ${value}\r\n`).join(''),
+    ...(refusal instanceof HttpRefusal && { headers: refusal.headers }),
     error: refusal.code,
     message: refusal.message,
   };

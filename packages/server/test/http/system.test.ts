@@ -171,6 +171,7 @@ describe('unrouted requests are denied', () => {
 
   test.each([
     ['two Host headers (RFC 9112 section 3.2)', 'GET /healthz HTTP/1.1\r\nhost: x\r\nHost: y\r\n'],
+    ['no Host header', 'GET /healthz HTTP/1.1\r\n'],
     ['HTTP/0.9', 'GET /healthz HTTP/0.9\r\nhost: x\r\n'],
     ['HTTP/2.0', 'GET /healthz HTTP/2.0\r\nhost: x\r\n'],
   ])('%s is refused', async (_what, head) => {
@@ -178,6 +179,13 @@ describe('unrouted requests are denied', () => {
     socket.write(`${head}connection: close\r\n\r\n`);
     const answer = await readAnswer(socket);
     expect([answer.status, JSON.parse(answer.text).error]).toEqual([400, 'invalid_request']);
+    expectComplete(answer);
+  });
+
+  test('HTTP/1.0 needs no Host header', async () => {
+    const socket = await openSocket(server);
+    socket.write('GET /healthz HTTP/1.0\r\n\r\n');
+    expect((await readAnswer(socket)).status).toBe(200);
   });
 
   test('an empty id is not found', async () => {
@@ -188,15 +196,26 @@ describe('unrouted requests are denied', () => {
 
   test.each([
     ['GARBAGE\r\n\r\n', 400],
+    ['GET /healthz HTTP/1.1\r\nhost: x\r\nno colon\r\n\r\n', 400],
+    ['FOO /v1/organizations/org_x/m2m HTTP/1.1\r\nhost: x\r\n\r\n', 405],
+    ['get /nothing HTTP/1.1\r\nhost: x\r\n\r\n', 404],
     [`GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
-  ])('bytes that are not HTTP get one plain answer', async (bytes, status) => {
+  ])('bytes that Node does not take get a complete answer, too', async (bytes, status) => {
     const socket = await openSocket(server);
     socket.write(bytes);
     const answer = await readAnswer(socket);
     expect(answer.status).toBe(status);
     expect(typeof JSON.parse(answer.text).error).toBe('string');
+    expectComplete(answer);
   });
 });
+
+/** Spec §1 convention 6 and D-70: not to be stored, and with one request id in its header and in its body. */
+function expectComplete({ headers, text: body }: Awaited<ReturnType<typeof readAnswer>>): void {
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('x-request-id')).toMatch(/^req_/);
+  expect(JSON.parse(body).request_id).toBe(headers.get('x-request-id'));
+}
 
 describe('every answer', () => {
   test('carries the request id: the client’s if valid, else a new one (D-70)', async () => {
