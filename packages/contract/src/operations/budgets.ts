@@ -104,7 +104,7 @@ export const deleteBudget = defineOperation({
   path: '/v1/organizations/{organization_id}/budgets/{budget_id}',
   tag: 'Usage',
   summary: 'Delete a budget',
-  description: 'Its limits no longer apply, and its usage is reset.',
+  description: 'Its limits no longer apply, and its usage is reset. Deleting it again is 204, too.',
   caller: 'human',
   scope: byRole,
   params: ofBudget,

@@ -79,7 +79,7 @@ export const revokeInvitation = defineOperation({
   path: '/v1/organizations/{organization_id}/invitations/{invitation_id}',
   tag: 'Organizations',
   summary: 'Revoke an invitation',
-  description: 'The link stops working. An invitation that is no longer open is `not_found`.',
+  description: 'The link stops working. One that is no longer open is 204, too.',
   caller: 'human',
   scope: byRole,
   params: { ...ofOrganization, invitation_id: invitationIdSchema },

@@ -188,7 +188,7 @@ export const deleteSchedule = defineOperation({
   tag: 'Schedules',
   summary: 'Delete a schedule',
   description:
-    'Starts no further runs. Runs that it started continue, and their sessions are kept.',
+    'Starts no further runs. Runs that it started continue, and their sessions are kept. Deleting it again is 204, too.',
   caller: 'automation',
   scope: 'schedules:write',
   params: ofSchedule,

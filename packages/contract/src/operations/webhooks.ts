@@ -148,7 +148,7 @@ export const deleteWebhook = defineOperation({
   path: '/v1/webhooks/{webhook_id}',
   tag: 'Webhooks',
   summary: 'Delete a webhook',
-  description: 'Pending deliveries are discarded.',
+  description: 'Pending deliveries are discarded. Deleting it again is 204, too.',
   caller: 'automation',
   scope: 'webhooks:write',
   params: ofWebhook,

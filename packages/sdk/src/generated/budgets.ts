@@ -55,7 +55,7 @@ export class Budgets {
     });
   }
 
-  /** Delete a budget. Its limits no longer apply, and its usage is reset. */
+  /** Delete a budget. Its limits no longer apply, and its usage is reset. Deleting it again is 204, too. */
   async delete(id: string, { signal }: CallOptions = {}): Promise<void> {
     await this.#transport.json({
       method: 'DELETE',

@@ -46,7 +46,7 @@ export class Invitations {
     );
   }
 
-  /** Revoke an invitation. The link stops working. An invitation that is no longer open is `not_found`. */
+  /** Revoke an invitation. The link stops working. One that is no longer open is 204, too. */
   async revoke(id: string, { signal }: CallOptions = {}): Promise<void> {
     await this.#transport.json({
       method: 'DELETE',

@@ -38,7 +38,10 @@ export class PlainSchedules {
     });
   }
 
-  /** Delete a schedule. Starts no further runs. Runs that it started continue, and their sessions are kept. */
+  /**
+   * Delete a schedule. Starts no further runs. Runs that it started continue, and their sessions are kept. Deleting
+   * it again is 204, too.
+   */
   async delete(id: string, { signal }: CallOptions = {}): Promise<void> {
     await this.#transport.json({ method: 'DELETE', path: at`/v1/schedules/${id}`, signal });
   }

@@ -61,7 +61,7 @@ export class PlainWebhooks {
     });
   }
 
-  /** Delete a webhook. Pending deliveries are discarded. */
+  /** Delete a webhook. Pending deliveries are discarded. Deleting it again is 204, too. */
   async delete(id: string, { signal }: CallOptions = {}): Promise<void> {
     await this.#transport.json({ method: 'DELETE', path: at`/v1/webhooks/${id}`, signal });
   }

@@ -633,7 +633,8 @@ class AsyncSchedules(AsyncSchedulePreviewing):
     async def delete(self, schedule_id: str) -> None:
         """Delete a schedule.
 
-        Starts no further runs. Runs that it started continue, and their sessions are kept.
+        Starts no further runs. Runs that it started continue, and their sessions are kept. Deleting it again
+        is 204, too.
         """
         await self._json(op.DELETE_SCHEDULE, path={"schedule_id": schedule_id})
 
@@ -755,7 +756,7 @@ class AsyncWebhooks(AsyncResource):
         return record
 
     async def delete(self, webhook_id: str) -> None:
-        """Delete a webhook. Pending deliveries are discarded."""
+        """Delete a webhook. Pending deliveries are discarded. Deleting it again is 204, too."""
         await self._json(op.DELETE_WEBHOOK, path={"webhook_id": webhook_id})
 
     async def rotate(self, webhook_id: str) -> IssuedWebhook:
@@ -1092,7 +1093,10 @@ class AsyncBudgets(AsyncResource):
         return record
 
     async def delete(self, budget_id: str) -> None:
-        """Delete a budget. Its limits no longer apply, and its usage is reset."""
+        """Delete a budget.
+
+        Its limits no longer apply, and its usage is reset. Deleting it again is 204, too.
+        """
         await self._json(op.DELETE_BUDGET, path={"budget_id": budget_id})
 
 
@@ -1266,10 +1270,7 @@ class AsyncInvitations(AsyncResource):
         )
 
     async def revoke(self, invitation_id: str) -> None:
-        """Revoke an invitation.
-
-        The link stops working. An invitation that is no longer open is `not_found`.
-        """
+        """Revoke an invitation. The link stops working. One that is no longer open is 204, too."""
         await self._json(op.REVOKE_INVITATION, path={"invitation_id": invitation_id})
 
 

@@ -634,7 +634,8 @@ class Schedules(SchedulePreviewing):
     def delete(self, schedule_id: str) -> None:
         """Delete a schedule.
 
-        Starts no further runs. Runs that it started continue, and their sessions are kept.
+        Starts no further runs. Runs that it started continue, and their sessions are kept. Deleting it again
+        is 204, too.
         """
         self._json(op.DELETE_SCHEDULE, path={"schedule_id": schedule_id})
 
@@ -756,7 +757,7 @@ class Webhooks(Resource):
         return record
 
     def delete(self, webhook_id: str) -> None:
-        """Delete a webhook. Pending deliveries are discarded."""
+        """Delete a webhook. Pending deliveries are discarded. Deleting it again is 204, too."""
         self._json(op.DELETE_WEBHOOK, path={"webhook_id": webhook_id})
 
     def rotate(self, webhook_id: str) -> IssuedWebhook:
@@ -1093,7 +1094,10 @@ class Budgets(Resource):
         return record
 
     def delete(self, budget_id: str) -> None:
-        """Delete a budget. Its limits no longer apply, and its usage is reset."""
+        """Delete a budget.
+
+        Its limits no longer apply, and its usage is reset. Deleting it again is 204, too.
+        """
         self._json(op.DELETE_BUDGET, path={"budget_id": budget_id})
 
 
@@ -1267,10 +1271,7 @@ class Invitations(Resource):
         )
 
     def revoke(self, invitation_id: str) -> None:
-        """Revoke an invitation.
-
-        The link stops working. An invitation that is no longer open is `not_found`.
-        """
+        """Revoke an invitation. The link stops working. One that is no longer open is 204, too."""
         self._json(op.REVOKE_INVITATION, path={"invitation_id": invitation_id})
 
 

@@ -93,6 +93,7 @@ export function listInvitations(
   return store.read.invitations.list(organizationId, clock.now(), page);
 }
 
+/** One that is no longer open needs no revocation (D-490). */
 export async function revokeInvitation(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
   organizationId: OrganizationId,
@@ -101,7 +102,7 @@ export async function revokeInvitation(
   await store.transaction(async (tx) => {
     const now = clock.now();
     const taken = await tx.invitations.take(organizationId, id, now);
-    if (taken === undefined) return refuse('not_found');
+    if (taken === undefined) return;
     const details = { role: taken.role };
     await recordAudit(tx, {
       chain: organizationId,

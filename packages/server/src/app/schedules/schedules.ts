@@ -215,14 +215,18 @@ function changeStatus(
   });
 }
 
-/** The rows of its slots stay until their time is over: without the schedule they cannot be read. */
+/**
+ * The rows of its slots stay until their time is over: without the schedule they cannot be read. One that is not there
+ * is deleted already (D-490).
+ */
 export function deleteSchedule(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
   scope: TenantScope,
   { id, by }: Change,
 ): Promise<void> {
   return store.transaction(async (tx) => {
-    const schedule = (await tx.schedules.lock(scope, id)) ?? refuse('not_found');
+    const schedule = await tx.schedules.lock(scope, id);
+    if (schedule === undefined) return;
     await tx.schedules.remove(scope, id);
     const details = { name: schedule.name };
     await audit(tx, { schedule, action: 'schedule.delete', by, now: clock.now(), details });

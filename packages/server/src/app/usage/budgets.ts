@@ -161,13 +161,15 @@ export async function getBudget(
   return stateOf(store.read.budgets, budget, clock.now());
 }
 
+/** One that is not there is deleted already (D-490). */
 export async function deleteBudget(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
   organizationId: OrganizationId,
   { id, by }: { readonly id: string; readonly by: Actor },
 ): Promise<void> {
   await store.transaction(async (tx) => {
-    const seen = (await tx.budgets.lock(organizationId, id)) ?? refuse('not_found');
+    const seen = await tx.budgets.lock(organizationId, id);
+    if (seen === undefined) return;
     await tx.budgets.remove(id);
     await recordAudit(tx, {
       chain: organizationId,

@@ -155,14 +155,18 @@ export function rotateWebhook(
   });
 }
 
-/** Its deliveries stay until their time is over: without the webhook they are neither sent nor read. */
+/**
+ * Its deliveries stay until their time is over: without the webhook they are neither sent nor read. One that is not there
+ * is deleted already (D-490).
+ */
 export function deleteWebhook(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
   scope: TenantScope,
   { id, by }: Change,
 ): Promise<void> {
   return store.transaction(async (tx) => {
-    const webhook = (await tx.webhooks.lock(scope, id)) ?? refuse('not_found');
+    const webhook = await tx.webhooks.lock(scope, id);
+    if (webhook === undefined) return;
     await tx.webhooks.remove(scope, id);
     const now = clock.now();
     await audit(tx, { webhook, action: 'webhook.delete', by, now, details: aboutOf(webhook) });
