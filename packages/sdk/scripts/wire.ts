@@ -116,6 +116,7 @@ const sharedFiles = [
   'faces/turn.ts',
   'faces/ui-chunks.ts',
   'faces/speech.ts',
+  'faces/ui-step.ts',
   'faces/ai-sdk.ts',
 ];
 

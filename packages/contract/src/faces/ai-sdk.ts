@@ -9,7 +9,8 @@ import {
   type TurnEvent,
   type TurnItem,
 } from './turn.ts';
-import { isVoid, lastIdIn, type Speech, speechChunks, type VoidText } from './speech.ts';
+import { isVoid, type VoidText } from './speech.ts';
+import { type ShownCall, UiStep } from './ui-step.ts';
 import {
   type SpeechKind,
   type UiCall,
@@ -47,17 +48,10 @@ export interface UiStreamOptions {
   readonly usage?: () => UiUsage | undefined;
 }
 
-interface ShownCall extends UiCall {
-  /** The step that shows it. */
-  readonly step: number;
-  state: 'called' | 'asked' | 'over';
-  /** Everything that was said of it. */
-  readonly chunks: UiChunk[];
-}
-
 /**
  * Encodes the events of one run as one assistant message of the AI SDK's UI (D-203 to D-208). Give it every event from
- * the first on, once and in order. The chunks of any two streams of a run add up to the same message.
+ * the first on, once and in order. The chunks of any two streams of a run add up to the same message, however the events
+ * come in batches; in version 6, which cannot take parts back, up to copies of requests that are open.
  *
  * A message consists of steps. `sendAutomaticallyWhen` of the library looks at the last step only, and after every
  * response; so requests to a person have a step of their own, and what comes after the answers is in another one (D-206).
@@ -67,15 +61,13 @@ export class UiStream {
   readonly #options: UiStreamOptions;
   readonly #calls = new Map<string, ShownCall>();
   readonly #unseen: Set<string>;
-  /** What the current step shows, in order. */
-  #step: (Speech | ShownCall)[] = [];
-  #steps = 0;
+  readonly #out: UiChunk[] = [];
+  #step = new UiStep(0, this.#out);
   #isAsking = false;
-  #isSpeaking = false;
+  #mustAnnounce = false;
   /** The last delta of text that an earlier step shows. */
   #lastBefore = '';
   #lastId: string | undefined;
-  #out: UiChunk[] = [];
   #isOver = false;
   #mustCut = false;
 
@@ -103,25 +95,37 @@ export class UiStream {
     };
   }
 
-  take(event: TurnEvent): readonly UiChunk[] {
+  /** Say of an event whether others of its batch follow: what they may change is shown once, after the last (D-465). */
+  take(event: TurnEvent, isFollowed = false): readonly UiChunk[] {
     if (this.#isOver || this.#mustCut) return [];
     const items = this.#turn.take(event);
     this.#lastId = event.id;
     for (const item of items) this.#encode(item);
-    const chunks = this.#out;
-    this.#out = [];
     const { after } = this.#options;
     const isKnown = after === undefined ? this.#unseen.size > 0 : event.id <= after;
     for (const item of items) if (item.kind === 'ask') this.#unseen.delete(item.key);
-    if (isKnown) this.#mustCut = false;
+    if (isKnown) this.#skip();
+    else if (!isFollowed) this.#show();
+    const chunks = this.#out.splice(0);
     return isKnown && !this.#isOver ? [] : chunks;
+  }
+
+  /** The reader has what was kept back. */
+  #skip(): void {
+    this.#step.skip();
+    this.#mustAnnounce = false;
+    this.#mustCut = false;
   }
 
   /** Call it when there are no more events for now: a wait for a person ends the response, unless it is held. */
   pause(): readonly UiChunk[] {
-    if (this.#isOver || this.#options.isHeld === true || this.#turn.waiting.length === 0) return [];
+    if (this.#isOver) return [];
+    this.#show();
+    const chunks = this.#out.splice(0);
+    if (this.#options.isHeld === true || this.#turn.waiting.length === 0) return chunks;
     this.#isOver = true;
-    return [{ type: 'finish', finishReason: 'tool-calls', messageMetadata: this.metadata() }];
+    const finish = { type: 'finish', finishReason: 'tool-calls' } as const;
+    return [...chunks, { ...finish, messageMetadata: this.metadata() }];
   }
 
   /** What the message says of its run at this moment. */
@@ -176,45 +180,26 @@ export class UiStream {
   #speak(kind: SpeechKind, delta: { readonly id: string; readonly text: string }): void {
     if (delta.text === '' || (kind === 'text' && isVoid(this.#options.voids, delta.id))) return;
     this.#leaveRequests();
-    const last = this.#step.at(-1);
-    let speech = this.#isSpeaking && last !== undefined && 'deltas' in last ? last : undefined;
-    if (speech?.kind !== kind) {
-      this.#endSpeech();
-      speech = { kind, id: `${kind.slice(0, 1)}${delta.id}`, deltas: [] };
-      this.#step.push(speech);
-      this.#isSpeaking = true;
-      this.#out.push({ type: `${kind}-start`, id: speech.id });
-    }
-    speech.deltas.push({ id: delta.id, text: delta.text });
-    this.#out.push({ type: `${kind}-delta`, id: speech.id, delta: delta.text });
-  }
-
-  #endSpeech(): void {
-    const last = this.#step.at(-1);
-    if (this.#isSpeaking && last !== undefined && 'deltas' in last) {
-      this.#out.push({ type: `${last.kind}-end`, id: last.id });
-    }
-    this.#isSpeaking = false;
+    this.#step.speak(kind, delta);
   }
 
   #call({ call: id, name, input, isNew }: CallItem): void {
     if (!isNew) return;
     this.#leaveRequests();
-    this.#show({ id, name, input, isQuestion: false });
+    this.#showCall({ id, name, input, isQuestion: false });
   }
 
-  #show(shown: UiCall): ShownCall {
-    this.#endSpeech();
-    const call: ShownCall = { ...shown, step: this.#steps, state: 'called', chunks: [] };
+  #showCall(shown: UiCall): ShownCall {
+    const call: ShownCall = { ...shown, step: this.#step.number, state: 'called', chunks: [] };
     this.#calls.set(call.id, call);
-    this.#step.push(call);
+    this.#step.add(call);
     this.#say(call, inputChunk(call));
     return call;
   }
 
   #say(call: ShownCall, chunk: UiChunk): void {
-    call.chunks.push(chunk);
-    this.#out.push(chunk);
+    if (call.step === this.#step.number) this.#step.say(call, chunk);
+    else this.#out.push(chunk);
   }
 
   #result({ call: id, ok, output }: ResultItem): void {
@@ -226,12 +211,12 @@ export class UiStream {
   }
 
   #ask(ask: AskItem): void {
-    this.#endSpeech();
+    this.#step.endSpeech();
     const known = ask.about === 'permission' ? this.#calls.get(ask.call) : undefined;
     // Requests that are open at the same time share a step; those before are answered.
     if (!this.#isAsking || this.#turn.waiting.length === 1) this.#beginAsking(known);
-    const isHere = known?.step === this.#steps;
-    const call = isHere ? known : this.#show(callOf(ask));
+    const isHere = known?.step === this.#step.number;
+    const call = isHere ? known : this.#showCall(callOf(ask));
     call.state = 'asked';
     if (ask.about === 'permission') {
       const { key: approvalId, call: toolCallId } = ask;
@@ -242,11 +227,8 @@ export class UiStream {
 
   /** Takes a call that was shown before it is asked about out of its step: it belongs to the step of requests (D-206). */
   #beginAsking(known: ShownCall | undefined): void {
-    const isMoved = !this.#isSix && known !== undefined && this.#step.includes(known);
-    if (isMoved) {
-      this.#step = this.#step.filter((entry) => entry !== known);
-      this.#repeatStep();
-    }
+    const isMoved = !this.#isSix && known?.step === this.#step.number;
+    if (isMoved) this.#step.remove([known], { isTakenBack: true });
     this.#nextStep();
     this.#isAsking = true;
   }
@@ -267,23 +249,15 @@ export class UiStream {
   /** An answered question beside open requests would make the library send its message again and again (D-206). */
   #answer(call: ShownCall, outcome: JsonObject): void {
     this.#say(call, outputChunk(call, answerOf(outcome)));
-    const isOpen = (entry: Speech | ShownCall) => 'state' in entry && entry.state === 'asked';
-    const open = this.#step.filter(isOpen);
+    const open = this.#step.calls.filter(({ state }) => state === 'asked');
     if (open.length === 0) return;
-    this.#step = this.#step.filter((entry) => !isOpen(entry));
-    if (!this.#isSix) this.#repeatStep();
+    this.#step.remove(open, { isTakenBack: !this.#isSix });
     this.#nextStep();
     this.#isAsking = true;
-    for (const entry of open) {
-      if ('chunks' in entry) this.#showAgain(entry);
-    }
-  }
-
-  #showAgain(call: ShownCall): void {
-    const shown = { ...call, step: this.#steps };
-    this.#calls.set(call.id, shown);
-    this.#step.push(shown);
-    this.#out.push(...shown.chunks);
+    const moved = open.map((entry) => ({ ...entry, step: this.#step.number }));
+    for (const entry of moved) this.#calls.set(entry.id, entry);
+    // The next event may answer another question.
+    this.#step.keepBack(moved);
   }
 
   #decision(call: ShownCall, { key: approvalId }: PermissionItem, outcome: JsonObject): UiChunk {
@@ -295,9 +269,17 @@ export class UiStream {
     return typeof reason === 'string' ? { ...response, reason } : response;
   }
 
-  /** Readers of a held stream see at once which interactions are pending. */
+  /** Readers of a held stream see after each batch which interactions are pending. */
   #announce(): void {
-    if (this.#options.isHeld !== true) return;
+    this.#mustAnnounce = this.#options.isHeld === true;
+  }
+
+  /** Shows what was kept back, and says what is pending. */
+  #show(): void {
+    if (this.#isOver || this.#mustCut) return;
+    this.#step.show();
+    if (!this.#mustAnnounce) return;
+    this.#mustAnnounce = false;
     this.#out.push({ type: 'message-metadata', messageMetadata: this.metadata() });
   }
 
@@ -307,40 +289,16 @@ export class UiStream {
   }
 
   #nextStep(): void {
-    this.#endSpeech();
+    this.#step.end();
     this.#out.push({ type: 'finish-step' }, { type: 'start-step' });
-    this.#lastBefore = this.#step.reduce(
-      (last, entry) => ('deltas' in entry ? (lastIdIn(entry) ?? last) : last),
-      this.#lastBefore,
-    );
-    this.#step = [];
-    this.#steps += 1;
+    this.#lastBefore = this.#step.lastText(this.#lastBefore);
+    this.#step = new UiStep(this.#step.number + 1, this.#out);
     this.#isAsking = false;
   }
 
   #discard(from: string): void {
-    this.#endSpeech();
     if (this.#lastBefore >= from) this.#mustCut = true;
-    const hasVoid = this.#step.some(
-      (entry) => 'deltas' in entry && (lastIdIn(entry) ?? '') >= from,
-    );
-    if (!hasVoid) return;
-    this.#step = this.#step.flatMap((entry) => {
-      if (!('deltas' in entry) || entry.kind !== 'text') return [entry];
-      const deltas = entry.deltas.filter(({ id }) => id < from);
-      return deltas.length === 0 ? [] : [{ ...entry, deltas }];
-    });
-    if (this.#isSix) this.#mustCut = true;
-    this.#repeatStep();
-  }
-
-  /** Shows the current step again, as it is now. */
-  #repeatStep(): void {
-    this.#out.push({ type: 'reset-step' });
-    for (const entry of this.#step) {
-      if ('chunks' in entry) this.#out.push(...entry.chunks);
-      else this.#out.push(...speechChunks(entry));
-    }
+    if (this.#step.discard(from) && this.#isSix) this.#mustCut = true;
   }
 
   #end(end: EndItem): void {
@@ -349,8 +307,9 @@ export class UiStream {
       if (call.state === 'asked' || isLost) this.#say(call, errorChunk(call, runHasEnded));
       call.state = 'over';
     }
-    this.#endSpeech();
+    this.#step.endSpeech();
     if (this.#isAsking) this.#nextStep();
+    this.#step.show();
     this.#isOver = true;
     const messageMetadata = this.metadata(end);
     this.#out.push({ type: 'finish-step' });

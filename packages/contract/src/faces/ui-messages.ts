@@ -50,7 +50,7 @@ export function assistantMessage(
 ): UiMessage {
   const stream = new UiStream({ ...run, voids: voidTextIn(events), hasEnded: true });
   const parts: UiPart[] = [];
-  const chunks = [...events.flatMap((event) => stream.take(event)), ...stream.pause()];
+  const chunks = [...events.flatMap((event) => stream.take(event, true)), ...stream.pause()];
   for (const chunk of chunks) apply(parts, chunk);
   const end = chunks.findLast((chunk) => chunk.type === 'finish');
   const metadata = end?.messageMetadata ?? stream.metadata();

@@ -17,11 +17,16 @@ const chunkOf = (chunk: UiChunk): seven.UIMessageChunk => chunk;
 
 const run = { sessionId: 'sess_1', runId: 'run_1' };
 
-/** The chunks of a response that begins with these events known and ends with the log, or with a wait. */
-function chunksOf(events: readonly TurnEvent[], options: Partial<UiStreamOptions> = {}) {
+/** The chunks of a response that ends with the log, or with a wait. Its events come in batches of this size. */
+function chunksOf(
+  events: readonly TurnEvent[],
+  { batch = 1, ...options }: Partial<UiStreamOptions> & { readonly batch?: number } = {},
+) {
   const stream = new UiStream({ ...run, ...options });
   const chunks = [stream.start()];
-  for (const event of events) chunks.push(...stream.take(event));
+  for (const [index, event] of events.entries()) {
+    chunks.push(...stream.take(event, (index + 1) % batch !== 0));
+  }
   chunks.push(...stream.pause());
   return { chunks, stream };
 }
@@ -89,6 +94,14 @@ describe.each(runLogs())('a log of $framework: $name', ({ events, outputText }) 
     }
   });
 
+  test('is the same message in batches of any size (D-465)', async () => {
+    const whole = compared(await built(chunksOf(events, replay).chunks));
+    for (const batch of [2, 3, events.length]) {
+      const options = { ...replay, batch };
+      expect(compared(await built(chunksOf(events, options).chunks))).toEqual(whole);
+    }
+  });
+
   test('live, what is void is taken back or the connection is cut (D-207)', async () => {
     const { chunks, stream } = chunksOf(events);
     if (stream.mustCut) return;
@@ -135,6 +148,42 @@ test.each([7, 6] as const)(
     if (sdk === 7) expect(plain(assistantMessage(run, events))).toEqual(plain(message));
   },
 );
+
+/** Questions and requests that are open together, and answered while the agent goes on. */
+const busy = logOf(
+  ['run_started', {}],
+  ...[1, 2, 3].flatMap((each) => [
+    ['user_question', { interaction_key: `q${each}`, question: 'Which?' }] as const,
+    ['permission_request', { interaction_key: `p${each}`, tool_call_id: `p${each}` }] as const,
+  ]),
+  ['user_answered', { interaction_key: 'q1', answer: 'red' }],
+  said('one '),
+  ['permission_resolved', { interaction_key: 'p2', decision: 'allow' }],
+  said('void '),
+  ['run_interrupted', { reason: 'worker_lost', discard_from_event_id: '000000000011' }],
+  ['user_answered', { interaction_key: 'q3', answer: 'blue' }],
+  ['user_question', { interaction_key: 'q4', question: 'And?' }],
+  said('two '),
+  ['user_answered', { interaction_key: 'q2', answer: 'green' }],
+  ['claude.tool_result', { tool_call_id: 'p2', content: 'done' }],
+  said('three '),
+  said('four'),
+);
+
+test('questions that are answered beside open requests are the same message in batches of any size (D-465)', async () => {
+  for (let end = 2; end <= busy.length; end += 1) {
+    const events = busy.slice(0, end);
+    const whole = plain(await built(chunksOf(events).chunks));
+    for (const batch of [2, 3, 5, busy.length]) {
+      expect(plain(await built(chunksOf(events, { batch }).chunks))).toEqual(whole);
+      if (whole.parts.some((part) => 'state' in part && part.state === 'streaming')) continue;
+      const after = events.at(-1)?.id;
+      // What the reader has is not said again, though it may have been kept back in the middle of a batch.
+      const rest = await built(chunksOf(busy, { after, batch }).chunks, whole);
+      expect(plain(rest)).toEqual(plain(await built(chunksOf(busy).chunks)));
+    }
+  }
+});
 
 test('a request after an answered question sends nothing again (D-206)', async () => {
   const question = { request_id: 'q', interaction_key: 'key_2', question: 'Which?' };

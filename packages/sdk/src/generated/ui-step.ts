@@ -1,0 +1,143 @@
+// Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
+
+import { type Speech, lastIdIn, speechChunks } from './speech.ts';
+import type { SpeechKind, UiCall, UiChunk } from './ui-chunks.ts';
+
+/** A call as a message shows it. */
+export interface ShownCall extends UiCall {
+  /** The number of the step that shows it. */
+  readonly step: number;
+  state: 'called' | 'asked' | 'over';
+  /** Everything that was said of it while its step was the current one. */
+  readonly chunks: UiChunk[];
+}
+
+/**
+ * The current step of a message. What it shows can be kept back until the step or a batch of events ends: it may change
+ * until then, and requests that it repeats may be large (D-465).
+ */
+export class UiStep {
+  readonly number: number;
+  readonly #out: UiChunk[];
+  #entries: (Speech | ShownCall)[] = [];
+  #isSpeaking = false;
+  #isKeptBack = false;
+  /** The reader shows the step as it was. */
+  #isReplaced = false;
+
+  constructor(number: number, out: UiChunk[]) {
+    this.number = number;
+    this.#out = out;
+  }
+
+  get calls(): readonly ShownCall[] {
+    return this.#entries.flatMap((entry) => ('chunks' in entry ? [entry] : []));
+  }
+
+  /** The last delta of text; the given one where there is none. */
+  lastText(before: string): string {
+    const ids = this.#entries.map((entry) => ('deltas' in entry ? lastIdIn(entry) : undefined));
+    return ids.findLast((id) => id !== undefined) ?? before;
+  }
+
+  /** Adds calls without showing them yet. */
+  keepBack(calls: readonly ShownCall[]): void {
+    this.#isKeptBack = true;
+    this.#entries.push(...calls);
+  }
+
+  add(call: ShownCall): void {
+    this.endSpeech();
+    this.#entries.push(call);
+  }
+
+  say(call: ShownCall, chunk: UiChunk): void {
+    call.chunks.push(chunk);
+    this.#tell(chunk);
+  }
+
+  speak(kind: SpeechKind, { id, text }: { readonly id: string; readonly text: string }): void {
+    let speech = this.#speech();
+    if (speech?.kind !== kind) {
+      this.endSpeech();
+      speech = { kind, id: `${kind.slice(0, 1)}${id}`, deltas: [] };
+      this.#entries.push(speech);
+      this.#isSpeaking = true;
+      this.#tell({ type: `${kind}-start`, id: speech.id });
+    }
+    speech.deltas.push({ id, text });
+    this.#tell({ type: `${kind}-delta`, id: speech.id, delta: text });
+  }
+
+  endSpeech(): void {
+    const speech = this.#speech();
+    if (speech !== undefined) this.#tell({ type: `${speech.kind}-end`, id: speech.id });
+    this.#isSpeaking = false;
+  }
+
+  remove(calls: readonly ShownCall[], { isTakenBack }: { readonly isTakenBack: boolean }): void {
+    const gone = new Set<Speech | ShownCall>(calls);
+    this.#entries = this.#entries.filter((entry) => !gone.has(entry));
+    if (isTakenBack) this.#replace();
+  }
+
+  /** Takes text from this event on out; returns whether there was any. */
+  discard(from: string): boolean {
+    this.endSpeech();
+    const hasVoid = this.#entries.some(
+      (entry) => 'deltas' in entry && (lastIdIn(entry) ?? '') >= from,
+    );
+    if (!hasVoid) return false;
+    this.#entries = this.#entries.flatMap((entry) => {
+      if (!('deltas' in entry) || entry.kind !== 'text') return [entry];
+      const deltas = entry.deltas.filter(({ id }) => id < from);
+      return deltas.length === 0 ? [] : [{ ...entry, deltas }];
+    });
+    this.#replace();
+    return true;
+  }
+
+  /** Shows what was kept back. */
+  show(): void {
+    if (!this.#isKeptBack) return;
+    if (this.#isReplaced) this.#out.push({ type: 'reset-step' });
+    for (const entry of this.#entries) {
+      for (const chunk of 'chunks' in entry ? entry.chunks : speechChunks(entry)) {
+        this.#out.push(chunk);
+      }
+    }
+    // What is still being said has no end yet.
+    if (this.#speech() !== undefined) this.#out.pop();
+    this.skip();
+  }
+
+  /** The reader has what was kept back. */
+  skip(): void {
+    this.#isKeptBack = false;
+    this.#isReplaced = false;
+  }
+
+  /** Ends the step. It is never shown again, so that its chunks are no longer needed. */
+  end(): void {
+    this.endSpeech();
+    this.show();
+    for (const { chunks } of this.calls) chunks.length = 0;
+  }
+
+  /** What is being said. */
+  #speech(): Speech | undefined {
+    const last = this.#entries.at(-1);
+    return this.#isSpeaking && last !== undefined && 'deltas' in last ? last : undefined;
+  }
+
+  #tell(chunk: UiChunk): void {
+    if (!this.#isKeptBack) this.#out.push(chunk);
+  }
+
+  /** Keeps the step back, to show it again as it is then. */
+  #replace(): void {
+    // The reader has nothing of a step that was kept back before.
+    this.#isReplaced ||= !this.#isKeptBack;
+    this.#isKeptBack = true;
+  }
+}
