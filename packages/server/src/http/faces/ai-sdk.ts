@@ -151,13 +151,13 @@ async function stream(
 }
 
 function encoderOf(ui: UiStream): FaceEncoder {
-  const text = (chunks: readonly UiChunk[]) => {
-    const frames = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
-    return ui.isOver && frames !== '' ? `${frames}data: [DONE]\n\n` : frames;
-  };
+  function* text(chunks: readonly UiChunk[]) {
+    for (const chunk of chunks) yield `data: ${JSON.stringify(chunk)}\n\n`;
+    if (ui.isOver && chunks.length > 0) yield 'data: [DONE]\n\n';
+  }
   return {
     start: () => text([ui.start()]),
-    take: (event) => text(ui.take(event)),
+    take: (event, isFollowed) => text(ui.take(event, isFollowed)),
     pause: () => text(ui.pause()),
     isOver: () => ui.isOver,
     mustCut: () => ui.mustCut,

@@ -5,6 +5,7 @@ import type { RunLog } from '../../app/runs/run-log.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
 import type { RunEvent } from '../../domain/run/run-event.ts';
 import type { Run } from '../../domain/run/run.ts';
+import { nextTurn } from '../../runtime/next-turn.ts';
 import type { RawReply } from '../handler.ts';
 import type { EventStreams, StreamReader } from '../streams/event-streams.ts';
 import { Frames } from '../streams/frames.ts';
@@ -22,12 +23,16 @@ export function eventsOf(events: readonly RunEvent[]): readonly TurnEvent[] {
   return events.map(({ body }) => JSON.parse(body) as TurnEvent);
 }
 
-/** What one response of a face says. Each method returns text of the `text/event-stream` format. */
+/** Text of the `text/event-stream` format. Where it may be long, it comes frame by frame: each is made when it is written. */
+export type FaceText = string | Iterable<string>;
+
+/** What one response of a face says. */
 export interface FaceEncoder {
-  readonly start: () => string;
-  readonly take: (event: TurnEvent) => string;
+  readonly start: () => FaceText;
+  /** `isFollowed` says that more events are there: what they may change need not be said yet. */
+  readonly take: (event: TurnEvent, isFollowed: boolean) => FaceText;
   /** There are no more events for now. */
-  readonly pause: () => string;
+  readonly pause: () => FaceText;
   /** The response is complete. */
   readonly isOver: () => boolean;
   /** The reader shows what is void: its connection is cut, so that it reads everything again. */
@@ -85,24 +90,36 @@ export function sendWhole(
 
 async function followFace(
   follower: FaceFollower,
-  { run, encoder, instead, atEnd }: FaceResponse,
+  face: FaceResponse,
   { take, signal, response }: StreamReader & { readonly response: ServerResponse },
 ): Promise<void> {
-  const give = (text: string, batch = nothing) => {
-    const isDone = encoder.isOver() || encoder.mustCut();
-    const rendered = new Frames(text);
-    const busy = text === '' ? undefined : take({ ...batch, rendered, ended: encoder.isOver() });
-    return isDone ? (busy ?? Promise.resolve(true)).then(() => false) : busy;
+  const { run, encoder, atEnd } = face;
+  const isDone = () => encoder.isOver() || encoder.mustCut();
+  const write = ({ text, isLast }: Piece, batch = nothing) =>
+    take({ ...batch, rendered: new Frames(text), ended: isLast && encoder.isOver() });
+  const writeRest = async (pieces: Iterable<Piece>, busy: ReturnType<typeof write>) => {
+    if ((await busy) === false) return false;
+    for (const piece of pieces) {
+      // A reader that takes everything at once must not hold the others up.
+      await nextTurn();
+      if (signal.aborted || (await write(piece)) === false) return false;
+    }
+    return !isDone();
   };
-  const first = encoder.start();
-  const before = (instead ?? []).map(encoder.take).join('');
-  const busy = give(`${first}${before}`);
-  if (busy !== undefined && !(await busy)) return;
+  /** Writes the first piece at once: most batches have one. */
+  const give = (texts: Iterable<FaceText>, batch = nothing) => {
+    const pieces = piecesOf(texts);
+    const { value: first } = pieces.next();
+    const busy = first && write(first, batch);
+    if (first?.isLast === false) return writeRest(pieces, busy);
+    return isDone() ? (busy ?? Promise.resolve(true)).then(() => false) : busy;
+  };
+  const begun = give(beginningOf(face));
+  if (begun !== undefined && !(await begun)) return;
   const encode = (batch: EventBatch<readonly TurnEvent[]>) => {
-    const text = batch.rendered.map(encoder.take).join('');
     // A page of the past does not end with what is pending now.
     const isNow = !batch.isCut && batch.lastSeq >= run.lastSeq;
-    return give(isNow ? `${text}${encoder.pause()}` : text, batch);
+    return give(textsOf(encoder, batch.rendered, isNow), batch);
   };
   await follower.follow({
     run,
@@ -118,6 +135,44 @@ async function followFace(
   });
   // A client takes a clean end for the end of the message: without one it has lost its connection, and resumes.
   if (!encoder.isOver()) response.destroy();
+}
+
+function* beginningOf({ encoder, instead = [] }: FaceResponse): Generator<FaceText> {
+  yield encoder.start();
+  for (const event of instead) yield encoder.take(event, true);
+}
+
+function* textsOf(
+  encoder: FaceEncoder,
+  events: readonly TurnEvent[],
+  isNow: boolean,
+): Generator<FaceText> {
+  const last = events.at(-1);
+  for (const event of events) yield encoder.take(event, event !== last || !isNow);
+  if (isNow) yield encoder.pause();
+}
+
+/** What is written at once, of at least one frame. */
+interface Piece {
+  readonly text: string;
+  readonly isLast: boolean;
+}
+
+/** As much as a page of a log has, so that a reader of a face costs no more memory than one of events (D-33). */
+const pieceCharacters = 128 * 1024;
+
+function* piecesOf(texts: Iterable<FaceText>): Generator<Piece, undefined> {
+  let text = '';
+  for (const frames of texts) {
+    for (const frame of typeof frames === 'string' ? [frames] : frames) {
+      if (text !== '' && text.length + frame.length > pieceCharacters) {
+        yield { text, isLast: false };
+        text = '';
+      }
+      text += frame;
+    }
+  }
+  if (text !== '') yield { text, isLast: true };
 }
 
 /** The row of a run that has ended, read once for all readers of its last batch: the native ones wait behind this work. */
