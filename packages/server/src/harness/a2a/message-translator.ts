@@ -5,9 +5,10 @@ import {
   type TaskStatus,
   TaskState,
 } from '@a2a-js/sdk';
-import { z } from 'zod';
 import type { JsonObject } from '../../domain/json.ts';
 import type { HarnessEvent } from '../../ports/harness.ts';
+import { parsedJson } from '../parsed-json.ts';
+import { isShort } from '../shown-value.ts';
 import type { Waiting } from './state.ts';
 
 /** Artifacts of one task whose emitted length is tracked; an agent makes a handful. */
@@ -171,7 +172,7 @@ function dataOf({ content, filename, mediaType }: Part): JsonObject | undefined 
   };
   if (content.$case === 'url') return { ...about, url: content.value };
   if (content.$case === 'raw') return { ...about, size_bytes: content.value.length };
-  const value = z.json().safeParse(content.value);
-  const isFit = value.success && JSON.stringify(value.data).length <= dataCharactersMax;
-  return isFit ? { ...about, data: value.data } : { ...about, data_dropped: true };
+  const { data } = parsedJson.safeParse(content.value);
+  const isFit = data !== undefined && isShort(data, dataCharactersMax);
+  return isFit ? { ...about, data } : { ...about, data_dropped: true };
 }

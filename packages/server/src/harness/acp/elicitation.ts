@@ -10,22 +10,30 @@ import type { Answer, HarnessEvent } from '../../ports/harness.ts';
 const fieldsMax = 20;
 
 const text = z.string().nullish();
-const choice = z.looseObject({ const: z.string(), title: text, description: text });
-const field = z.looseObject({
+const choice = z.object({ const: z.string(), title: text, description: text });
+const field = z.object({
   type: z.string(),
   title: text,
   description: text,
   enum: z.array(z.string()).nullish(),
   oneOf: z.array(choice).nullish(),
   items: z
-    .looseObject({ enum: z.array(z.string()).nullish(), anyOf: z.array(choice).nullish() })
+    .object({ enum: z.array(z.string()).nullish(), anyOf: z.array(choice).nullish() })
     .nullish(),
 });
-const form = z.looseObject({
+const form = z.object({
   mode: z.literal('form'),
   message: z.string(),
-  requestedSchema: z.looseObject({ properties: z.record(z.string(), field).default({}) }),
+  requestedSchema: z.object({
+    properties: z.custom<object>(isOfFewFields).pipe(z.record(z.string(), field)).default({}),
+  }),
 });
+/** Each field may have a companion. A schema would look at all of them first. */
+function isOfFewFields(properties: unknown): boolean {
+  if (typeof properties !== 'object' || properties === null) return false;
+  return Object.keys(properties).length <= 2 * fieldsMax;
+}
+
 type Field = z.infer<typeof field>;
 type Choice = z.infer<typeof choice>;
 

@@ -58,8 +58,8 @@ function errorExcerpt(errorOutput: string): string {
 /** Agents put the reason of a JSON-RPC error into its `data`, each in its own form. */
 const details = z.union([
   z.string(),
-  z.looseObject({ message: z.string() }).transform(({ message }) => message),
-  z.looseObject({ details: z.string() }).transform((data) => data.details),
+  z.object({ message: z.string() }).transform(({ message }) => message),
+  z.object({ details: z.string() }).transform((data) => data.details),
 ]);
 
 function reasonIn(error: RequestError): string {

@@ -372,7 +372,7 @@ const noSecrets = redactor([]);
 
 /** Not yet part of the protocol, but sent by some agents. */
 const count = z.number().int().min(0);
-const usageIn = z.looseObject({
+const usageIn = z.object({
   usage: z
     .object({
       inputTokens: count,

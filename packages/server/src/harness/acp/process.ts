@@ -86,7 +86,7 @@ export class AgentProcess {
         'elicitation/create',
         async ({ params }) => (await this.#listener?.elicitation(params)) ?? { action: 'cancel' },
       )
-      .connect(messageStream(parts.child, () => this.#listener?.queue));
+      .connect(messageStream(parts, () => this.#listener?.queue));
   }
 
   get session(): string {
@@ -278,6 +278,7 @@ export class AgentProcess {
       if (error instanceof RequestError) throw requestFailure(error, method).redacted(redact);
       // The connection is closed: the process has exited, or closed its output and is unusable.
       await child.kill();
+      if (error instanceof LegFailure) throw error;
       throw exitFailure(await child.exited, child.errorOutput()).redacted(redact);
     }
   }

@@ -8,7 +8,7 @@ export const knownCost = z.strictObject({ micros: z.int().min(0), currency: z.st
 export type KnownCost = z.infer<typeof knownCost>;
 
 /** An agent may also count in units of its own, such as credits: those are no cost. */
-const reportedCost = z.looseObject({
+const reportedCost = z.object({
   amount: z.number().min(0),
   currency: z.string().regex(/^[A-Z]{3}$/),
 });

@@ -15,7 +15,7 @@ export interface SessionAnswer {
 }
 
 /** Sent by agents that predate the model as a config option. */
-const namedModel = z.looseObject({ models: z.looseObject({ currentModelId: z.string() }) });
+const namedModel = z.object({ models: z.looseObject({ currentModelId: z.string() }) });
 
 /** Name of the current model, if the agent reports it. */
 export function modelIn(answer: Pick<SessionAnswer, 'configOptions'>): string | undefined {
@@ -43,10 +43,10 @@ export function modeChange(mode: string, answer: SessionAnswer): ModeChange | un
   return { method: 'session/set_config_option', params: { configId: option.id, value: mode } };
 }
 
-const envMethod = z.looseObject({
+const envMethod = z.object({
   id: z.string(),
   type: z.literal('env_var'),
-  vars: z.array(z.looseObject({ name: z.string() })).min(1),
+  vars: z.array(z.object({ name: z.string() })).min(1),
 });
 
 /** The authentication method to use: the configured one, else the first whose variables are in the agent's env. */

@@ -1,6 +1,7 @@
 import type { ContentBlock, SessionUpdate, ToolCallUpdate } from '@agentclientprotocol/sdk';
 import type { JsonObject } from '../../domain/json.ts';
 import type { HarnessEvent } from '../../ports/harness.ts';
+import { isShort } from '../shown-value.ts';
 import { jsonOf } from './json-of.ts';
 
 /** Details beyond this are dropped: a tool's output is unlimited, and every reader of the run gets the events. */
@@ -60,9 +61,9 @@ function callOf(call: ToolCallUpdate): JsonObject {
     ...(call.rawOutput !== undefined && { raw_output: jsonOf(call.rawOutput) }),
     ...(call.content && { content: jsonOf(call.content) }),
   };
-  return JSON.stringify(details).length > detailCharactersMax
-    ? { ...known, details_dropped: true }
-    : { ...known, ...details };
+  return isShort(details, detailCharactersMax)
+    ? { ...known, ...details }
+    : { ...known, details_dropped: true };
 }
 
 /** Type and location of content; the bytes are not part of an event. */

@@ -2,6 +2,7 @@ import { type Agent, needsApproval } from '../../domain/agent.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { HarnessEvent, LegEnd } from '../../ports/harness.ts';
 import { LegFailure } from '../leg-failure.ts';
+import { isShort } from '../shown-value.ts';
 import type { MessageCalls } from './message-calls.ts';
 import { type ClaudeMessage, type ClaudeResult, toolResultsIn, toolUsesIn } from './messages.ts';
 import type { PermissionHook } from './permission-hook.ts';
@@ -184,5 +185,5 @@ function custom(name: string, data: JsonObject): HarnessEvent {
 }
 
 function withinLimit(details: Readonly<Record<string, Json>>): JsonObject {
-  return JSON.stringify(details).length > detailCharactersMax ? { details_dropped: true } : details;
+  return isShort(details, detailCharactersMax) ? details : { details_dropped: true };
 }

@@ -1,68 +1,69 @@
 import { z } from 'zod';
+import { parsedJson, parsedObject } from '../parsed-json.ts';
 
 /** The fields of SDK messages that are used; other fields and messages are ignored. */
 const parent = { parent_tool_use_id: z.string().nullish() };
-const init = z.looseObject({
+const init = z.object({
   type: z.literal('system'),
   subtype: z.literal('init'),
   session_id: z.string(),
   model: z.string(),
   tools: z.array(z.string()).default([]),
   skills: z.array(z.string()).default([]),
-  mcp_servers: z.array(z.looseObject({ name: z.string(), status: z.string() })).default([]),
+  mcp_servers: z.array(z.object({ name: z.string(), status: z.string() })).default([]),
 });
-const apiRetry = z.looseObject({
+const apiRetry = z.object({
   type: z.literal('system'),
   subtype: z.literal('api_retry'),
   attempt: z.number(),
   error_status: z.number().nullish(),
   error: z.string().default('unknown'),
 });
-const streamEvent = z.looseObject({
+const streamEvent = z.object({
   ...parent,
   type: z.literal('stream_event'),
   event: z.union([
-    z.looseObject({
+    z.object({
       type: z.literal('content_block_delta'),
-      delta: z.looseObject({ type: z.string(), text: z.string().optional() }),
+      delta: z.object({ type: z.string(), text: z.string().optional() }),
     }),
-    z.looseObject({
+    z.object({
       type: z.literal('content_block_start'),
-      content_block: z.looseObject({ type: z.string(), id: z.string().optional() }),
+      content_block: z.object({ type: z.string(), id: z.string().optional() }),
     }),
-    z.looseObject({
+    z.object({
       type: z.literal('message_start'),
-      message: z.looseObject({ model: z.string().optional() }),
+      message: z.object({ model: z.string().optional() }),
     }),
-    z.looseObject({ type: z.literal('message_stop') }),
+    z.object({ type: z.literal('message_stop') }),
   ]),
 });
-const toolUse = z.looseObject({
+const toolUse = z.object({
   type: z.literal('tool_use'),
   id: z.string(),
   name: z.string(),
-  input: z.json(),
+  input: parsedJson,
 });
-const assistant = z.looseObject({
+const assistant = z.object({
   ...parent,
   type: z.literal('assistant'),
-  message: z.looseObject({ content: z.array(z.union([toolUse, z.looseObject({})])) }),
+  message: z.object({ content: z.array(z.union([toolUse, z.object({})])) }),
 });
-const toolResult = z.looseObject({
+const toolResult = z.object({
   type: z.literal('tool_result'),
   tool_use_id: z.string(),
   is_error: z.boolean().nullish(),
-  content: z.json().optional(),
+  content: parsedJson.optional(),
 });
-const user = z.looseObject({
+const user = z.object({
   ...parent,
   type: z.literal('user'),
-  message: z.looseObject({
-    content: z.union([z.string(), z.array(z.union([toolResult, z.looseObject({})]))]),
+  message: z.object({
+    content: z.union([z.string(), z.array(z.union([toolResult, z.object({})]))]),
   }),
 });
 const count = z.number().int().min(0).default(0);
-const result = z.looseObject({
+const result = z.object({
   type: z.literal('result'),
   subtype: z.string(),
   session_id: z.string(),
@@ -72,15 +73,13 @@ const result = z.looseObject({
   stop_reason: z.string().nullish(),
   api_error_status: z.number().nullish(),
   total_cost_usd: z.number().min(0).optional().catch(undefined),
-  usage: z.looseObject({
+  usage: z.object({
     input_tokens: count,
     cache_creation_input_tokens: count,
     cache_read_input_tokens: count,
     output_tokens: count,
   }),
-  deferred_tool_use: z
-    .looseObject({ id: z.string(), name: z.string(), input: z.record(z.string(), z.json()) })
-    .optional(),
+  deferred_tool_use: z.object({ id: z.string(), name: z.string(), input: parsedObject }).optional(),
 });
 
 const known = z.union([init, apiRetry, streamEvent, assistant, user, result]);

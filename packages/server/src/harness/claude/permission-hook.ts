@@ -5,6 +5,7 @@ import type { KnownCall } from '../../domain/run/tool-call.ts';
 import type { Answer, HarnessEvent } from '../../ports/harness.ts';
 import { OpenRequests } from '../open-requests.ts';
 import type { GrantedCalls, ParkedRequest, Settled } from '../parked-requests.ts';
+import { parsedObject } from '../parsed-json.ts';
 import {
   type FinalDecision,
   type ToolCall,
@@ -19,10 +20,10 @@ import { type ClaudeSettings, toolNameOf } from './settings.ts';
 import type { Deferred } from './state.ts';
 import { parkedBy } from './unfinished.ts';
 
-const hookInput = z.looseObject({
+const hookInput = z.object({
   tool_name: z.string(),
   tool_use_id: z.string(),
-  tool_input: z.record(z.string(), z.json()),
+  tool_input: parsedObject,
   agent_id: z.string().nullish(),
 });
 type HookInput = z.infer<typeof hookInput>;

@@ -5,13 +5,13 @@ import type { Answer, HarnessEvent } from '../../ports/harness.ts';
 /** Claude's tool for asking a person. */
 export const askToolName = 'AskUserQuestion';
 
-const inputSchema = z.looseObject({
+const inputSchema = z.object({
   questions: z
     .array(
-      z.looseObject({
+      z.object({
         question: z.string().min(1),
         options: z
-          .array(z.looseObject({ label: z.string().min(1), description: z.string().nullish() }))
+          .array(z.object({ label: z.string().min(1), description: z.string().nullish() }))
           .default([]),
         multiSelect: z.boolean().default(false),
       }),

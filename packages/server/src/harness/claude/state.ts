@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { Json } from '../../domain/json.ts';
 import { parkedRequest } from '../parked-requests.ts';
+import { parsedObject } from '../parsed-json.ts';
 
 const deferred = z.strictObject({
   run: z.string(),
   id: z.string(),
   name: z.string(),
-  input: z.record(z.string(), z.json()),
+  input: parsedObject,
   /** Deferred because its server was stopping, not to ask a person. */
   isHandedOver: z.literal(true).exactOptional(),
 });

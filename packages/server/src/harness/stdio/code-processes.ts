@@ -3,7 +3,7 @@ import type { SessionId } from '@convoke/contract';
 import type { SandboxedProcess } from '../../ports/sandbox.ts';
 import { type KeepProcesses, KeptProcesses } from '../kept-processes.ts';
 import type { ProcessKeeper, ProgramNeeds } from './leg.ts';
-import { linesOf } from './lines.ts';
+import { linesOf } from '../lines.ts';
 
 /** Each takes 40 MB and more. */
 const idleMax = 8;

@@ -1,9 +1,12 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import type { Json } from '../../domain/json.ts';
+import { extentOfJson } from '../../domain/json-bounds.ts';
+import { type Json, isObject } from '../../domain/json.ts';
 import type { Harness, HarnessEvent, LegEnd } from '../../ports/harness.ts';
 import { LazyLeg } from '../lazy-leg.ts';
+import { problemOf } from '../message-bounds.ts';
+import { parsedJson } from '../parsed-json.ts';
 import { shownValue } from '../shown-value.ts';
 import { CodeProcesses } from './code-processes.ts';
 import { CompileCaches, cacheVariable } from './compile-cache.ts';
@@ -106,20 +109,22 @@ function callEvents(): (message: CallMessage) => HarnessEvent {
 
 /** The kit stores more with a result than people want to see. */
 const storedResult = z.object({
-  value: z.json().optional(),
+  value: parsedJson.optional(),
   error: z.object({ message: z.string() }).optional(),
 });
 
-/** What an adapter keeps of a tool that returned, rather than asked. */
-const returnedValue = z.strictObject({
-  convoke: z.literal('returned'),
-  value: z.json().default(null),
-});
-
 function shownOutput(text: string): Json {
+  // Only its beginning would be shown.
+  if (problemOf(extentOfJson(text)) !== undefined) return shownValue(text);
   const { value = null, error } = storedResult.safeParse(jsonOf(text)).data ?? {};
-  const { data: returned } = returnedValue.safeParse(value);
-  return shownValue(error?.message ?? (returned === undefined ? value : returned.value));
+  return shownValue(error?.message ?? returnedValue(value));
+}
+
+/** An adapter keeps a mark with the value of a tool that returned, rather than asked. */
+function returnedValue(value: Json): Json {
+  if (!isObject(value) || value['convoke'] !== 'returned') return value;
+  const { convoke: _, value: returned = null, ...more } = value;
+  return Object.keys(more).length === 0 ? returned : value;
 }
 
 function jsonOf(text: string): unknown {

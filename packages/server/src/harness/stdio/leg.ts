@@ -6,8 +6,9 @@ import type { Log } from '../../ports/log.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
 import { inBackground } from '../../runtime/in-background.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
+import { ReadingPace } from '../message-bounds.ts';
 import { agentError, endOfProgram, shownErrors } from './ending.ts';
-import { LineTooLong, linesOf } from './lines.ts';
+import { LineTooLong, linesOf } from '../lines.ts';
 import {
   type CallMessage,
   type ProgramMessage,
@@ -232,17 +233,20 @@ export class StdioLeg {
   /** Emits the program's events until its `end` event or the end of its output. */
   async *#read(child: SandboxedProcess): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
     const { lineBytesMax } = this.#program;
+    const pace = new ReadingPace(this.#parts.clock);
     let number = 0;
     try {
       for await (const line of linesOf(child.stdout, lineBytesMax)) {
         number += 1;
         const read = readLine(this.#redact(line.text), line);
+        const pause = pace.charge({ bytes: line.bytes, values: read.values });
         if (!read.ok) return agentError(`Line ${number} of the program's output: ${read.problem}.`);
         const { event } = read;
         if (event.type === 'end') return yield* this.#endOf(event);
         const problem = yield* this.#take(event);
         if (problem !== undefined) return agentError(problem);
         if (number % eventsPerTurn === 0) await nextTurn();
+        if (pause !== undefined) await pause;
       }
       return undefined;
     } catch (error) {

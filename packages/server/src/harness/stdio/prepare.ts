@@ -10,7 +10,7 @@ import { insidePlaces } from '../../sandbox/file-system-view.ts';
 import { launchOf } from './code.ts';
 import { type CompileCaches, cacheVariable } from './compile-cache.ts';
 import { endOfProgram } from './ending.ts';
-import { linesOf } from './lines.ts';
+import { linesOf } from '../lines.ts';
 import type { CodeSettings } from './settings.ts';
 import { digestSources } from './source-digest.ts';
 

@@ -1,18 +1,25 @@
 import type { RunId } from '@convoke/contract';
 import { z } from 'zod';
-import type { Json, JsonObject } from '../../domain/json.ts';
+import { type Json, type JsonObject, isObject } from '../../domain/json.ts';
+import { extentOfJson } from '../../domain/json-bounds.ts';
 import type { CallResult, KnownCall } from '../../domain/run/tool-call.ts';
 import type { Answer, HarnessEvent, LegContext, LegInput, NewCall } from '../../ports/harness.ts';
 import type { Places } from '../../ports/sandbox.ts';
+import { problemOf } from '../message-bounds.ts';
+import { parsedJson, parsedObject } from '../parsed-json.ts';
 import type { StdioSettings } from './settings.ts';
 
 /** The messages between server and program, one JSON object per line; described in `docs/guides/stdio-agents.md`. */
 
 const textMaxCharacters = 100_000;
 const optionsMax = 100;
+/** More than any message or option has. A schema walks them all before it refuses one, and a line holds 100,000. */
+const membersMax = 32;
+/** Of an error that repeats what the program wrote. */
+const problemMaxCharacters = 500;
 const ref = z.string().min(1).max(200);
 /** A checkpoint that is stored in the same transaction as what the message says (D-175). */
-const point = z.json().exactOptional();
+const point = parsedJson.exactOptional();
 const option = z.union([
   z
     .string()
@@ -20,6 +27,11 @@ const option = z.union([
     .transform((label) => ({ label })),
   z.strictObject({ label: z.string().min(1), description: z.string().exactOptional() }),
 ]);
+const options = z
+  .custom<readonly unknown[]>(areFewAndSmall, {
+    error: `must be 1 to ${optionsMax} texts or objects with label and description`,
+  })
+  .pipe(z.array(option));
 
 const eventSchemas = {
   message_delta: z.strictObject({
@@ -32,7 +44,7 @@ const eventSchemas = {
       type: z.literal('permission_request'),
       ref,
       tool_name: z.string().min(1).max(200),
-      tool_input: z.json(),
+      tool_input: parsedJson,
       tool_call_id: ref.exactOptional(),
     })
     .transform(({ type, ref: of, tool_name, tool_input, tool_call_id: id }) => ({
@@ -46,12 +58,12 @@ const eventSchemas = {
     type: z.literal('user_question'),
     ref,
     question: z.string().min(1).max(textMaxCharacters),
-    options: z.array(option).min(1).max(optionsMax).exactOptional(),
+    options: options.exactOptional(),
     multiple: z.boolean().exactOptional(),
   }),
   checkpoint: z.strictObject({
     type: z.literal('checkpoint'),
-    state: z.json(),
+    state: parsedJson,
     recovery: z.literal(true).exactOptional(),
   }),
   usage: z
@@ -89,7 +101,7 @@ const eventSchemas = {
     name: z
       .string()
       .regex(/^[a-z][a-z0-9_.-]{0,63}$/, 'must be 1 to 64 characters of a-z, 0-9, _, . and -'),
-    data: z.record(z.string(), z.json()).default({}),
+    data: parsedObject.default({}),
     point,
   }),
   end: z.union(
@@ -117,7 +129,7 @@ const eventSchemas = {
       type: z.literal('call_begin'),
       call_id: ref,
       tool_name: z.string().min(1).max(200),
-      tool_input: z.json().default({}),
+      tool_input: parsedJson.default({}),
       touches: z.enum(['workspace', 'outside', 'both']).default('both'),
       repeatable: z.boolean().default(false),
     })
@@ -160,40 +172,82 @@ export type ProgramMessage =
 
 export type CallMessage = Extract<ProgramMessage, { type: 'call_begin' | 'call_end' }>;
 
-export type ReadLine =
+export type ReadLine = {
+  /** Values of the line that were parsed. */
+  readonly values: number;
+} & (
   | { readonly ok: true; readonly event: ProgramMessage }
-  | { readonly ok: false; readonly problem: string };
+  | { readonly ok: false; readonly problem: string }
+);
 
 /**
  * A line is an event if it is a JSON object with a `type`. Every other line is text, so a program that only prints is
  * an agent too.
  */
 export function readLine(line: string, { isEnded }: { readonly isEnded: boolean }): ReadLine {
-  const message = line.trimStart().startsWith('{') ? parseObject(line) : undefined;
-  const type = message?.['type'];
+  const found = messageIn(line);
+  const { values } = found;
+  if (found.problem !== undefined) return { ok: false, values, problem: found.problem };
+  const type = found.message?.['type'];
   if (typeof type !== 'string') {
     const text = isEnded ? `${line}\n` : line;
-    return { ok: true, event: { type: 'message_delta', text: text.toWellFormed() } };
+    return { ok: true, values, event: { type: 'message_delta', text: text.toWellFormed() } };
   }
+  const read = readMessage(type, found.message);
+  if ('event' in read) return { ok: true, values, event: read.event };
+  return { ok: false, values, problem: read.problem.slice(0, problemMaxCharacters) };
+}
+
+function readMessage(
+  type: string,
+  message: JsonObject | undefined,
+): { readonly event: ProgramMessage } | { readonly problem: string } {
   if (!isEventType(type)) {
     const known = Object.keys(eventSchemas).join(', ');
-    return { ok: false, problem: `"${type.slice(0, 64)}" is not a type of event (${known})` };
+    return { problem: `"${type.slice(0, 64)}" is not a type of event (${known})` };
   }
+  if (!isSmall(message)) return { problem: `${type} has more than ${membersMax} members` };
   const schema: z.ZodType<ProgramMessage> = eventSchemas[type];
   const parsed = schema.safeParse(message);
-  if (parsed.success) return { ok: true, event: parsed.data };
+  if (parsed.success) return { event: parsed.data };
   const [issue] = parsed.error.issues;
   const where = [type, ...(issue?.path ?? [])].map(String).join('.');
-  return { ok: false, problem: `${where}: ${issue?.message ?? 'not valid'}` };
+  return { problem: `${where}: ${issue?.message ?? 'not valid'}` };
 }
 
 function isEventType(type: string): type is keyof typeof eventSchemas {
   return Object.hasOwn(eventSchemas, type);
 }
 
-function parseObject(line: string): Record<string, unknown> | undefined {
+function isSmall(value: unknown): boolean {
+  return typeof value !== 'object' || value === null || Object.keys(value).length <= membersMax;
+}
+
+function areFewAndSmall(value: unknown): value is readonly unknown[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > optionsMax) return false;
+  return value.every(isSmall);
+}
+
+interface FoundMessage {
+  readonly values: number;
+  readonly message?: JsonObject;
+  readonly problem?: string;
+}
+
+/** Looks at the extent of a line before the parser does: what is behind the parser walks every value, some of it recursively. */
+function messageIn(line: string): FoundMessage {
+  if (!line.trimStart().startsWith('{')) return { values: 1 };
+  const { values, depth } = extentOfJson(line);
+  const problem = problemOf({ values, depth: depth - 1 });
+  // A line of this extent that has no type is not worth parsing: it is text.
+  if (problem !== undefined) return line.includes('"type"') ? { values, problem } : { values };
+  const message = parsed(line);
+  return isObject(message) ? { values, message } : { values };
+}
+
+function parsed(line: string): Json | undefined {
   try {
-    return z.record(z.string(), z.unknown()).safeParse(JSON.parse(line)).data;
+    return JSON.parse(line) as Json;
   } catch {
     return undefined;
   }

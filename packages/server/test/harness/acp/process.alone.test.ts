@@ -13,6 +13,15 @@ import { acpAgent, program, sdk, steps, useAcpAgent } from './use-acp-agent.ts';
 
 const { sit, folder } = useAcpAgent();
 
+test('a message that is nested too deeply ends the leg with an error that says so', async () => {
+  const { sitting } = await sit({});
+  const input = JSON.parse(`${'{"a":'.repeat(200)}1${'}'.repeat(200)}`) as object;
+  const said = await sitting.say(steps({ say: 'before ' }, { call: 'deep', input }));
+  expect(said.text).toBe('before ');
+  const message = expect.stringContaining('it has more than 128 levels');
+  expect(said.end).toMatchObject({ outcome: 'error', code: 'agent_error', message });
+});
+
 describe('the memory of an ACP agent', () => {
   test('is kept by its process between runs, and restored from its session after the process ended', async () => {
     const { sitting, harness } = await sit({});

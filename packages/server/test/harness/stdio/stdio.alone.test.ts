@@ -5,8 +5,15 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { requireSandbox } from '../../../../../test/services.ts';
 import type { Json, JsonObject } from '../../../src/domain/json.ts';
+import { stdioHarness } from '../../../src/harness/stdio/harness.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
 import type { HarnessEvent } from '../../../src/ports/harness.ts';
-import { agentOf, problemsWith, temporaryFolder } from '../../support/agent-folders.ts';
+import {
+  agentOf,
+  problemsWith,
+  recordingLog,
+  temporaryFolder,
+} from '../../support/agent-folders.ts';
 import { type Plan, type Step, adapterSuite } from '../adapter-suite.ts';
 import { type OpenStdio, type PlayMore, openStdio, playProgram } from './leg.ts';
 
@@ -56,13 +63,17 @@ describe('a program', () => {
   afterAll(() => stdio.close());
 
   /** Runs a shell script as an agent; returns its text and its end. */
-  async function play(script: string, settings: JsonObject = {}, more: PlayMore = {}) {
+  async function play(
+    script: string,
+    settings: JsonObject = {},
+    { by = stdio, ...more }: PlayMore & { by?: OpenStdio } = {},
+  ) {
     const at = await temporaryFolder();
     await chmod(at, 0o755);
     await writeFile(join(at, 'agent.sh'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     const given = { command: ['./agent.sh'], ...settings };
     const agent = agentOf({ framework: 'stdio', folder: at, settings: given });
-    return playProgram(stdio, agent, more);
+    return playProgram(by, agent, more);
   }
 
   test('that only prints is an agent: its lines become messages', async () => {
@@ -158,6 +169,16 @@ describe('a program', () => {
       'longer than 1048576 bytes',
     ],
     [
+      'nests its data too deeply',
+      `python3 -c 'print("{\\"type\\":\\"custom\\",\\"name\\":\\"n\\",\\"data\\":{\\"a\\":"+"["*200000+"]"*200000+"}}")'`,
+      "Line 1 of the program's output: it has more than 128 levels.",
+    ],
+    [
+      'says more values than a line may have',
+      `python3 -c 'print("{\\"type\\":\\"checkpoint\\",\\"state\\":[" + "[],"*300000 + "1]}")'`,
+      "Line 1 of the program's output: it has more than 200000 values",
+    ],
+    [
       'asks without end',
       `for i in $(seq 150); do echo '{"type":"user_question","ref":"'$i'","question":"?"}'; done`,
       'asked more than 100 questions',
@@ -195,6 +216,29 @@ describe('a program', () => {
     const { text } = await play('seq 200000');
     expect(text.length).toBe(1_288_895);
     expect(text.endsWith('\n199999\n200000\n')).toBe(true);
+  });
+
+  test('that prints faster than it is read waits, and loses nothing (Y-5)', async () => {
+    const pauses: number[] = [];
+    const clock: Clock = {
+      now: () => 0,
+      after(ms, callback) {
+        pauses.push(ms);
+        setImmediate(callback);
+        return () => undefined;
+      },
+    };
+    const { sandbox } = stdio;
+    const harness = stdioHarness({ sandbox, clock, log: recordingLog() });
+    const print = 'for i in $(seq 20); do head -c 1000000 /dev/zero | tr "\\0" x; echo; done';
+    const { text, end } = await play(print, {}, { by: { ...stdio, harness } });
+    expect({ length: text.length, end }).toEqual({
+      length: 20_000_020,
+      end: { type: 'end', outcome: 'completed' },
+    });
+    // 16 MiB at once, and 4 MiB in a second from then on: three lines wait, the last one for what all three are above it.
+    expect(pauses).toHaveLength(4);
+    expect(pauses.at(-1)).toBeGreaterThan(700);
   });
 
   test('gets its secrets, and neither its output nor its errors reveal them', async () => {

@@ -7,6 +7,7 @@ export class LineTooLong extends Error {
 
 export interface Line {
   readonly text: string;
+  readonly bytes: number;
   /** False for a last line without its newline. */
   readonly isEnded: boolean;
 }
@@ -23,7 +24,7 @@ export async function* linesOf(stream: Readable, lineBytesMax: number): AsyncGen
     const whole = parts.length === 0 ? last : Buffer.concat([...parts, last]);
     parts = [];
     size = 0;
-    return whole.toString('utf8');
+    return { text: whole.toString('utf8'), bytes: whole.length };
   };
   try {
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
@@ -32,7 +33,7 @@ export async function* linesOf(stream: Readable, lineBytesMax: number): AsyncGen
         if (size + end > lineBytesMax) throw new LineTooLong();
         const line = rest.subarray(0, end);
         rest = rest.subarray(end + 1);
-        yield { text: take(line), isEnded: true };
+        yield { ...take(line), isEnded: true };
       }
       if (rest.length === 0) continue;
       size += rest.length;
@@ -40,7 +41,7 @@ export async function* linesOf(stream: Readable, lineBytesMax: number): AsyncGen
       parts.push(rest);
       rest = Buffer.alloc(0);
     }
-    if (size > 0) yield { text: take(Buffer.alloc(0)), isEnded: false };
+    if (size > 0) yield { ...take(Buffer.alloc(0)), isEnded: false };
   } finally {
     if (rest.length > 0 && stream.readable) stream.unshift(rest);
   }
