@@ -59,7 +59,7 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
   'the copy of the checkout stands for the clone': [/^git clone /, /^cd convoke$/],
   'test/readme.alone.test.ts runs it, at a terminal': [/^npx convoke invoke (demo|payer) /],
   'packages/server/test/harness/code/guide.alone.test.ts runs the agent that the reader has written':
-    [/^npx convoke invoke refunds /, /^node --test$/],
+    [/^npx convoke (invoke|agents test) (refunds|returns)\b/],
   'packages/server/test/harness/stdio/guide.alone.test.ts runs the program that the reader has written':
     [/^npx convoke agents rehearse cashier /],
   'test/cluster-guide.alone.test.ts runs it': [/^npx convoke export \| /],
@@ -68,7 +68,11 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
     /^npx @convoke\/conformance /,
     /^export CONVOKE_(BASE_URL|CLIENT_ID)=/,
   ],
-  'packages/sdk/test/generated-client.alone.test.ts runs it': [/^npx openapi-typescript /],
+  'packages/sdk/test/generated-client.alone.test.ts runs it': [
+    /^npx openapi-typescript /,
+    /^(npx tsx|node) story\.mts$/,
+  ],
+  'packages/sdk/test/webhook-guide.alone.test.ts runs it': [/^node receiver\.mjs$/],
 };
 
 /** Scripts, whose commands need each other, and the test that runs all of a page's. */

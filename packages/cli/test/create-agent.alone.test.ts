@@ -1,7 +1,6 @@
-import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openProgramFolder } from '../../../test/program-folder.ts';
 import { root } from '../../../test/repository.ts';
@@ -13,33 +12,29 @@ beforeAll(async () => {
 });
 afterAll(() => convoke.remove());
 
-test('a new agent is whole: its own test passes, and says that nothing is done twice', async () => {
-  await using folder = await openProgramFolder(root);
-  const { stdout, code } = await convoke.run(['agents', 'new', 'notes'], { cwd: folder.path });
-  expect([code, stdout]).toEqual([0, expect.stringContaining('npx convoke invoke notes')]);
-  const place = join(folder.path, 'agents/notes');
-  expect((await readdir(place)).sort()).toEqual([
-    'agent.test.ts',
-    'agent.ts',
-    'agent.yaml',
-    'package.json',
-  ]);
-  const env = { PATH: process.env['PATH'] };
-  const said = execFileSync(process.execPath, ['--test'], { cwd: place, encoding: 'utf8', env });
-  expect(said).toMatch(/pass 2\b/);
-}, 120_000);
+/** Types the command that `agents new` printed for the test of the agent. */
+async function testAsPrinted(stdout: string, cwd: string) {
+  const [, words = ''] = /^Test it:\n {2}npx convoke (.+)$/m.exec(stdout) ?? [];
+  return convoke.run(words.split(' '), { cwd });
+}
 
-test('in a folder that does not find the kit, the command that is printed tests the agent', async () => {
-  await using folder = await openProgramFolder(tmpdir());
-  const { stdout } = await convoke.run(['agents', 'new', 'notes'], { cwd: folder.path });
-  const [, command = ''] = /^ {2}(cd .+ && .+)$/m.exec(stdout) ?? [];
-  const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
-  const said = execFileSync('/bin/sh', ['-c', command], {
-    cwd: folder.path,
-    encoding: 'utf8',
-    env,
-  });
-  expect(said).toMatch(/pass 2\b/);
+test('a new agent is whole: the command that is printed tests it, wherever its folder is', async () => {
+  // The second one does not find the kit in a folder above it.
+  for (const place of [root, tmpdir()]) {
+    await using folder = await openProgramFolder(place);
+    const { stdout, code } = await convoke.run(['agents', 'new', 'notes'], { cwd: folder.path });
+    expect([code, stdout]).toEqual([0, expect.stringContaining('npx convoke invoke notes')]);
+    const files = ['agent.test.ts', 'agent.ts', 'agent.yaml', 'package.json'];
+    const own = join(folder.path, 'agents/notes');
+    expect((await readdir(own)).sort()).toEqual(files);
+    const tested = await testAsPrinted(stdout, folder.path);
+    expect([tested.code, tested.stdout]).toEqual([0, expect.stringMatching(/pass 2$/m)]);
+    // npm test, which names no agent, is typed in the agent's folder.
+    const { scripts } = JSON.parse(await readFile(join(own, 'package.json'), 'utf8'));
+    expect(scripts).toEqual({ test: 'convoke agents test' });
+    const here = await convoke.run(['agents', 'test', '--json'], { cwd: own });
+    expect([here.code, JSON.parse(here.stdout)]).toEqual([0, { ok: true, tests: 2 }]);
+  }
 }, 120_000);
 
 test('a new agent in Python is whole: the command that is printed tests it', async () => {
@@ -48,20 +43,47 @@ test('a new agent in Python is whole: the command that is printed tests it', asy
     cwd: folder.path,
   });
   expect(code).toBe(0);
-  expect((await readdir(join(folder.path, 'agents/notes'))).sort()).toEqual([
-    '.gitignore',
-    'agent.py',
-    'agent.yaml',
-    'test_agent.py',
-  ]);
-  const [, command = ''] = /^ {2}(cd .+ && .+)$/m.exec(stdout) ?? [];
-  const tested = spawnSync('/bin/sh', ['-c', command], {
-    cwd: folder.path,
-    encoding: 'utf8',
-    env: { PATH: '/usr/bin:/bin', PYTHONDONTWRITEBYTECODE: '1' },
-  });
-  expect([tested.status, tested.stderr]).toEqual([0, expect.stringMatching(/^Ran 2 tests/m)]);
+  const files = ['.gitignore', 'agent.py', 'agent.yaml', 'test_agent.py'];
+  const tested = await testAsPrinted(stdout, folder.path);
+  expect([tested.code, tested.stderr]).toEqual([0, expect.stringMatching(/^Ran 2 tests/m)]);
+  expect((await readdir(join(folder.path, 'agents/notes'))).sort()).toEqual(files);
 }, 120_000);
+
+describe('agents test is red', () => {
+  /** Tests an agent that has one more file. */
+  async function tested(files: Readonly<Record<string, string>>) {
+    await using folder = await openProgramFolder(tmpdir());
+    await mkdir(join(folder.path, 'agents/notes'), { recursive: true });
+    for (const [name, text] of Object.entries(files)) {
+      await writeFile(join(folder.path, 'agents/notes', name), text);
+    }
+    return await convoke.run(['agents', 'test', 'notes'], { cwd: folder.path });
+  }
+
+  const fails = "import { test } from 'node:test';\ntest('x', () => { throw new Error('no'); });\n";
+  const failsInPython =
+    'import unittest\nclass X(unittest.TestCase):\n  def test_x(self): self.fail("no")\n';
+
+  test.each([
+    ['where there is no test', { 'agent.ts': '' }, 'agents/notes has no test: write agent.test.ts'],
+    ['where a file has no test', { 'agent.test.ts': 'export {};' }, 'no test ran: agents/notes/ag'],
+    ['where a file in Python has none', { 'test_agent.py': '' }, 'no test ran: agents/notes/test_'],
+    ['where a test fails', { 'agent.test.ts': fails }, ''],
+    ['where a test in Python fails', { 'test_agent.py': failsInPython }, 'FAILED (failures=1)'],
+    ['where one of two languages fails', { 'a.test.js': '', 'test_a.py': failsInPython }, 'FAILED'],
+  ])('%s', async (_, files, said) => {
+    const { code, stderr } = await tested(files);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
+  });
+
+  test('where there is no agent', async () => {
+    await using folder = await openProgramFolder(tmpdir());
+    const named = await convoke.run(['agents', 'test', 'notes'], { cwd: folder.path });
+    expect([named.code, named.stderr]).toEqual([1, expect.stringContaining('there is no agent')]);
+    const here = await convoke.run(['agents', 'test'], { cwd: folder.path });
+    expect([here.code, here.stderr]).toEqual([2, expect.stringContaining('no agent.yaml')]);
+  });
+});
 
 test('an agent that exists is not replaced, and a bad name is refused', async () => {
   await using folder = await openProgramFolder(root);

@@ -19,7 +19,7 @@ test('a client that openapi-typescript generates compiles without a cast and run
   await using server = await startConvoke();
   const types = await openapiTypescript(new URL('/openapi.json', server.baseUrl));
   await writeFile(join(folder.path, 'convoke.d.ts'), astToString(types));
-  await writeFile(join(folder.path, 'story.ts'), program);
+  await writeFile(join(folder.path, 'story.mts'), program);
   await writeFile(join(folder.path, 'tsconfig.json'), JSON.stringify(settings));
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   // The compiler reports problems on its output, and then ends with an error that does not name them.
@@ -27,7 +27,7 @@ test('a client that openapi-typescript generates compiles without a cast and run
   expect(compiled.stdout).toBe('');
 
   const { baseUrl, clientId, clientSecret } = clientOf(server);
-  const { stdout } = await run(process.execPath, [join(folder.path, 'story.ts')], {
+  const { stdout } = await run(process.execPath, [join(folder.path, 'story.mts')], {
     env: {
       CONVOKE_BASE_URL: baseUrl,
       CONVOKE_CLIENT_ID: clientId,
@@ -52,5 +52,5 @@ test('a client that openapi-typescript generates compiles without a cast and run
 const settings = {
   extends: join(root, 'tsconfig.json'),
   compilerOptions: { typeRoots: [join(root, 'node_modules/@types')] },
-  include: ['story.ts'],
+  include: ['story.mts'],
 };

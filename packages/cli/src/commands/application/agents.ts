@@ -24,12 +24,13 @@ const templates: Readonly<Record<TemplateName, true>> = {
 
 export function agentsCommand(): Command {
   return new Command('agents')
-    .description('List the agents you can invoke, and write, check and rehearse your own')
+    .description('List the agents you can invoke, and write, rehearse and test your own')
     .addCommand(listAgents(), { isDefault: true })
     .addCommand(showAgent())
     .addCommand(newAgent())
     .addCommand(checkAgents())
     .addCommand(rehearseAgent())
+    .addCommand(testAgent())
     .addHelpText('after', example('agents --json'));
 }
 
@@ -113,6 +114,21 @@ function rehearseAgent(): Command {
     .action(async (name: string, prompt: string, options: RehearsalOptions, command: Command) => {
       const { rehearseInTerminal } = await import('./agents/rehearse.ts');
       await rehearseInTerminal({ ...options, name, prompt }, command);
+    });
+}
+
+function testAgent(): Command {
+  return new Command('test')
+    .description('Run the tests in the folder of one of your agents')
+    .argument('[name]', 'name of the agent; the one in this folder without it')
+    .addHelpText('after', example('agents test refunds'))
+    .addHelpText(
+      'after',
+      '\nRuns *.test.ts and *.test.js with the Node that the server uses, whatever the\nshell\'s node is, and test*.py with the Python of .venv or the system\'s. The kit\nis the server\'s, so nothing has to be installed for it.\n\nWith --json prints {"ok", "tests"} and the report to standard error. Exits with\n1 if a test failed, and if there is none.\n',
+    )
+    .action(async (name: string | undefined, _options: unknown, command: Command) => {
+      const { runTests } = await import('./agents/run-tests.ts');
+      await runTests(name, command);
     });
 }
 

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { Failure } from '../../../failure.ts';
 import { globalOptions } from '../../../options/global-options.ts';
 import { print, printJson, remark } from '../../../terminal/output.ts';
+import type { Template } from './template.ts';
 import { type TemplateName, agentTemplates } from './templates.ts';
 
 const namePattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
@@ -27,7 +28,7 @@ export async function createAgent(
     );
   }
   const folder = join(process.env['CONVOKE_AGENTS_DIR'] ?? 'agents', name);
-  const { files: filesOf, test, needs } = agentTemplates[template];
+  const { files: filesOf, test, needs }: Template = agentTemplates[template];
   const files = filesOf(name);
   await writeFiles(folder, files);
   const shown = relative(process.cwd(), folder) || '.';
@@ -48,7 +49,7 @@ export async function createAgent(
   print('With a server (npm start, or npx convoke dev), invoke it after each change:');
   print(`  npx convoke invoke ${name} "Hello" --watch`);
   print('Test it:');
-  print(`  ${test({ name, folder, shown })}`);
+  print(`  ${test?.(name) ?? `npx convoke agents test ${name}`}`);
 }
 
 /** Shows what npm says, and returns whether it could: offline, or without npm, the folder is whole all the same (D-451). */

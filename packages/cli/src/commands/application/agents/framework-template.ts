@@ -1,4 +1,3 @@
-import { nodeTest } from './kit-place.ts';
 import type { Template } from './template.ts';
 
 interface Framework {
@@ -18,12 +17,11 @@ export function frameworkTemplate({ agent, ...packages }: Framework): Template {
     name,
     private: true,
     type: 'module',
-    scripts: { test: 'node --import @convoke/agent/resolve --test agent.test.ts', bundle },
+    scripts: { test: 'convoke agents test', bundle },
     ...packages,
     devDependencies: { rolldown: '1.2.15' },
   });
   return {
-    test: (place) => nodeTest(place, 'npm test'),
     needs: { packages: true, variable: 'OPENAI_API_KEY' },
     files: (name) => ({
       'agent.yaml': `schema: 1

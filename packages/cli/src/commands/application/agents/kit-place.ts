@@ -1,17 +1,11 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
-import type { AgentPlace } from './template.ts';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
-/**
- * The command that tests an agent in JavaScript. Where Node does not find the kit from the agent's folder, the command names
- * the server's copy of it.
- */
-export function nodeTest({ folder, shown }: AgentPlace, command: string): string {
-  const preload = '@convoke/agent/resolve';
-  const isFound = placeOf(preload, resolve(folder, 'agent.ts')) !== undefined;
-  if (isFound) return `cd ${shown} && ${command}`;
-  return `cd ${shown} && node --import '${placeOf(preload, serverPlace())}' --test agent.test.ts`;
+/** The module that lets tests of an agent find the server's copy of the kit, wherever the agent's folder is. */
+export function kitPreload(): string {
+  return pathToFileURL(createRequire(serverPlace()).resolve('@convoke/agent/resolve')).href;
 }
 
 /** The folder that Python finds the kit in. */
@@ -23,13 +17,4 @@ export function pythonKit(): string {
 
 function serverPlace(): string {
   return createRequire(import.meta.url).resolve('@convoke/server');
-}
-
-/** The file of a package, as it is found from another one. */
-function placeOf(name: string, from: string): string | undefined {
-  try {
-    return createRequire(from).resolve(name);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,9 +1,7 @@
-import { relative } from 'node:path';
-import { pythonKit } from '../kit-place.ts';
-import type { AgentPlace, Template } from '../template.ts';
+import type { Template } from '../template.ts';
 
 /** An agent of one function in Python. */
-export const python: Template = { files, test };
+export const python: Template = { files };
 
 function files(name: string): Readonly<Record<string, string>> {
   return {
@@ -56,9 +54,4 @@ class Notes(unittest.TestCase):
 `,
     '.gitignore': '.venv/\n__pycache__/\n',
   };
-}
-
-/** The command names the server's copy of the kit: Python looks for none in the agent's folder. */
-function test({ folder, shown }: AgentPlace): string {
-  return `cd ${shown} && PYTHONPATH='${relative(folder, pythonKit())}' python3 -m unittest`;
 }

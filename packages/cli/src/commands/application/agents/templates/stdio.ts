@@ -3,7 +3,7 @@ import type { Template } from '../template.ts';
 /** A program that speaks the line protocol itself, to be translated into another language. */
 export const stdio: Template = {
   files,
-  test: ({ name }) => `npx convoke agents rehearse ${name} "Hello" --approve allow --kill`,
+  test: (name) => `npx convoke agents rehearse ${name} "Hello" --approve allow --kill`,
 };
 
 function files(name: string): Readonly<Record<string, string>> {

@@ -1,11 +1,9 @@
-import { nodeTest } from '../kit-place.ts';
 import type { Template } from '../template.ts';
 
 /** An agent of one function in TypeScript. */
-export const ts: Template = {
-  files,
-  test: (place) => nodeTest(place, 'node --test agent.test.ts'),
-};
+export const ts: Template = { files };
+
+const scripts = { test: 'convoke agents test' };
 
 function files(name: string): Readonly<Record<string, string>> {
   return {
@@ -51,6 +49,6 @@ test('it does nothing twice, whenever its process is lost', async () => {
   assert.deepEqual(calls.map((call) => call.name), ['count', 'write_note']);
 });
 `,
-    'package.json': `${JSON.stringify({ name, private: true, type: 'module' }, undefined, 2)}\n`,
+    'package.json': `${JSON.stringify({ name, private: true, type: 'module', scripts }, undefined, 2)}\n`,
   };
 }
