@@ -97,6 +97,9 @@ export const limits = {
 
   // Tokens and secrets (D-50, D-65)
   tokenLifetimeSeconds: 600,
+  /** D-460: token requests of one network, which many backends may share. */
+  tokenRatePerMinute: 3000,
+  tokenRateBurst: 600,
   clientSecretCharacters: 43,
   clientSecretChecksumCharacters: 6,
   secretHintCharacters: 4,
@@ -122,6 +125,9 @@ export const limits = {
   // Invitations (D-331)
   invitationsPerOrganization: 50,
   invitationDays: 7,
+  /** D-460: for operations of a person who has the link. A valid body has less than 2 KiB. */
+  invitationBodyMaxBytes: 4 * kibibyte,
+  invitationRatePerMinute: 60,
   emailMaxCharacters: 254,
   personNameMaxCharacters: 100,
   passwordMinCharacters: 12,

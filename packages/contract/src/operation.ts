@@ -47,6 +47,9 @@ export type OperationResponse = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
+/** What one network may ask for; the burst is available at once. */
+export type NetworkRate = { readonly perMinute: number; readonly burst: number };
+
 /** The method of the SDK that is generated for an operation, such as `schedules.pause`. */
 export type SdkMethod = {
   readonly method: `${string}.${string}`;
@@ -81,6 +84,11 @@ export type Operation = {
   readonly bodyRequired?: boolean;
   /** The largest JSON body, if it is not `limits.bodyMaxBytes`. */
   readonly maxBytes?: number;
+  /**
+   * For `anonymous` operations that take a body (D-460): requests of one network, counted before the body is read. A
+   * stranger can send them, so nothing else bounds the work that they cause.
+   */
+  readonly networkRate?: NetworkRate;
   /** Schema for the API description, where the exact shape depends on state of the server. */
   readonly documentedBody?: z.ZodType;
   readonly responses: Readonly<Record<number, OperationResponse>>;

@@ -3,6 +3,7 @@ import {
   type ErrorCode,
   errors,
   errorsOf,
+  limits,
   type Operation,
   operationList,
   operations,
@@ -43,6 +44,15 @@ describe('every operation', () => {
     const takesBody = operation.body !== undefined || operation.content === 'bytes';
     expect(typeof operation.bodyRequired).toBe(takesBody ? 'boolean' : 'undefined');
     if (takesBody) expect(operation.method).toMatch(/^(POST|PUT|PATCH)$/);
+  });
+
+  test.each(byId)('%s bounds what strangers send, and only that (D-460)', (_, operation) => {
+    const { caller, body, content, maxBytes, networkRate } = operation;
+    const isOpen = caller === 'anonymous' && (body !== undefined || content === 'bytes');
+    expect(networkRate !== undefined).toBe(isOpen);
+    if (!isOpen) return;
+    expect(content === 'form' || (maxBytes ?? Infinity) <= limits.formMaxBytes).toBe(true);
+    expect(errorsOf(operation).map(({ code }) => code)).toContain('rate_limited');
   });
 
   test.each(byId)('%s declares no error twice and none that is common', (_, operation) => {

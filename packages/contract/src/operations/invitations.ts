@@ -19,6 +19,12 @@ const byRole = {
 const bySecret = { unscoped: 'The secret of the invitation is the proof.' } as const;
 const ofOrganization = { organization_id: organizationIdSchema } as const;
 
+/** Secrets that one network may try: an office may share one. */
+const networkRate = {
+  perMinute: limits.invitationRatePerMinute,
+  burst: limits.invitationRatePerMinute,
+} as const;
+
 const email = text({ max: limits.emailMaxCharacters });
 const secret = text({ max: limits.nameMaxCharacters }).meta({
   description: 'The secret of the invitation: what follows the `#` of its link.',
@@ -99,6 +105,8 @@ export const readInvitation = defineOperation({
   scope: bySecret,
   body: z.strictObject({ secret }),
   bodyRequired: true,
+  maxBytes: limits.invitationBodyMaxBytes,
+  networkRate,
   responses: { 200: { description: 'The invitation.', schema: offeredInvitation } },
   errors: ['invitation_not_found', 'rate_limited', 'storage_unavailable'],
 });
@@ -115,6 +123,7 @@ export const acceptInvitation = defineOperation({
   scope: bySecret,
   body: z.strictObject({ secret }),
   bodyRequired: true,
+  maxBytes: limits.invitationBodyMaxBytes,
   responses: { 200: { description: 'The new membership.', schema: acceptedInvitation } },
   errors: ['invitation_not_found', 'invitation_for_another', 'already_member'],
 });
@@ -144,6 +153,8 @@ export const signUp = defineOperation({
       .optional(),
   }),
   bodyRequired: true,
+  maxBytes: limits.invitationBodyMaxBytes,
+  networkRate,
   responses: { 201: { description: 'The new membership.', schema: acceptedInvitation } },
   errors: [
     'not_found',

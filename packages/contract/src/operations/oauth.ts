@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../limits.ts';
 import { defineOperation } from '../operation.ts';
 import { jsonWebKeySet, serverMetadata, tokenResponse } from '../resources/token.ts';
 
@@ -50,6 +51,7 @@ export const issueToken = defineOperation({
       .optional(),
   }),
   bodyRequired: true,
+  networkRate: { perMinute: limits.tokenRatePerMinute, burst: limits.tokenRateBurst },
   responses: {
     200: {
       description: 'A token that is valid for ten minutes.',

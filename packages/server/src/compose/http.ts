@@ -12,6 +12,7 @@ import { createTokenEndpoint } from '../auth/tokens/token-endpoint.ts';
 import { type TokenExchange, createTokenExchange } from '../auth/tokens/token-exchange.ts';
 import type { Config } from '../config/config.ts';
 import type { Load } from '../execution/run-slots.ts';
+import { createNetworkLimits } from '../http/admission.ts';
 import { type AnswerCaps, AnswersUnderWay } from '../http/answers/answers-under-way.ts';
 import { createApp } from '../http/app.ts';
 import { callerAddressBehind } from '../http/caller-address.ts';
@@ -52,7 +53,6 @@ import { scopeToTenant } from '../http/tenant-scope.ts';
 import {
   apiRate,
   createRateLimit,
-  invitationReadRate,
   managementRate,
   sessionRate,
   tokenExchangeNetworkRate,
@@ -121,6 +121,7 @@ export function openHttp(
       application: createRateLimit(clock, apiRate(config.apiRatePerMinute)),
       session: createRateLimit(clock, sessionRate),
       management: createSharedRateLimit(services, managementRate(config.managementRatePerMinute)),
+      networks: createNetworkLimits(clock),
     },
     clock,
     ids,
@@ -195,7 +196,6 @@ function handlersOf(
       ...named,
       signUp: createSignUp({ ...inviting, ...passwordWork }),
       joinUrl: hasConsole ? `${baseUrl}/console/join` : undefined,
-      reads: createRateLimit(clock, invitationReadRate),
     }),
     ...auditRoutes(services, named),
     ...usageRoutes(services, { cursors }),

@@ -1,6 +1,10 @@
-import type { Operation } from '@convoke/contract';
+import { type Operation, operationList } from '@convoke/contract';
 import { refuse } from '../app/refusal.ts';
+import { refuseToken } from '../auth/tokens/token-refusal.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Allowance, RateLimit, SharedRateLimit } from '../ports/rate-limit.ts';
+import { networkOf } from '../runtime/network-of.ts';
+import { createRateLimit } from '../runtime/rate-limit.ts';
 
 /** D-68: automation clients are limited in every call, people only in calls that change something. */
 export interface RateLimits {
@@ -10,6 +14,32 @@ export interface RateLimits {
   readonly session: RateLimit;
   /** Counted by all servers together (spec §8). */
   readonly management: SharedRateLimit;
+  readonly networks: NetworkLimits;
+}
+
+/** By the id of each operation that has a rate for networks. */
+export type NetworkLimits = ReadonlyMap<string, RateLimit>;
+
+export function createNetworkLimits(clock: Clock): NetworkLimits {
+  return new Map(
+    operationList.flatMap(({ id, networkRate }: Operation) =>
+      networkRate === undefined ? [] : [[id, createRateLimit(clock, networkRate)]],
+    ),
+  );
+}
+
+/** D-460: takes a call that needs no token off the rate of its network, before its body is read. */
+export function takeFromNetwork(
+  operation: Operation,
+  address: string,
+  networks: NetworkLimits,
+): void {
+  const allowance = networks.get(operation.id)?.take(networkOf(address));
+  if (allowance === undefined || allowance.ok) return;
+  const { retryAfterSeconds } = allowance;
+  if (operation.content !== 'form') refuse('rate_limited', { retryAfterSeconds });
+  const message = 'Too many token requests from one network. Wait for the time in Retry-After.';
+  refuseToken('rate_limited', message, retryAfterSeconds);
 }
 
 interface Rates {

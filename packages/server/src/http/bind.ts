@@ -12,7 +12,7 @@ import type { Gate } from '../auth/gate.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Span, Traces } from '../ports/traces.ts';
-import { type RateLimits, takeFromRate } from './admission.ts';
+import { type RateLimits, takeFromNetwork, takeFromRate } from './admission.ts';
 import type { AnswersUnderWay } from './answers/answers-under-way.ts';
 import { abandonBody, readBody } from './bodies/body.ts';
 import type { CallerAddress } from './caller-address.ts';
@@ -167,6 +167,7 @@ async function readCall(
   const facts = { id: request.id, address: binding.callerAddress(raw), raw };
   const caller = await authorize(operation, facts, { binding, rawParams });
   if (isRead(operation)) binding.answers.admit(caller);
+  takeFromNetwork(operation, facts.address, binding.limits.networks);
   const chargeRate = await takeFromRate(operation, caller, { limits: binding.limits, headers });
   const query = readQuery(operation, request.url);
   const sent = readHeaders(operation, raw);

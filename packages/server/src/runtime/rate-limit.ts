@@ -26,9 +26,6 @@ export const sessionRate: Rate = {
 /** Failures of client authentication, per client id and address. */
 export const tokenFailureRate: Rate = { perMinute: 10, burst: 10 };
 
-/** Secrets of invitations that one network may try: an office may share one. */
-export const invitationReadRate: Rate = { perMinute: 60, burst: 60 };
-
 /** Token exchanges of the console (D-151), per person and network: each tab needs one in nine minutes and tenant. */
 export const tokenExchangeRate: Rate = { perMinute: 60, burst: 60 };
 /** The same from one network: an office may share one address. */

@@ -9,8 +9,6 @@ import {
 } from '../../app/people/invitations.ts';
 import { refuse } from '../../app/refusal.ts';
 import type { SignUp } from '../../auth/sign-in/sign-up.ts';
-import type { RateLimit } from '../../ports/rate-limit.ts';
-import { networkOf } from '../../runtime/network-of.ts';
 import { actorOf } from '../actor.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
@@ -35,13 +33,11 @@ export interface InvitationParts {
   readonly signUp: SignUp;
   /** Where a person opens an invitation; undefined without the console. */
   readonly joinUrl: string | undefined;
-  /** Secrets that one network may try. */
-  readonly reads: RateLimit;
 }
 
 export function invitationRoutes(
   services: InvitationServices,
-  { cursors, actorNames, signUp, joinUrl, reads }: InvitationParts,
+  { cursors, actorNames, signUp, joinUrl }: InvitationParts,
 ): Handlers<InvitationOperations> {
   return {
     async create_invitation({ caller, headers, body, request, chargeRate }) {
@@ -74,9 +70,7 @@ export function invitationRoutes(
       return { status: 204, body: undefined };
     },
 
-    async read_invitation({ body, request }) {
-      const { ok, retryAfterSeconds } = reads.take(networkOf(request.address));
-      if (!ok) return refuse('rate_limited', { retryAfterSeconds });
+    async read_invitation({ body }) {
       const offered = await readInvitation(services, body.secret);
       return { status: 200, body: offeredInvitationView(offered) };
     },
