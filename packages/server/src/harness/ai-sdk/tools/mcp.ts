@@ -11,6 +11,7 @@ import {
   shortened,
   succeeded,
 } from './agent-tool.ts';
+import { fetchAnswers } from './mcp-answers.ts';
 import { fetchWithCallKey, underCallKey } from './mcp-call-key.ts';
 import { SandboxedTransport } from './mcp-transport.ts';
 
@@ -76,7 +77,8 @@ function reasonIn(errorOutput: string): string | undefined {
 function remoteTransport(server: McpServer) {
   if (!('url' in server)) throw new Error('not a remote server');
   const { type, url, headers } = server;
-  return { type, url, headers, redirect: 'error' as const, fetch: fetchWithCallKey };
+  const fetch = fetchAnswers(type, fetchWithCallKey);
+  return { type, url, headers, redirect: 'error' as const, fetch };
 }
 
 async function toolsOf(
