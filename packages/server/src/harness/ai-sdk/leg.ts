@@ -77,6 +77,8 @@ export async function* runLeg(
   }
   let end: LegEnd;
   try {
+    for (const server of toolSet.serversWithoutTools)
+      yield { type: 'custom', name: 'mcp_server_without_tools', data: { server } };
     const leg = new ConversationLeg(context, toolSet);
     end = yield* leg.run(input, memory === 'unreadable' ? undefined : memory);
   } finally {

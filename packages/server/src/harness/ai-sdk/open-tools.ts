@@ -26,6 +26,8 @@ export interface ToolSet {
   readonly signal: AbortSignal;
   readonly limits: { readonly retries: number; readonly silenceMs: number };
   readonly isYielding: () => boolean;
+  /** MCP servers that offer no tools. */
+  readonly serversWithoutTools: readonly string[];
   /** Removes every secret of the leg from a text. */
   redact(text: string): string;
   close(): Promise<void>;
@@ -68,6 +70,7 @@ export async function openTools(
       signal,
       limits: { retries, silenceMs },
       isYielding: parts.isYielding,
+      serversWithoutTools: connections.filter(({ hasTools }) => !hasTools).map(({ name }) => name),
       redact: (text) => references.redact(text),
       close,
     };

@@ -175,3 +175,77 @@ describe('a stream of an MCP server that ends before its answer', () => {
     expect(results).toMatchObject([{ ok: false, output: inDoubt }]);
   });
 });
+
+test('a server without tools gives none, and the log says so (D-486)', async () => {
+  const { url } = await startMcpServer(({ message, response }) => {
+    if (message.method !== 'initialize') return false;
+    const { protocolVersion } = message.params ?? {};
+    const result = {
+      protocolVersion,
+      capabilities: { prompts: {} },
+      serverInfo: { name: 'shop', version: '1' },
+    };
+    sendJson(response, { jsonrpc: '2.0', id: message.id, result });
+    return true;
+  });
+  const { record, log } = await called(url, 'http', '@@ say hello');
+  expect(record).toMatchObject({ status: 'completed', output_text: 'hello' });
+  expect(log).toContainEqual(
+    expect.objectContaining({
+      type: 'ai-sdk.mcp_server_without_tools',
+      data: expect.objectContaining({ server: 'shop' }),
+    }),
+  );
+});
+
+const refused = (supported: readonly string[]) => ({
+  error: { code: -32_022, message: 'Unsupported protocol version', data: { supported } },
+});
+
+describe('a server that refuses the version of the protocol and names others (D-486)', () => {
+  test('is asked again with one of them', async () => {
+    const asked: string[] = [];
+    const { url } = await startMcpServer(({ message, response }) => {
+      asked.push(message.method);
+      if (message.method !== 'server/discover') return false;
+      const body = { jsonrpc: '2.0', id: message.id, ...refused(['2024-11-05', '2025-06-18']) };
+      sendJson(response, body, 400);
+      return true;
+    });
+    const { results } = await called(url);
+    expect(results).toMatchObject([{ ok: true, output: 'paid' }]);
+    expect(asked.filter((method) => method === 'server/discover')).toHaveLength(1);
+  });
+
+  test('is asked once more with the same, if it names that', async () => {
+    let asked = 0;
+    const { url } = await startMcpServer(({ message, response }) => {
+      if (message.id === undefined || message.method === 'GET') return false;
+      if (message.method === 'server/discover') asked += 1;
+      const isFirst = message.method === 'server/discover' && asked === 1;
+      const known = answerTo(message) as { readonly result?: object };
+      const discovered = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
+      const result = { resultType: 'complete', ...discovered, ...known.result };
+      const body = isFirst ? refused(['2026-07-28']) : { result };
+      sendJson(response, { jsonrpc: '2.0', id: message.id, ...body }, isFirst ? 400 : 200);
+      return true;
+    });
+    const { results } = await called(url);
+    expect(results).toMatchObject([{ ok: true, output: 'paid' }]);
+    expect(asked).toBe(2);
+  });
+
+  test('is not asked again if it knows none of ours', async () => {
+    const { url } = await startMcpServer(({ message, response }) => {
+      if (message.method !== 'server/discover') return false;
+      sendJson(response, { jsonrpc: '2.0', id: message.id, ...refused(['2031-01-01']) }, 400);
+      return true;
+    });
+    const { record } = await called(url);
+    expect(record).toMatchObject({
+      status: 'failed',
+      error_code: 'agent_error',
+      error_message: 'The MCP server shop is not available: Unsupported protocol version',
+    });
+  });
+});

@@ -1,4 +1,9 @@
-import { type CallToolResult, type MCPClient, createMCPClient } from '@ai-sdk/mcp';
+import {
+  type CallToolResult,
+  type MCPClient,
+  type MCPClientConfig,
+  createMCPClient,
+} from '@ai-sdk/mcp';
 import { type JSONSchema7, jsonSchema } from 'ai';
 import { z } from 'zod';
 import type { McpServer } from '../../../agents/mcp-servers.ts';
@@ -33,6 +38,10 @@ export interface McpTarget {
 }
 
 export interface McpConnection {
+  /** The name of the server. */
+  readonly name: string;
+  /** Whether the server says that it has tools. */
+  readonly hasTools: boolean;
   readonly tools: readonly AgentTool[];
   close(): Promise<void>;
 }
@@ -44,21 +53,32 @@ export class McpUnavailable extends Error {
 
 export async function connectMcp(target: McpTarget, signal: AbortSignal): Promise<McpConnection> {
   const { name, server } = target;
-  const local =
-    'url' in server
-      ? undefined
-      : new SandboxedTransport(() => target.spawn([server.command, ...server.args], server.env));
-  try {
-    const client = await createMCPClient({
-      transport: local ?? remoteTransport(server),
+  let local: SandboxedTransport | undefined;
+  const open = (transport: MCPClientConfig['transport'], isLegacy: boolean) =>
+    createMCPClient({
+      transport,
       initializationOptions: { signal, timeout: connectMs },
       clientName: 'convoke',
       // A repeated call might be executed twice, and an approval is for one call.
       maxRetries: 0,
       // When a server fails between calls, the next call reports it.
       onUncaughtError: () => undefined,
+      protocolVersionDiscovery: !isLegacy,
     });
-    return { tools: await toolsOf(target, client, signal), close: () => client.close() };
+  const connect = (isLegacy: boolean) => {
+    if ('url' in server) return open(remoteTransport(server), isLegacy);
+    local = new SandboxedTransport(() =>
+      target.spawn([server.command, ...server.args], server.env),
+    );
+    return open(local, isLegacy);
+  };
+  try {
+    const client = await connect(false).catch((error: unknown) => {
+      const era = eraAfter(error);
+      if (era === undefined) throw error;
+      return connect(era === 'legacy');
+    });
+    return await connectionOf(target, client, signal);
   } catch (error) {
     await local?.close();
     if (error instanceof SandboxUnavailable) throw error;
@@ -74,11 +94,40 @@ function reasonIn(errorOutput: string): string | undefined {
   return lines.find((line) => /\berror|cannot|not found|denied/i.test(line)) ?? lines.at(-1);
 }
 
-function remoteTransport(server: McpServer) {
-  if (!('url' in server)) throw new Error('not a remote server');
-  const { type, url, headers } = server;
+function remoteTransport({ type, url, headers }: Extract<McpServer, { readonly url: string }>) {
   const fetch = fetchAnswers(type, fetchWithCallKey);
   return { type, url, headers, redirect: 'error' as const, fetch };
+}
+
+const versionRefusal = z.looseObject({
+  code: z.literal(-32_022),
+  data: z.looseObject({ supported: z.array(z.string()) }),
+});
+/** The versions of the protocol in which a client introduces itself first; later ones have no such step. */
+const legacyVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+const modernVersion = '2026-07-28';
+
+/** How to try again with a server that refused the version of the protocol and named those that it knows (D-486). */
+function eraAfter(error: unknown): 'modern' | 'legacy' | undefined {
+  const supported = versionRefusal.safeParse(error).data?.data.supported ?? [];
+  if (supported.includes(modernVersion)) return 'modern';
+  return supported.some((version) => legacyVersions.includes(version)) ? 'legacy' : undefined;
+}
+
+/** Tools are optional in the protocol: a server may offer something else only (D-486). */
+async function connectionOf(
+  target: McpTarget,
+  client: MCPClient,
+  signal: AbortSignal,
+): Promise<McpConnection> {
+  const hasTools = client.initializeResult.capabilities.tools !== undefined;
+  try {
+    const tools = hasTools ? await toolsOf(target, client, signal) : [];
+    return { name: target.name, hasTools, tools, close: () => client.close() };
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
 }
 
 async function toolsOf(
