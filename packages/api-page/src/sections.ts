@@ -44,7 +44,7 @@ export function conventions(document: OpenApiDocument): Html {
 <dt>Ids and times</dt><dd>Ids are opaque: store them unchanged. Times are RFC 3339 in UTC with milliseconds.</dd>
 <dt>Errors</dt><dd>Every error response is <code>{"error", "message"?, "request_id"}</code>. Decide by <a href="#errors">the code</a>; the message is for people.</dd>
 <dt>Lists</dt><dd>Pages hold ${pageMin} to ${pageMax} items, ${pageDefault} unless you set <code>limit</code> (${pageMax} for workspaces and tenants). Pass <code>next_cursor</code> back as <code>cursor</code>; the last page has no <code>next_cursor</code>.</dd>
-<dt>Retries</dt><dd>Retry a create only with the same key and the same body. The response is then the first one, with <code>Idempotency-Replayed: true</code>; where the first one had the secret of a client, it is 409 <a href="#error-secret_already_issued">secret_already_issued</a> with the ids. The key is the field <code>idempotency_key</code>, the header <code>Idempotency-Key</code>, or the same in both.</dd>
+<dt>Retries</dt><dd>Retry a create only with the same key and the same body. The response is then the first one, with <code>Idempotency-Replayed: true</code>; where the first one had a secret (of a client, a credential, a webhook or an invitation), it is 409 <a href="#error-secret_already_issued">secret_already_issued</a> with the ids. The key is the field <code>idempotency_key</code>, the header <code>Idempotency-Key</code>, or the same in both.</dd>
 </dl>
 <h3 id="selectors">Organization and tenant headers${anchorLink('selectors')}</h3>
 <p>Every call of the application API except <a href="#list_workspaces">list_workspaces</a> names its organization and tenant. The headers select from the access of the token; they never extend it.</p>

@@ -16,7 +16,7 @@ const scopes = [
 
 export function WebhookForm(props: {
   readonly onClose: () => void;
-  readonly onCreated: (secret: string | undefined) => void;
+  readonly onCreated: (secret: string) => void;
 }): JSX.Element {
   const { client, tenantId, ...scope } = useTenant();
   const tenant = { client, tenantId, ...scope };

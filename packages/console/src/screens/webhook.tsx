@@ -60,7 +60,7 @@ function WebhookHeading(props: {
   useTitle(webhook.url);
   const rotate = useAction(async () => {
     const issued = await client.webhooks.rotate(webhook.id);
-    secret.show(issued.secret === undefined ? undefined : { secret: issued.secret });
+    secret.show({ secret: issued.secret });
     onChange(issued.webhook);
   });
   const check = useAction(async () => {

@@ -45,7 +45,7 @@ export function WebhooksScreen(): JSX.Element {
           <WebhookForm
             onClose={close}
             onCreated={(issued) => {
-              secret.show(issued === undefined ? undefined : { secret: issued });
+              secret.show({ secret: issued });
               inBackground(list.refresh());
             }}
           />

@@ -17,7 +17,7 @@ import {
   webhookTypes,
 } from '../resources/webhook.ts';
 import { text } from '../text.ts';
-import { idempotencyKey, idempotencyKeyHeader, replayedHeader } from './idempotency.ts';
+import { idempotencyKey, idempotencyKeyHeader } from './idempotency.ts';
 
 /** As for the feed: who decides what is sent where can read the notices of the tenant (D-280). */
 const decidesWhatIsSent = ['webhooks:write', 'runs:read', 'interactions:read'] as const;
@@ -51,7 +51,7 @@ export const createWebhook = defineOperation({
   tag: 'Webhooks',
   summary: 'Create a webhook',
   description:
-    'Sends the notices of the tenant to a URL from now on, signed as Standard Webhooks 1.0.0 describes. A notice may be delivered more than once, with the same `webhook-id`.',
+    'Sends the notices of the tenant to a URL from now on, signed as Standard Webhooks 1.0.0 describes. A notice may be delivered more than once, with the same `webhook-id`. The secret is shown once: a repeated request with the same key never returns it again.',
   caller: 'automation',
   scope: decidesWhatIsSent,
   headers: idempotencyKeyHeader,
@@ -66,18 +66,13 @@ export const createWebhook = defineOperation({
   bodyRequired: true,
   responses: {
     201: { description: 'The new webhook with its secret.', schema: issuedWebhook },
-    200: {
-      description: 'The webhook that an earlier request with this key created, without its secret.',
-      schema: issuedWebhook,
-      headers: replayedHeader,
-    },
   },
   errors: [
     'invalid_webhook_url',
     'invalid_label',
     'label_limit_reached',
     'idempotency_conflict',
-    'not_found',
+    'secret_already_issued',
     'webhook_limit_reached',
   ],
 });

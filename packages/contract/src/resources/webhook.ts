@@ -56,13 +56,10 @@ export const webhookList = z.object({ webhooks: z.array(webhookRecord), next_cur
 
 export const issuedWebhook = z.object({
   webhook: webhookRecord,
-  secret: z
-    .string()
-    .meta({
-      description: 'Verifies deliveries. Shown only in the response that issues it.',
-      examples: ['whsec_…'],
-    })
-    .optional(),
+  secret: z.string().meta({
+    description: 'Verifies deliveries. Shown only in the response that issues it.',
+    examples: ['whsec_…'],
+  }),
 });
 
 export const deliveryRecord = z

@@ -72,7 +72,7 @@ export interface WebhookDeliveryDetail {
 export interface IssuedWebhook {
   webhook: WebhookRecord;
   /** Verifies deliveries. Shown only in the response that issues it. */
-  secret?: string | undefined;
+  secret: string;
 }
 
 export interface WebhookReplay {

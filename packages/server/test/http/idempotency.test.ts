@@ -178,7 +178,6 @@ describe.each(deployments)('the same key on %s (D-57, P4)', (database) => {
         start_run: { params: { session_id }, body: { input: { prompt: 'x' } } },
         create_schedule: { body: { ...schedule, name: 'Again' } },
         run_schedule: { params: { schedule_id: made.id }, body: {} },
-        create_webhook: { body: quietWebhook },
       } as const;
     };
 
@@ -208,6 +207,19 @@ describe.each(deployments)('the same key on %s (D-57, P4)', (database) => {
         });
         expect([id, refused.status, refused.error]).toEqual([id, 400, 'invalid_idempotency_key']);
         expect(refused.message).toContain('idempotency_key');
+      }
+    });
+
+    test('never returns the secret of a webhook again, and names the webhook (D-491)', async () => {
+      const headers = { 'idempotency-key': 'header of a webhook' };
+      const first = await server.send('create_webhook', { headers, body: quietWebhook });
+      expect(first.body.secret).toMatch(/^whsec_/);
+      const body = { ...quietWebhook, idempotency_key: headers['idempotency-key'] };
+      for (const again of [{ headers, body: quietWebhook }, { body }, { headers, body }]) {
+        const refused = await server.refused('create_webhook', again);
+        expect([refused.status, refused.error]).toEqual([409, 'secret_already_issued']);
+        expect(JSON.parse(refused.text).webhook_id).toBe(first.body.webhook.id);
+        expect(refused.text).not.toContain('whsec_');
       }
     });
 

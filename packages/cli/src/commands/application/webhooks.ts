@@ -74,7 +74,7 @@ function createWebhook(): Command {
       const issued = await convoke.webhooks.create(fields);
       if (globalOptions(command).json) return printJson(issued);
       print(`webhook  ${issued.webhook.id}`);
-      print(`secret   ${issued.secret ?? ''}`);
+      print(`secret   ${issued.secret}`);
     });
 }
 
@@ -141,7 +141,7 @@ function rotateWebhook(): Command {
       const convoke = await connect(command);
       const issued = await convoke.webhooks.rotate(await idOf(convoke, typed));
       if (globalOptions(command).json) return printJson(issued);
-      print(issued.secret ?? '');
+      print(issued.secret);
     });
 }
 

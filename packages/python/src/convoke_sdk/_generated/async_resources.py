@@ -701,7 +701,8 @@ class AsyncWebhooks(AsyncResource):
         """Create a webhook.
 
         Sends the notices of the tenant to a URL from now on, signed as Standard Webhooks 1.0.0 describes. A
-        notice may be delivered more than once, with the same `webhook-id`.
+        notice may be delivered more than once, with the same `webhook-id`. The secret is shown once: a
+        repeated request with the same key never returns it again.
         """
         record: IssuedWebhook = await self._json(
             op.CREATE_WEBHOOK,

@@ -724,11 +724,8 @@ class ScheduleFire(_ScheduleFireRequired, total=False):
     code: str
 
 
-class _IssuedWebhookRequired(TypedDict):
+class IssuedWebhook(TypedDict):
     webhook: WebhookRecord
-
-
-class IssuedWebhook(_IssuedWebhookRequired, total=False):
     #: Verifies deliveries. Shown only in the response that issues it.
     secret: str
 

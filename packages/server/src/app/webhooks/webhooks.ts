@@ -26,10 +26,10 @@ export type WebhookServices = Pick<Services, 'store' | 'clock' | 'ids' | 'fanout
   readonly webhookSender: WebhookSender;
 };
 
-/** A webhook, with its new secret in the answer that issues one. */
+/** A webhook with its new secret, which no later answer has. */
 export interface IssuedWebhook {
   readonly webhook: Webhook;
-  readonly secret?: string;
+  readonly secret: string;
 }
 
 export interface CreateWebhook {
@@ -72,8 +72,7 @@ export async function createWebhook(
       chargeRate,
     });
     if (!first.fresh) {
-      const known = await tx.webhooks.find(scope, webhookId(first.resourceId));
-      return { webhook: known ?? refuse('not_found') };
+      return refuse('secret_already_issued', { details: { webhook_id: first.resourceId } });
     }
     await tx.tenants.lock(scope.organizationId, scope.tenantId);
     if (!(await tx.tenants.isUsable(scope))) refuse('forbidden', { codeOnly: true });

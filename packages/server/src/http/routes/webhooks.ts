@@ -18,7 +18,7 @@ import type { Webhook } from '../../domain/webhook/webhook.ts';
 import { actorOf } from '../actor.ts';
 import type { Handlers } from '../handler.ts';
 import type { RouteParts } from './route-parts.ts';
-import { idempotencyKeyOf, replayed } from '../idempotency-key.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
 import {
   deliveryDetailView,
   deliveryView,
@@ -74,10 +74,8 @@ function webhooks(
         by: actorOf(caller, request),
         chargeRate,
       });
-      const record = issuedWebhookView(issued, await namesFor([issued.webhook]));
-      return issued.secret === undefined
-        ? { status: 200, body: record, headers: replayed }
-        : { status: 201, body: record };
+      const names = await namesFor([issued.webhook]);
+      return { status: 201, body: issuedWebhookView(issued, names) };
     },
 
     async list_webhooks({ caller, query }) {
