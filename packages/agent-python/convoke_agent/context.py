@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import AsyncIterable, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
 
 from .failures import InDoubt, Misuse
 from .floor import Emission
@@ -226,7 +226,7 @@ class AsyncContext(_Context):
 
     _host: Tasks
 
-    async def step(
+    def step(
         self,
         name: str,
         work: Callable[..., Awaitable[T] | T],
@@ -234,12 +234,13 @@ class AsyncContext(_Context):
         repeatable: bool = False,
         input: object = None,
         touches: str = "both",
-    ) -> T:
+    ) -> Coroutine[object, object, T]:
         """As `Context.step`."""
-        self._host.check_thread()
-        return await self._steps.step(name, work, repeatable, input, touches)  # type: ignore[return-value]
+        return self._watch("step", name, lambda: self._steps.step(name, work, repeatable, input, touches))  # type: ignore[return-value,arg-type]
 
-    async def stream(self, name: str, source: AsyncIterable[str] | Iterable[str] | Callable[..., object]) -> str:
+    def stream(
+        self, name: str, source: AsyncIterable[str] | Iterable[str] | Callable[..., object]
+    ) -> Coroutine[object, object, str]:
         """A repeatable step that says what the source yields, and returns the whole."""
         texts_of = bound_work(f'stream "{name}"', source) if callable(source) else lambda given: source
 
@@ -256,28 +257,36 @@ class AsyncContext(_Context):
                     whole.append(text)
             return "".join(whole)
 
-        return await self.step(name, say_all, repeatable=True)  # type: ignore[return-value]
+        return self._watch("stream", name, lambda: self._steps.step(name, say_all, True))  # type: ignore[return-value,arg-type]
 
-    async def ask(self, question: str, *, options: Iterable[Option] | None = None) -> str | None:
+    def ask(
+        self, question: str, *, options: Iterable[Option] | None = None
+    ) -> Coroutine[object, object, str | None]:
         """Asks a person; None if the person declines."""
-        self._host.check_thread()
-        return _joined(await self._steps.ask(_question(question, options)))
 
-    async def ask_many(self, question: str, *, options: Iterable[Option]) -> list[str] | None:
+        async def asked() -> str | None:
+            return _joined(await self._steps.ask(_question(question, options)))
+
+        return self._watch("ask", question, asked)
+
+    def ask_many(self, question: str, *, options: Iterable[Option]) -> Coroutine[object, object, list[str] | None]:
         """As `ask`, for several of the options."""
-        self._host.check_thread()
-        answer = await self._steps.ask({**_question(question, options), "multiple": True})
-        return answer.get("values")
 
-    async def approve(self, tool: str, input: object, work: Callable[..., object]) -> Approval:
+        async def asked() -> list[str] | None:
+            answer = await self._steps.ask({**_question(question, options), "multiple": True})
+            return answer.get("values")
+
+        return self._watch("ask_many", question, asked)
+
+    def approve(
+        self, tool: str, input: object, work: Callable[..., object]
+    ) -> Coroutine[object, object, Approval]:
         """Runs the function once, with the input that a person has allowed."""
-        self._host.check_thread()
-        return await self._steps.approve(tool, input, work)
+        return self._watch("approve", tool, lambda: self._steps.approve(tool, input, work))
 
-    async def scope(self, name: str, body: Callable[[], Awaitable[T]]) -> T:
+    def scope(self, name: str, body: Callable[[], Awaitable[T]]) -> Coroutine[object, object, T]:
         """Counts the names of steps inside of it apart from those outside."""
-        self._host.check_thread()
-        return await self._steps.scope(name, body)  # type: ignore[return-value]
+        return self._watch("scope", name, lambda: self._steps.scope(name, body))  # type: ignore[return-value,arg-type]
 
     def tool(self, function: Callable[..., object], *, approval: bool = False) -> Callable[..., Awaitable[object]]:
         """As `Context.tool`; what it returns is awaited."""
@@ -294,6 +303,15 @@ class AsyncContext(_Context):
                 return str(doubt)
 
         return named_like(call, function)
+
+    def _watch(self, method: str, about: object, call: Callable[[], Awaitable[T]]) -> Coroutine[object, object, T]:
+        """Notes the call until it begins, which happens when the program awaits it."""
+
+        def begin() -> Awaitable[T]:
+            self._host.check_thread()
+            return call()
+
+        return self._leg.calls.watch(method, about, begin)
 
 
 def _question(question: str, options: Iterable[Option] | None) -> dict:

@@ -36,6 +36,16 @@ class Misuse(Exception):
     """The program uses the kit in a way that cannot work. The message says what to do."""
 
 
+class NotAwaited(Misuse):
+    """The function returned without the result of something that it asked `ctx` for."""
+
+    def __init__(self, call: str, path: str, line: int) -> None:
+        super().__init__(f"{call} was not awaited")
+        #: The line of the program that made the call.
+        self.path = path
+        self.line = line
+
+
 class NotJson(Exception):
     """A value that JSON cannot carry. The message names the place and what to do."""
 

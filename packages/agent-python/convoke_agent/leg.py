@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from .awaited_calls import AwaitedCalls
 from .deliveries import Deliveries
 from .failures import Denied, InDoubt, LegOver, Misuse, NotJson, RunCancelled, StepFailed
 from .json_values import a_kind
@@ -38,6 +39,7 @@ class Leg:
         self.replay = Replay(start)
         self.progress = Progress(start, self.replay, self.send)
         self.signal = Signal()
+        self.calls = AwaitedCalls()
         self._deliveries = Deliveries(host)
         self._begins: dict[str, Pending] = {}
         self._questions: list[Pending] = []
@@ -65,6 +67,7 @@ class Leg:
             self.send({"type": "custom", "name": "state_ignored", "data": {}})
         try:
             returned = await self.host.call(body)
+            self.calls.check()
             if isinstance(returned, str):
                 self.progress.say({"type": "message_delta", "text": returned})
             elif returned is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from .agent import Agent
+from .failures import NotAwaited
 
 
 class Program:
@@ -49,6 +50,9 @@ def load_problem(error: BaseException, program: Program) -> str:
 
 def where_of(error: BaseException, program: Program) -> str:
     """Where an error came from, in words for the end of a message: ` (agent.py:9)`."""
+    if isinstance(error, NotAwaited):
+        below = _below(error.path, program)
+        return "" if below is None else f" ({below}:{error.line})"
     at = _place_of(error, program)
     return "" if at is None else f" ({at})"
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 
 from .agent import Agent
 from .context import AsyncContext, Context
+from .failures import NotAwaited
 from .json_values import dump
 from .leg import Leg
 from .rehearsal import Asked, CalledStep, RehearsedRun
@@ -163,6 +165,11 @@ def _play(
     return Rehearsal(run, messages)
 
 
+def _place_of_call(error: BaseException) -> str:
+    """The line that lacks an `await`: no other error of an agent is without a traceback in its test."""
+    return f" ({os.path.basename(error.path)}:{error.line})" if isinstance(error, NotAwaited) else ""
+
+
 class _PlayedLeg:
     def __init__(self, run: RehearsedRun, happening: Callable[[int], str | None]) -> None:
         self._run = run
@@ -190,7 +197,7 @@ class _PlayedLeg:
         return self._is_dead
 
     def _play_on(self, host: Threads | Tasks, agent: Agent, context: type) -> None:
-        self._leg = leg = Leg(self._run.start(), self._send, host)
+        self._leg = leg = Leg(self._run.start(), self._send, host, _place_of_call)
         ctx = context(leg, host)
         host.run(leg.perform(lambda: agent.body(ctx)))
 

@@ -105,7 +105,7 @@ export function bodyOf(value: unknown): Body | undefined {
 
 /** What the function of an agent gets in one leg. */
 export function contextOf(leg: Leg, steps: Steps): Context<object> {
-  const { start } = leg;
+  const { start, calls } = leg;
   return {
     prompt: start.input.prompt,
     input: start.run_input,
@@ -122,22 +122,20 @@ export function contextOf(leg: Leg, steps: Steps): Context<object> {
       return leg.progress.saved;
     },
     say: (text) => steps.emit({ type: 'message_delta', text: String(text) }),
-    step: (name, work, options) => steps.step(name, work, options) as Promise<never>,
-    stream: (name, source) =>
-      steps.step(name, (call) => sayAll(steps, source, call), {
-        repeatable: true,
-      }) as Promise<string>,
-    ask: async (question, { options } = {}) => {
-      const answer = await steps.ask({ question, ...(options !== undefined && { options }) });
-      return 'values' in answer ? answer.values.join(', ') : undefined;
+    step: (name, work, options) =>
+      calls.watch(steps.step(name, work, options), 'step', name) as Promise<never>,
+    stream: (name, source) => {
+      const said = steps.step(name, (call) => sayAll(steps, source, call), { repeatable: true });
+      return calls.watch(said, 'stream', name) as Promise<string>;
     },
-    askMany: async (question, { options }) => {
-      const answer = await steps.ask({ question, options, multiple: true });
-      return 'values' in answer ? answer.values : undefined;
+    ask: (question, options) => calls.watch(askOne(steps, question, options), 'ask', question),
+    askMany: (question, options) =>
+      calls.watch(askMany(steps, question, options), 'askMany', question),
+    approve: (tool, input, work) => {
+      const decided = steps.approve({ tool, input }, work as (call: StepCall) => unknown);
+      return calls.watch(decided, 'approve', tool) as Promise<never>;
     },
-    approve: (tool, input, work) =>
-      steps.approve({ tool, input }, work as (call: StepCall) => unknown) as Promise<never>,
-    scope: (name, body) => steps.scope(name, body),
+    scope: (name, body) => calls.watch(steps.scope(name, body), 'scope', name),
     usage: (used) => steps.emit(usageOf(used)),
     event: (name, data = {}) => steps.emit(customOf(name, data)),
     save: (progress) => steps.save(progress),
@@ -150,6 +148,16 @@ function filesOf(workspace: string): readonly string[] {
   } catch {
     return [];
   }
+}
+
+async function askOne(steps: Steps, question: string, { options }: AskOptions = {}) {
+  const answer = await steps.ask({ question, ...(options !== undefined && { options }) });
+  return 'values' in answer ? answer.values.join(', ') : undefined;
+}
+
+async function askMany(steps: Steps, question: string, { options }: Required<AskOptions>) {
+  const answer = await steps.ask({ question, options, multiple: true });
+  return 'values' in answer ? answer.values : undefined;
 }
 
 async function sayAll(steps: Steps, source: TextSource, call: StepCall): Promise<string> {

@@ -1,3 +1,4 @@
+import { AwaitedCalls } from './awaited-calls.ts';
 import { Deliveries } from './deliveries.ts';
 import { Denied, InDoubt, Misuse, ModelFailed, StepFailed } from './failures.ts';
 import { NotJson } from './json.ts';
@@ -28,6 +29,7 @@ export class Leg {
   readonly #begins = new Map<string, PromiseWithResolvers<string>>();
   readonly #questions: PromiseWithResolvers<never>[] = [];
   readonly progress: Progress;
+  readonly calls = new AwaitedCalls();
   #running = 0;
   #onIdle: (() => void)[] = [];
   #isOver = false;
@@ -202,6 +204,7 @@ export class Leg {
   async #perform(body: () => unknown): Promise<void> {
     try {
       const returned = await body();
+      this.calls.check();
       if (typeof returned === 'string')
         this.progress.say({ type: 'message_delta', text: returned });
       else if (returned !== undefined) {

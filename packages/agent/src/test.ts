@@ -1,4 +1,6 @@
+import { basename } from 'node:path';
 import { type Agent, bodyOf } from './agent.ts';
+import { NotAwaited } from './awaited-calls.ts';
 import type { JsonObject } from './json.ts';
 import { Leg } from './leg.ts';
 import type { KitMessage } from './lines.ts';
@@ -174,9 +176,18 @@ async function playLeg(
     run.markBegun(ref);
     leg.receive({ type: 'call_begun', call_id: ref, idempotency_key: `run_1.${ref}` });
   };
-  const leg = new Leg({ start: run.start(), send });
+  const leg = new Leg({ start: run.start(), send, locate: placeOfCall });
   const ended = leg.run(() => perform(leg, body)).then(() => false);
   return Promise.race([ended, lost.promise]);
+}
+
+/** The line that lacks an `await`: no other error of an agent is without a stack in its test. */
+function placeOfCall(error: Error): string {
+  if (!(error instanceof NotAwaited)) return '';
+  const kit = new URL('./', import.meta.url).pathname;
+  const places = (error.stack ?? '').matchAll(/(\/[^\s()]+):(\d+:\d+)\)?$/gm);
+  const own = places.find(([, path = '']) => !path.startsWith(kit));
+  return own === undefined ? '' : ` (${basename(own[1] ?? '')}:${own[2]})`;
 }
 
 function resultOf(run: RehearsedRun): Rehearsal {

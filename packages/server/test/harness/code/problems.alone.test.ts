@@ -131,6 +131,11 @@ describe('a run ends with what its author needs', () => {
       },
     ],
     [
+      'when an await is forgotten',
+      "const name = ctx.ask('Name?');\nreturn `Hello ${name}`;",
+      { code: 'agent_error', message: 'ctx.ask("Name?") was not awaited (agent.ts:3:18)' },
+    ],
+    [
       'when a step throws and nothing catches it',
       "await ctx.step('mail', () => { throw new Error('SMTP 550'); });",
       { code: 'tool_error', message: 'step "mail": SMTP 550' },

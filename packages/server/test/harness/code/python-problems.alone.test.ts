@@ -127,6 +127,13 @@ describe('before a client invokes the agent, its author is told (D-184)', () => 
 });
 
 describe('a run ends with what its author needs', () => {
+  test('when an await is forgotten', async () => {
+    const body = 'name = ctx.ask("Name?")\nreturn f"Hello {name}"';
+    const { end } = await played({ 'agent.py': agentOf(body, 'async def') });
+    const message = 'ctx.ask("Name?") was not awaited (agent.py:5)';
+    expect(end).toMatchObject({ code: 'agent_error', message });
+  });
+
   test.each<[string, string, object]>([
     [
       'when the function raises',

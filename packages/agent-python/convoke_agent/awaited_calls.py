@@ -1,0 +1,58 @@
+"""Notices calls of an `async def` that nothing has awaited."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+
+from .failures import NotAwaited
+from .json_values import dump
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+_SHOWN_MAX = 60
+
+
+class AwaitedCalls:
+    """The calls of `ctx` that have not begun, because nothing waits for them (D-478).
+
+    A program that forgets `await` would continue with a coroutine in place of an answer, and end well.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[Coroutine, tuple[str, object, str, int]] = {}
+
+    def watch(self, method: str, about: object, begin: Callable[[], Awaitable[T]]) -> Coroutine[object, object, T]:
+        """Returns a coroutine that begins the call, and notes that."""
+        caller = sys._getframe(3)
+
+        async def call() -> T:
+            self._open.pop(watched, None)
+            return await begin()
+
+        watched = call()
+        self._open[watched] = (method, about, caller.f_code.co_filename, caller.f_lineno)
+        return watched
+
+    def check(self) -> None:
+        """Raises if the program has left a call alone."""
+        if not self._open:
+            return
+        method, about, path, line = next(iter(self._open.values()))
+        self._drop()
+        text = str(about)
+        shown = text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}…"
+        raise NotAwaited(f"ctx.{method}({dump(shown)})", path, line)
+
+    def _drop(self) -> None:
+        """Closes the coroutines: Python would warn of them, too. Those of a task are closed with it."""
+        import asyncio
+
+        of_tasks = {task.get_coro() for task in asyncio.all_tasks()}
+        for watched in self._open.keys() - of_tasks:
+            watched.close()
+        self._open.clear()
