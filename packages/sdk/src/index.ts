@@ -25,7 +25,13 @@ export {
 } from './errors.ts';
 export type { Feed, FollowFeedOptions } from './feed.ts';
 export type { FileContent, FileSource, Progress } from './sessions/file-content.ts';
-export type { DownloadOptions, Files, PutOptions, UploadOptions } from './sessions/files.ts';
+export type {
+  DownloadOptions,
+  Files,
+  NewFile,
+  PutOptions,
+  UploadOptions,
+} from './sessions/files.ts';
 export type { EventDataByType } from './generated/events.ts';
 export type {
   AcceptedInvitation,

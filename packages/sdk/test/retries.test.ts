@@ -50,6 +50,16 @@ describe('spec §7: creates and starts are retried only with the same key and bo
     expect(bodies).toEqual([expected, expected]);
   });
 
+  test('a file is prepared with one key, whatever happens to the first answers', async () => {
+    const trouble = refusal(503, 'storage_unavailable');
+    await using server = await answering(inTurn(noAnswer, trouble, json(201, { id: 'file_1' })));
+    const { files } = clientAt(server).sessions.at('sess_1');
+    expect(await files.prepare({ name: 'a.txt' })).toEqual({ id: 'file_1' });
+    const bodies = server.seen.map(({ body }) => JSON.parse(body));
+    expect(bodies).toHaveLength(3);
+    expect(new Set(bodies.map(({ idempotency_key: key }) => key)).size).toBe(1);
+  });
+
   test('two calls have two keys', async () => {
     await using server = await answering(created);
     const convoke = clientAt(server);
@@ -210,21 +220,18 @@ describe('retries can be aborted', () => {
 });
 
 describe('a request without a key is retried only if it certainly had no effect', () => {
-  const fileBody = { name: 'a.txt' };
-
-  test('preparing a file: not after a server error', async () => {
+  test('rotating a secret: not after a server error', async () => {
     await using server = await answering(refusal(503, 'storage_unavailable'));
-    const { files } = clientAt(server).sessions.at('sess_1');
-    await expect(files.prepare(fileBody)).rejects.toBeInstanceOf(ServerError);
+    const { webhooks } = clientAt(server);
+    await expect(webhooks.rotate('wh_1')).rejects.toBeInstanceOf(ServerError);
     expect(server.seen).toHaveLength(1);
   });
 
-  test('preparing a file: after 429, which is returned before anything is done', async () => {
+  test('rotating a secret: after 429, which is returned before anything is done', async () => {
     await using server = await answering(
-      inTurn(refusal(429, 'rate_limited'), json(201, { id: 'file_1' })),
+      inTurn(refusal(429, 'rate_limited'), json(200, { secret: 'whsec_1' })),
     );
-    const { files } = clientAt(server).sessions.at('sess_1');
-    expect(await files.prepare(fileBody)).toEqual({ id: 'file_1' });
+    expect(await clientAt(server).webhooks.rotate('wh_1')).toEqual({ secret: 'whsec_1' });
   });
 });
 

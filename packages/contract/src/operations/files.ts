@@ -4,6 +4,7 @@ import { limits } from '../limits.ts';
 import { defineOperation } from '../operation.ts';
 import { fileList, fileName, fileRecord } from '../resources/file.ts';
 import { pageQuery } from '../resources/page.ts';
+import { idempotencyKey, idempotencyKeyHeader, replayedHeader } from './idempotency.ts';
 
 const ofSession = { session_id: sessionIdSchema } as const;
 const ofFile = { session_id: sessionIdSchema, file_id: fileIdSchema } as const;
@@ -19,6 +20,7 @@ export const prepareFile = defineOperation({
   caller: 'automation',
   scope: 'files:write',
   params: ofSession,
+  headers: idempotencyKeyHeader,
   body: z.strictObject({
     name: fileName.meta({ examples: ['report.pdf'] }),
     content_type: z
@@ -31,14 +33,21 @@ export const prepareFile = defineOperation({
       .string()
       .regex(/^[0-9a-f]{64}$/)
       .optional(),
+    idempotency_key: idempotencyKey,
   }),
   bodyRequired: true,
   responses: {
     201: { description: 'The file record; the content is not uploaded yet.', schema: fileRecord },
+    200: {
+      description: 'The file that an earlier request with this key created, as it is now.',
+      schema: fileRecord,
+      headers: replayedHeader,
+    },
   },
   errors: [
     'files_unavailable',
     'session_terminal',
+    'idempotency_conflict',
     'file_too_large',
     'file_limit_reached',
     'storage_limit_reached',

@@ -29,7 +29,8 @@ export const createSessionToken = defineOperation({
   description:
     'For a page or an app of your user, which must not hold a client secret. The token opens `whoami` and the operations ' +
     'under `/v1/sessions/{session_id}` of this session, with the scopes that it was given, and needs no selector headers. ' +
-    'It ends with its client, its credential and its tenant. Only automation clients create tokens.',
+    'It ends with its client, its credential and its tenant. Only automation clients create tokens. ' +
+    'It takes no idempotency key, because a token is shown once and another one costs nothing: a request with the header is refused.',
   caller: 'automation',
   scope: 'sessions:write',
   params: { session_id: sessionIdSchema },
@@ -60,5 +61,5 @@ export const createSessionToken = defineOperation({
       headers: { 'Cache-Control': '`no-store`' },
     },
   },
-  errors: ['invalid_scope', 'session_terminal'],
+  errors: ['invalid_scope', 'invalid_idempotency_key', 'session_terminal'],
 });

@@ -87,6 +87,8 @@ export interface PrepareFile {
   content_type?: string | undefined;
   size_bytes?: number | undefined;
   sha256?: string | undefined;
+  /** Makes a retry with the same body safe: it returns the first result. */
+  idempotency_key?: string | undefined;
 }
 
 export interface CreateSchedule {

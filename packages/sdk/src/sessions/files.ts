@@ -1,9 +1,13 @@
 import type { FileRecord } from '../generated/records.ts';
 import type { PageQuery, PrepareFile } from '../generated/requests.ts';
+import { type IdempotentOptions, newKey } from '../transport/idempotency.ts';
 import { Listing } from '../transport/listing.ts';
 import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
 import { type FileContent, type OpenContent, type Progress, openContent } from './file-content.ts';
+
+/** The key is an option of the call. */
+export type NewFile = Omit<PrepareFile, 'idempotency_key'>;
 
 export interface PutOptions extends CallOptions {
   /** Called with the number of bytes sent; the last call means that the service has the complete file. */
@@ -59,8 +63,15 @@ export class Files {
   }
 
   /** Creates a file upload; `put` uploads the content. */
-  prepare(file: PrepareFile, { signal }: CallOptions = {}): Promise<FileRecord> {
-    return this.#transport.json({ method: 'POST', path: this.#path, json: file, signal });
+  prepare(file: NewFile, options: IdempotentOptions = {}): Promise<FileRecord> {
+    const { idempotencyKey = newKey(), signal } = options;
+    return this.#transport.json({
+      method: 'POST',
+      path: this.#path,
+      json: { ...file, idempotency_key: idempotencyKey },
+      repeatable: 'always',
+      signal,
+    });
   }
 
   /** Uploads the content of a prepared file. Uploading the same bytes again succeeds. */

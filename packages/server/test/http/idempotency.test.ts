@@ -176,6 +176,7 @@ describe.each(deployments)('the same key on %s (D-57, P4)', (database) => {
       return {
         create_session: { body: { agent_name: 'echo' } },
         start_run: { params: { session_id }, body: { input: { prompt: 'x' } } },
+        prepare_file: { params: { session_id }, body: { name: 'a.txt' } },
         create_schedule: { body: { ...schedule, name: 'Again' } },
         run_schedule: { params: { schedule_id: made.id }, body: {} },
       } as const;
@@ -208,6 +209,34 @@ describe.each(deployments)('the same key on %s (D-57, P4)', (database) => {
         expect([id, refused.status, refused.error]).toEqual([id, 400, 'invalid_idempotency_key']);
         expect(refused.message).toContain('idempotency_key');
       }
+    });
+
+    test('makes one file, which a repetition returns as it is now (spec §7, D-492)', async () => {
+      const { id: session_id } = await openSession(server, 'echo');
+      const params = { session_id };
+      const headers = { 'idempotency-key': 'one file' };
+      const body = { name: 'a.txt' };
+      const { body: file } = await server.send('prepare_file', { params, headers, body });
+      const conflict = { params, headers, body: { name: 'b.txt' } };
+      expect(await server.refused('prepare_file', conflict)).toMatchObject({
+        status: 409,
+        error: 'idempotency_conflict',
+      });
+      await server.send('stop_session', { params, body: { mode: 'terminate' } });
+      const again = await server.send('prepare_file', { params, headers, body });
+      expect([again.status, again.body.id]).toEqual([200, file.id]);
+      const { body: listed } = await server.send('list_files', { params });
+      expect(listed.files.map(({ id }) => id)).toEqual([file.id]);
+    });
+
+    test('is refused for a session token, of which there is no first one (D-492)', async () => {
+      const { id: session_id } = await openSession(server, 'echo');
+      const headers = { 'idempotency-key': 'one token' };
+      const call = { params: { session_id }, headers, body: {} };
+      expect(await server.refused('create_session_token', call)).toMatchObject({
+        status: 400,
+        error: 'invalid_idempotency_key',
+      });
     });
 
     test('never returns the secret of a webhook again, and names the webhook (D-491)', async () => {

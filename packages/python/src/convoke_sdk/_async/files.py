@@ -9,7 +9,7 @@ from types import TracebackType
 from .._content import AsyncFileContent, OnProgress, OpenContent, open_content
 from .._core.calls import Call
 from .._core.effects import Read, Response, Steps
-from .._core.requests import present
+from .._core.requests import new_key, present
 from .._generated import operations as op
 from .._generated.records import FileRecord
 from ..errors import ConnectionFailedError, ConvokeError
@@ -85,7 +85,7 @@ class AsyncFileContents(AsyncResource):
             raise TypeError("upload() needs a name for this content")
         size = opened.content.size
         fields = {"name": wanted, "content_type": content_type, "size_bytes": size, "sha256": sha256}
-        prepared = await self._json(op.PREPARE_FILE, json=present(fields))
+        prepared = await self._json(op.PREPARE_FILE, json=present({**fields, "idempotency_key": new_key()}))
         try:
             return await self._send(prepared["id"], opened)
         except BaseException:

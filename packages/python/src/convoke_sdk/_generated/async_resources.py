@@ -276,7 +276,8 @@ class AsyncSessionHandle(AsyncSessionParts):
         For a page or an app of your user, which must not hold a client secret. The token opens `whoami` and
         the operations under `/v1/sessions/{session_id}` of this session, with the scopes that it was given,
         and needs no selector headers. It ends with its client, its credential and its tenant. Only automation
-        clients create tokens.
+        clients create tokens. It takes no idempotency key, because a token is shown once and another one
+        costs nothing: a request with the header is refused.
         """
         record: SessionTokenRecord = await self._json(
             op.CREATE_SESSION_TOKEN,
@@ -492,6 +493,7 @@ class AsyncFiles(AsyncFileContents):
         content_type: str | None = None,
         size_bytes: int | None = None,
         sha256: str | None = None,
+        idempotency_key: str | None = None,
     ) -> FileRecord:
         """Create a file upload.
 
@@ -499,7 +501,7 @@ class AsyncFiles(AsyncFileContents):
         """
         record: FileRecord = await self._json(
             op.PREPARE_FILE,
-            json=present({"name": name, "content_type": content_type, "size_bytes": size_bytes, "sha256": sha256}),
+            json=present({"name": name, "content_type": content_type, "size_bytes": size_bytes, "sha256": sha256, "idempotency_key": idempotency_key or new_key()}),
         )
         return record
 

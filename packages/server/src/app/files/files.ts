@@ -19,13 +19,14 @@ import { type Session, acceptsFiles } from '../../domain/session.ts';
 import { type BlobReader, BlobTooLarge, type StagedBlob } from '../../ports/blobs.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
 import type { PageRequest } from '../../ports/page.ts';
-import type { Repositories } from '../../ports/store.ts';
+import type { Repositories, StoreTransaction } from '../../ports/store.ts';
 import { fileKey } from './blob-keys.ts';
 import { finishBlobRemoval, publishRemovable } from './blob-removals.ts';
 import { mayStore, storageLeft } from './tenant-storage.ts';
+import { once } from '../once.ts';
 import { orRefuse, refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
-import { asOfNow } from '../sessions.ts';
+import { type Created, asOfNow } from '../sessions.ts';
 
 export const filesPerSessionMax = 1000;
 
@@ -39,40 +40,91 @@ export interface PrepareFile {
   readonly sha256: string | undefined;
 }
 
+type PrepareServices = Pick<Services, 'store' | 'clock' | 'ids' | 'settings'>;
+
 /** D-40: announces a file; its bytes are uploaded next. */
-export async function prepareFile(
-  services: Pick<Services, 'store' | 'clock' | 'ids' | 'settings'>,
+export function prepareFile(
+  services: PrepareServices,
   scope: TenantScope,
   request: PrepareFile,
 ): Promise<File> {
-  const { store, clock, ids, settings } = services;
-  return store.transaction(async (tx) => {
+  return services.store.transaction(async (tx) => {
     await tx.sessions.lock(scope, request.sessionId);
     const session = await sessionWithFiles(services, tx, { scope, id: request.sessionId });
-    refuseEnded(session);
-    if (request.sizeBytes !== undefined && request.sizeBytes > settings.maxFileBytes) {
-      return refuse('file_too_large');
-    }
-    if ((await tx.files.count(session.id)) >= filesPerSessionMax) {
-      return refuse('file_limit_reached');
-    }
-    const { name, contentType, sizeBytes, sha256 } = request;
-    const file = openFile(
-      {
-        id: fileId(ids.next(idPrefixes.file)),
-        ...scope,
-        sessionId: session.id,
-        name,
-        contentType,
-        declared: { sizeBytes, sha256 },
-      },
-      clock.now(),
-    );
-    const growth = { bytes: storageOf(file), ...settings };
-    if (!(await mayStore(tx, scope, growth))) return refuse('storage_limit_reached');
-    await tx.files.insert(file);
-    return file;
+    const id = fileId(services.ids.next(idPrefixes.file));
+    return insertFile(services, tx, { session, id, request });
   });
+}
+
+/** As `prepareFile`, or returns the file that the same key announced before, also in a session that has ended (D-492). */
+export function prepareFileOnce(
+  services: PrepareServices,
+  scope: TenantScope,
+  request: PrepareFile & {
+    readonly idempotencyKey: string | undefined;
+    readonly chargeRate: () => void;
+  },
+): Promise<Created<File>> {
+  const { sessionId, name, contentType, sizeBytes, sha256 } = request;
+  return services.store.transaction(async (tx) => {
+    await tx.sessions.lock(scope, sessionId);
+    const session = await sessionWithFiles(services, tx, { scope, id: sessionId });
+    const id = fileId(services.ids.next(idPrefixes.file));
+    const first = await once(tx, {
+      scope,
+      place: `prepare_file:${session.id}`,
+      key: request.idempotencyKey,
+      body: { name, contentType, sizeBytes: sizeBytes ?? null, sha256: sha256 ?? null },
+      resourceId: id,
+      now: services.clock.now(),
+      chargeRate: request.chargeRate,
+    });
+    if (first.fresh) {
+      return {
+        resource: await insertFile(services, tx, { session, id, request }),
+        replayed: false,
+      };
+    }
+    const known = await tx.files.find(scope, session.id, fileId(first.resourceId));
+    return { resource: known ?? refuse('not_found'), replayed: true };
+  });
+}
+
+interface NewFile {
+  readonly session: Session;
+  readonly id: FileId;
+  readonly request: PrepareFile;
+}
+
+async function insertFile(
+  { clock, settings }: PrepareServices,
+  tx: StoreTransaction,
+  { session, id, request }: NewFile,
+): Promise<File> {
+  refuseEnded(session);
+  if (request.sizeBytes !== undefined && request.sizeBytes > settings.maxFileBytes) {
+    return refuse('file_too_large');
+  }
+  if ((await tx.files.count(session.id)) >= filesPerSessionMax) {
+    return refuse('file_limit_reached');
+  }
+  const { name, contentType, sizeBytes, sha256 } = request;
+  const file = openFile(
+    {
+      id,
+      organizationId: session.organizationId,
+      tenantId: session.tenantId,
+      sessionId: session.id,
+      name,
+      contentType,
+      declared: { sizeBytes, sha256 },
+    },
+    clock.now(),
+  );
+  const growth = { bytes: storageOf(file), ...settings };
+  if (!(await mayStore(tx, session, growth))) return refuse('storage_limit_reached');
+  await tx.files.insert(file);
+  return file;
 }
 
 export interface FileAddress {

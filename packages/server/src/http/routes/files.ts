@@ -2,7 +2,7 @@ import {
   deleteFile,
   downloadFile,
   listFiles,
-  prepareFile,
+  prepareFileOnce,
   uploadFile,
 } from '../../app/files/files.ts';
 import type { Services } from '../../app/services.ts';
@@ -10,6 +10,7 @@ import { refuseEncoding, uploaded } from '../bodies/body.ts';
 import { hasContent, isRangeOf } from '../conditional.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
+import { idempotencyKeyOf, replayed } from '../idempotency-key.ts';
 import { readRange } from '../range.ts';
 import { sendParts } from '../answers/send-parts.ts';
 import { fileView } from '../views/files.ts';
@@ -23,15 +24,20 @@ type FileOperations =
 
 export function fileRoutes(services: Services, cursors: Cursors): Handlers<FileOperations> {
   return {
-    async prepare_file({ caller, params, body }) {
-      const file = await prepareFile(services, caller.scope, {
+    async prepare_file({ caller, params, headers, body, chargeRate }) {
+      const prepared = await prepareFileOnce(services, caller.scope, {
         sessionId: params.session_id,
         name: body.name,
         contentType: body.content_type,
         sizeBytes: body.size_bytes,
         sha256: body.sha256,
+        idempotencyKey: idempotencyKeyOf(headers, body),
+        chargeRate,
       });
-      return { status: 201, body: fileView(file) };
+      const record = fileView(prepared.resource);
+      return prepared.replayed
+        ? { status: 200, body: record, headers: replayed }
+        : { status: 201, body: record };
     },
 
     async list_files({ caller, params, query }) {
