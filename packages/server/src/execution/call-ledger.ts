@@ -16,6 +16,8 @@ export interface LedgerParts {
   /** Aborted when the leg is over: no call may begin any more. */
   readonly signal: AbortSignal;
   readonly saveFolder: SaveFolder;
+  /** Called before a recovery point is stored with a result. */
+  readonly beforePoint?: () => Promise<void> | undefined;
 }
 
 /** The ledger of tool calls for one leg (D-80). Entries share the commits of the leg's events. */
@@ -53,8 +55,9 @@ export class CallLedger implements Effects {
   }
 
   async end(ref: string, { ok, output }: CallResult, point?: Json): Promise<void> {
-    const { claimed, writer } = this.#parts;
+    const { claimed, writer, beforePoint } = this.#parts;
     const { epoch } = claimed.holder;
+    if (point !== undefined) await beforePoint?.();
     const result = { ok, output: output.slice(0, outputMaxCharacters) };
     await writer.endCall({ ref, epoch, result, endedAt: this.#clock.now() }, point);
     this.#forget(ref);

@@ -1,19 +1,33 @@
-import { outputTextMaxCharacters } from '../app/runs/output-text.ts';
+import { type CutDelta, outputTextMaxCharacters } from '../app/runs/output-text.ts';
 import type { Agent } from '../domain/agent.ts';
+import type { Json } from '../domain/json.ts';
 import { plainName } from '../domain/run/plain-text.ts';
 import type { Prices } from '../domain/usage/prices.ts';
 import { harnessEventType } from '../domain/run/run-event.ts';
-import type { HarnessEvent, UsageReport } from '../ports/harness.ts';
+import type { HarnessEvent, LegInput, UsageReport } from '../ports/harness.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
 import { LegUsage, modelMaxCharacters } from './usage/leg-usage.ts';
+import { type Interrupted, discardFrom } from './recording/discarded-text.ts';
 import type { LegWriter } from './recording/leg-writer.ts';
 import type { LegOutcome } from './recording/record-leg-end.ts';
+import { type NewText, RepeatedText } from './recording/repeated-text.ts';
+
+/** Characters of the answer so far that a leg gets. */
+const saidCharactersMax = 4000;
+
+/** Where an agent's output goes. */
+interface Log {
+  readonly agent: Agent;
+  readonly writer: LegWriter;
+}
 
 /** Passes the events of a harness on to the log, and accumulates the run's output text. */
 export class LegOutput {
   /** Undefined once the text is longer than the field of the run holds. */
   #text: string | undefined;
   readonly #prices: Prices;
+  #repeated = new RepeatedText([]);
+  #interrupted: Interrupted | undefined;
   #usage: LegUsage | undefined;
   #isUsagePartial = false;
   #isAtRecoveryPoint = true;
@@ -34,6 +48,24 @@ export class LegOutput {
     return this.#isAtRecoveryPoint;
   }
 
+  /** Has the leg compared with what was cut in the leg before. */
+  compareWith(deltas: readonly CutDelta[], interrupted: Interrupted): void {
+    this.#repeated = new RepeatedText(deltas);
+    this.#interrupted = interrupted;
+  }
+
+  /** The end of the answer so far, without what the leg is to say again. */
+  saidBefore(input: LegInput): string | undefined {
+    if (input.kind === 'prompt') return undefined;
+    const text = this.#text ?? '';
+    return text.slice(0, text.length - this.#repeated.open).slice(-saidCharactersMax);
+  }
+
+  /** Takes back what was cut and not said again: call it before a recovery point, a question and a good end. */
+  settle(agent: Agent, writer: LegWriter): Promise<void> | undefined {
+    return this.#say(this.#repeated.settle(), { agent, writer });
+  }
+
   /** Returns a promise when the leg has to wait for the log. */
   write(
     event: Exclude<HarnessEvent, { type: 'end' }>,
@@ -43,18 +75,19 @@ export class LegOutput {
     switch (event.type) {
       case 'message_delta': {
         if (event.text === '') return undefined;
-        this.#append(event.text);
         this.#isAtRecoveryPoint = event.point !== undefined;
-        const { framework } = agent;
-        const data = { text: event.text, framework, model: this.#modelOf(event.model, agent) };
-        const pause = writer.push({ type: 'message_delta', data });
-        // In this same turn, so that one batch has both.
-        return event.point === undefined ? pause : (writer.checkpoint(event.point, true) ?? pause);
+        const said = this.#repeated.take(event.text);
+        const pause = this.#say(said, { agent, writer, model: event.model });
+        return event.point === undefined
+          ? pause
+          : this.#point(event.point, { agent, writer, pause });
       }
       case 'permission_request':
-      case 'user_question':
+      case 'user_question': {
         this.#isAtRecoveryPoint = false;
-        return writer.push(event);
+        const pause = this.settle(agent, writer);
+        return writer.push(event) ?? pause;
+      }
       case 'checkpoint':
         this.#isAtRecoveryPoint = event.recovery === true;
         return this.#checkpoint(event, agent, writer);
@@ -63,11 +96,39 @@ export class LegOutput {
       case 'custom': {
         const type = harnessEventType(agent.framework, event.name);
         const pause = writer.push({ type, data: event.data });
-        return event.point === undefined ? pause : (writer.checkpoint(event.point, true) ?? pause);
+        return event.point === undefined
+          ? pause
+          : this.#point(event.point, { agent, writer, pause });
       }
       default:
         return event satisfies never;
     }
+  }
+
+  /** In the same turn as what it covers, so that one batch has both. */
+  #point(
+    point: Json,
+    { agent, writer, pause }: Log & { readonly pause: Promise<void> | undefined },
+  ): Promise<void> | undefined {
+    const settled = this.settle(agent, writer);
+    return writer.checkpoint(point, true) ?? settled ?? pause;
+  }
+
+  #say(
+    { text, discard }: NewText,
+    { agent, writer, model }: Log & { readonly model?: string | undefined },
+  ): Promise<void> | undefined {
+    let pause: Promise<void> | undefined;
+    if (discard !== undefined && this.#interrupted !== undefined) {
+      this.#text = this.#text?.slice(0, -discard.characters);
+      const drafts = discardFrom(discard.id, this.#interrupted, agent);
+      for (const draft of drafts) pause = writer.push(draft) ?? pause;
+    }
+    if (text === '') return pause;
+    this.#append(text);
+    const { framework } = agent;
+    const data = { text, framework, model: this.#modelOf(model, agent) };
+    return writer.push({ type: 'message_delta', data }) ?? pause;
   }
 
   #modelOf(given: string | undefined, agent: Agent): string {
@@ -84,7 +145,8 @@ export class LegOutput {
     agent: Agent,
     writer: LegWriter,
   ): Promise<void> | undefined {
-    const pause = writer.checkpoint(state, recovery === true);
+    const settled = recovery === true ? this.settle(agent, writer) : undefined;
+    const pause = writer.checkpoint(state, recovery === true) ?? settled;
     return usage === undefined ? pause : (this.#charge(usage, agent, writer) ?? pause);
   }
 

@@ -3,10 +3,10 @@ import { markLiveAnswers } from '../app/interactions.ts';
 import { readOutputText } from '../app/runs/output-text.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { Json } from '../domain/json.ts';
-import type { RunOutcome } from '../domain/run/run.ts';
+import { type RunOutcome, attemptOf } from '../domain/run/run.ts';
 import { pricing } from '../domain/usage/prices.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
-import type { HarnessEvent, Leg, LegInput } from '../ports/harness.ts';
+import type { HarnessEvent, Leg } from '../ports/harness.ts';
 import type { Span } from '../ports/traces.ts';
 import { nextTurn } from '../runtime/next-turn.ts';
 import { readAllowance } from './usage/allowance.ts';
@@ -27,8 +27,6 @@ import { folderSaver } from './folders/save-before-call.ts';
 import { saveSnapshot } from './folders/save-snapshot.ts';
 import type { ExecutionServices } from './services.ts';
 
-/** Characters of the answer so far that a leg gets. */
-const saidCharactersMax = 4000;
 /** Made once: an error per leg would cost a stack trace each. */
 const legIsOver = new DOMException('The leg is over.', 'AbortError');
 
@@ -228,15 +226,26 @@ export class LegSupervisor {
   }
 
   async #runLeg({ claimed, agent, started, writer }: LegWork): Promise<Ending> {
-    const { harness, input, context } = started;
+    const { harness, input, context, repeated } = started;
     try {
       const { signal } = this.#abort;
+      if (input.kind === 'continue' && input.reason !== 'answered') {
+        const { run } = claimed;
+        const interrupted = { runId: run.id, attempt: attemptOf(run), reason: input.reason };
+        this.#output.compareWith(repeated, interrupted);
+      }
+      const beforePoint = () => this.#output.settle(agent, writer);
       const saveFolder = folderSaver(this.#services, claimed);
-      const effects = new CallLedger(this.#services, { claimed, writer, signal, saveFolder });
+      const effects = new CallLedger(this.#services, {
+        claimed,
+        writer,
+        signal,
+        saveFolder,
+        beforePoint,
+      });
       this.#calls = effects;
       const holdsLease = this.#holdsLease;
       const allowance = () => readAllowance(this.#services, this.runId, agent.model);
-      const said = this.#saidBefore(input);
       this.#leg = harness.start(input, {
         ...context,
         signal,
@@ -244,13 +253,14 @@ export class LegSupervisor {
         effects,
         costOf: pricing(this.#services.prices, agent.model),
         allowance,
-        said,
+        said: this.#output.saidBefore(input),
       });
       this.#limitTime(agent);
       this.#begin();
       for await (const event of this.#leg) {
         if (event.type === 'end') {
           this.#state = event.state;
+          if (event.outcome === 'completed') await this.#output.settle(agent, writer);
           return this.#endOf(event);
         }
         const pause = this.#output.write(event, agent, writer);
@@ -275,11 +285,6 @@ export class LegSupervisor {
 
   get #isOver(): boolean {
     return this.#phase === 'over';
-  }
-
-  #saidBefore(input: LegInput): string | undefined {
-    if (input.kind === 'prompt') return undefined;
-    return (this.#output.totals.outputText ?? '').slice(-saidCharactersMax);
   }
 
   #endOf(event: Extract<HarnessEvent, { type: 'end' }>): Ending {

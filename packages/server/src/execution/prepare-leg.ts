@@ -1,5 +1,5 @@
 import { fileKey, snapshotKey } from '../app/files/blob-keys.ts';
-import { readCutText } from '../app/runs/output-text.ts';
+import { type CutDelta, joined, readCutDeltas } from '../app/runs/output-text.ts';
 import { type Agent, acceptedPrompt } from '../domain/agent.ts';
 import { type ContextTexts, type KnownContext, contextEvents } from '../domain/context.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
@@ -21,6 +21,8 @@ export type LegStart =
       readonly harness: Harness;
       readonly input: LegInput;
       readonly context: Omit<LegContext, 'signal' | 'holdsLease' | 'effects'>;
+      /** What the leg before said after its recovery point, if this leg is to say it again. */
+      readonly repeated: readonly CutDelta[];
     }
   | { readonly ready: false; readonly outcome: RunOutcome | { readonly status: 'workspace_lost' } };
 
@@ -35,7 +37,7 @@ export async function prepareLeg(
     return failure('agent_error', `This server has no harness for ${agent.framework}.`);
   }
   const isFirstLeg = legInput.kind === 'prompt';
-  const cut = harness.keepsCutText === true ? await cutText(services, claimed) : '';
+  const cut = await cutDeltas(services, claimed);
   const request: PrepareFolder = {
     tenantId: run.tenantId,
     sessionId: run.sessionId,
@@ -88,18 +90,25 @@ export async function prepareLeg(
       stateDir: prepared.stateDir,
       texts: harness.usesContextTexts === true ? prepared.texts : noTexts,
       state: parse<Json>(state.checkpoint),
-      cut,
+      cut: harness.keepsCutText === true ? joined(cut) : '',
     },
+    repeated: repeatsCutText(harness, legInput) ? cut : [],
   };
 }
 
 /** What the leg before said after its recovery point, if this one continues from there. */
-async function cutText(
+async function cutDeltas(
   { store }: ExecutionServices,
   { run, input, state: { point } }: ClaimedLeg,
-): Promise<string> {
-  if (input.kind !== 'continue') return '';
-  return (await readCutText(store, run, point?.runId === run.id ? point.seq : 0)) ?? '';
+): Promise<readonly CutDelta[]> {
+  if (input.kind !== 'continue') return [];
+  return (await readCutDeltas(store, run, point?.runId === run.id ? point.seq : 0)) ?? [];
+}
+
+/** A leg behind an answer starts where the leg before ended, and agents with a record of their own where that one was cut. */
+function repeatsCutText({ keepsCutText, afterLoss }: Harness, input: LegInput): boolean {
+  if (input.kind !== 'continue' || input.reason === 'answered') return false;
+  return keepsCutText !== true && afterLoss !== 'continue';
 }
 
 async function readyFiles(

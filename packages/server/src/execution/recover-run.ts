@@ -1,5 +1,5 @@
-import { formatEventId, interruptedText } from '@convoke/contract';
-import { readCutText, readOutputText } from '../app/runs/output-text.ts';
+import { formatEventId } from '@convoke/contract';
+import { readCutDeltas, readOutputText } from '../app/runs/output-text.ts';
 import { type RunInSession, lockRun, recordEnd, recordMove } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
 import type { RecoveryPolicy } from '../domain/agent.ts';
@@ -15,6 +15,7 @@ import { interruptRun } from '../domain/run/run-interruption.ts';
 import type { Harness } from '../ports/harness.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { raiseInteractions } from './recording/raise-interactions.ts';
+import { endOfDiscarded } from './recording/discarded-text.ts';
 import { recordSnapshot } from './folders/record-snapshot.ts';
 
 export interface LostRun {
@@ -40,7 +41,7 @@ export type RecoveryServices = Pick<
   'store' | 'clock' | 'ids' | 'fanout' | 'log' | 'metrics' | 'agents' | 'settings'
 > & { readonly harnesses: ReadonlyMap<string, Framework> };
 
-type Framework = Pick<Harness, 'afterLoss' | 'countsTokens' | 'keepsCutText'>;
+type Framework = Pick<Harness, 'afterLoss' | 'countsTokens'>;
 
 /** How long a server that does not have the agent of a lost run leaves it to servers that do. */
 const leftToOthersMs = 30_000;
@@ -54,8 +55,8 @@ export async function recoverRun(services: RecoveryServices, lost: LostRun): Pro
   const { run } = lost;
   const { point } = await store.read.sessions.state(run.sessionId);
   const own = point?.runId === run.id ? point : undefined;
-  const cutText = await readCutText(store, run, own?.seq ?? 0);
-  const keepsCutText = cutText !== undefined && continuesCutText(services, run);
+  const cutDeltas = await readCutDeltas(store, run, own?.seq ?? 0);
+  const keepsCutText = cutDeltas !== undefined && keepsCut(services, run);
   const afterLoss = frameworkOf(services, run)?.afterLoss ?? 'none';
   const keptSeq = keptSeqOf({ run, point: own, afterLoss, keepsCutText });
   const kept = await readOutputText(store, run, keptSeq);
@@ -82,7 +83,7 @@ export async function recoverRun(services: RecoveryServices, lost: LostRun): Pro
     if (recovery.kind === 'end') {
       await endRecovered(services, tx, { seen: withText(complete), recovery, lost });
     } else {
-      const hasDiscarded = keptSeq < run.lastSeq && cutText !== '';
+      const hasDiscarded = keptSeq < run.lastSeq && cutDeltas?.length !== 0;
       const reason = reasonOf(lost);
       await interrupt(services, tx, { seen: withText(kept), recovery, hasDiscarded, reason });
     }
@@ -97,11 +98,12 @@ function frameworkOf(
   return harnesses.get(agents.find(run.agentName)?.framework ?? '');
 }
 
-/** Whether the next leg of the run continues in the middle of a message, as framework and agent want it. */
-function continuesCutText(services: RecoveryServices, run: Run): boolean {
-  const agent = services.agents.find(run.agentName);
-  const canContinue = frameworkOf(services, run)?.keepsCutText === true;
-  return canContinue && agent?.recovery.cutMessage === 'continue';
+/**
+ * Whether the text of a cut message stays: its next leg continues it, or says it again and is compared with it
+ * (D-473). Not where the agent wants it again from its beginning.
+ */
+function keepsCut({ agents }: RecoveryServices, run: Run): boolean {
+  return agents.find(run.agentName)?.recovery.cutMessage === 'continue';
 }
 
 /** While a call runs, the model is not asked: nothing of it was cut. */
@@ -194,17 +196,6 @@ interface Interruption {
   readonly hasDiscarded: boolean;
 }
 
-/**
- * Ends the text that is discarded. It is part of it, so readers that know `run_interrupted` drop it, and it is no part of
- * `output_text`. To any other reader it says why the words before it are repeated.
- */
-function endOfDiscarded({ agents }: RecoveryServices, run: Run): RunEventDraft {
-  const agent = agents.find(run.agentName);
-  const framework = agent?.framework ?? '';
-  const model = agent?.model ?? framework;
-  return { type: 'message_delta', data: { text: interruptedText, framework, model } };
-}
-
 async function interrupt(
   services: RecoveryServices,
   tx: StoreTransaction,
@@ -250,7 +241,11 @@ async function interrupt(
         ? { ...parkRun(interrupted, now), pendingInteractions: raised.open }
         : interrupted,
       ...(mustWait ? { session: interactionsChanged(session, raised.open, now) } : {}),
-      events: [...(hasDiscarded ? [endOfDiscarded(services, run)] : []), told, ...raised.events],
+      events: [
+        ...(hasDiscarded ? [endOfDiscarded(agents.find(run.agentName))] : []),
+        told,
+        ...raised.events,
+      ],
     },
   });
   tx.onCommit(() => {

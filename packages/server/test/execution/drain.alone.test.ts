@@ -162,8 +162,13 @@ describe('a leg that does not yield in time is cut (D-86)', () => {
     expect([attempt, output_text]).toEqual([2, 'Kept. Said again.']);
     const log = await logOf(server, run);
     expect(joined(log)).toBe(output_text);
-    const told = log.find(({ type }) => type === 'run_interrupted');
-    expect(told?.data).toMatchObject({ reason: 'drained', discard_from_event_id: '000000000003' });
+    // What was cut stays until the next leg says something else (D-473).
+    const told = log.filter(({ type }) => type === 'run_interrupted').map(({ data }) => data);
+    expect(told).toMatchObject([
+      { reason: 'drained' },
+      { reason: 'drained', discard_from_event_id: '000000000003' },
+    ]);
+    expect(told[0]).not.toHaveProperty('discard_from_event_id');
     expect(log.at(-1)?.data).toMatchObject({ recovered: true });
   });
 
@@ -214,9 +219,12 @@ describe('a leg that does not yield in time is cut (D-86)', () => {
     leg.point();
     leg.say('Not covered.');
     const next = await drained(server, patientMs);
-    await puppet.leg();
-    const { attempt, output_text } = await readRun(next, run);
-    expect([attempt, output_text]).toEqual([2, undefined]);
+    const again = await puppet.leg();
+    again.say('Not ');
+    again.point();
+    again.end();
+    const { attempt, output_text } = await ended(next, run);
+    expect([attempt, output_text]).toEqual([2, 'Not ']);
   });
 });
 

@@ -22,28 +22,45 @@ export async function readOutputText(
   return joined.text;
 }
 
+/** A `message_delta` that the last recovery point does not cover. */
+export interface CutDelta {
+  readonly id: string;
+  readonly text: string;
+}
+
 /**
- * Joins the text after the run's last recovery point, as far as it belongs to the answer: a leg that resumes continues
- * after it. Undefined when it is longer than an answer can be stored.
+ * The text after the run's last recovery point, as far as it belongs to the answer: a leg that resumes continues after
+ * it, or says it again. Undefined when it is longer than an answer can be stored.
  */
-export async function readCutText(
+export async function readCutDeltas(
   store: Store,
   run: Run,
   pointSeq: number,
-): Promise<string | undefined> {
-  let text: string | undefined = '';
-  for await (const { type, data } of textEvents(store, { run, after: pointSeq })) {
+): Promise<readonly CutDelta[] | undefined> {
+  let deltas: CutDelta[] | undefined = [];
+  let first: string | undefined;
+  let characters = 0;
+  for await (const { id, type, data } of textEvents(store, { run, after: pointSeq })) {
     if (type === 'message_delta') {
-      text = text === undefined ? undefined : text + (data as { readonly text: string }).text;
-      if ((text?.length ?? 0) > outputTextMaxCharacters) text = undefined;
+      const { text } = data as { readonly text: string };
+      first ??= id;
+      characters += text.length;
+      if (characters > outputTextMaxCharacters) deltas = undefined;
+      deltas?.push({ id, text });
       continue;
     }
-    // Without a recovery point in between, an interruption discards everything since the last one, or nothing.
-    if ((data as { readonly discard_from_event_id?: string }).discard_from_event_id !== undefined) {
-      text = '';
-    }
+    const { discard_from_event_id: from } = data as { readonly discard_from_event_id?: string };
+    if (from === undefined || first === undefined) continue;
+    // Everything is discarded, however long it was.
+    if (from <= first) [deltas, first] = [[], undefined];
+    else deltas = deltas?.filter((delta) => delta.id < from);
+    characters = deltas?.reduce((sum, { text }) => sum + text.length, 0) ?? characters;
   }
-  return text;
+  return deltas;
+}
+
+export function joined(deltas: readonly CutDelta[]): string {
+  return deltas.map(({ text }) => text).join('');
 }
 
 interface TextRange {

@@ -58,6 +58,7 @@ describe.each(clerks)('on $kind, a worker that dies under $entry', ({ kind, entr
           expect([seat, new Set(effects).size]).toEqual([seat, effects.length]);
           if (doubts.length > 0) return;
           expect([seat, ended.outputText, effects]).toEqual([seat, whole, ['refund 7', 'mail']]);
+          expect([seat, await legs.plain(run)]).toEqual([seat, whole]);
           expect([seat, ended.usage]).toMatchObject([seat, { inputTokens: 2, outputTokens: 3 }]);
         },
       );
