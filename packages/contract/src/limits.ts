@@ -19,6 +19,10 @@ export const limits = {
   bodyMaxBytes: mebibyte,
   /** D-193: chat clients send whole histories. */
   faceBodyMaxBytes: 4 * mebibyte,
+  /** D-461: a page sends less than its backend, because anyone who opens it has its token. */
+  sessionBodyMaxBytes: 2 * mebibyte,
+  /** A message of the AI SDK has at least five fields, so `bodyMaxKeys` is reached first. */
+  uiMessagesMax: 2000,
   /** D-435: messages of one request, and answers in it. */
   agUiMessagesMax: 2000,
   agUiResumeMax: 100,
@@ -28,6 +32,8 @@ export const limits = {
   uploadMinBytesPerMinute: 512 * kibibyte,
   bodyMaxDepth: 64,
   bodyMaxKeys: 10_000,
+  /** D-461: objects, arrays, their elements and the names of fields, together. */
+  bodyMaxValues: 50_000,
   headersMaxBytes: 16 * kibibyte,
   queryMaxParameters: 100,
 

@@ -5,6 +5,7 @@ import {
   type RunId,
   type SessionId,
   interactionKey,
+  limits,
   permissionAnswer,
   questionAnswer,
 } from '@convoke/contract';
@@ -202,6 +203,11 @@ function readAnswer(interaction: Interaction, body: JsonObject): InteractionAnsw
       ...(message === undefined ? {} : { message }),
       ...(updated_input === undefined ? {} : { updatedInput: updated_input }),
     };
+  }
+  // First: the schema would check every element before it finds that there are too many.
+  const { answer: given } = body;
+  if (Array.isArray(given) && given.length > limits.answerMaxChoices) {
+    return invalidAnswer(`a question takes at most ${limits.answerMaxChoices} choices`);
   }
   const parsed = questionAnswer.safeParse(body);
   if (!parsed.success) {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Operation,
   type OperationId,
+  limits,
   operationList,
   organizationId,
   statusOfError,
@@ -14,6 +15,7 @@ import type { Metrics } from '../ports/metrics.ts';
 import type { Span, Traces } from '../ports/traces.ts';
 import { type RateLimits, takeFromNetwork, takeFromRate } from './admission.ts';
 import type { AnswersUnderWay } from './answers/answers-under-way.ts';
+import { arrayFields } from './bodies/array-fields.ts';
 import { abandonBody, readBody } from './bodies/body.ts';
 import type { CallerAddress } from './caller-address.ts';
 import type { Cors } from './answers/cors.ts';
@@ -21,7 +23,7 @@ import { methodsOf } from './declared-paths.ts';
 import type { Denials } from './denials.ts';
 import { errorAnswer } from './errors.ts';
 import type { Handlers, RawReply, RequestFacts } from './handler.ts';
-import { readHeaders, readParams, readQuery, validateBody } from './input.ts';
+import { type BodySchema, readHeaders, readParams, readQuery, validateBody } from './input.ts';
 import { type JsonAnswer, writeJson } from './json-reply.ts';
 import { baseHeaders } from './response-headers.ts';
 
@@ -48,13 +50,21 @@ export function bindOperations(app: FastifyInstance, handlers: Handlers, binding
   for (const operation of operationList) {
     if (!binding.serves(operation)) continue;
     const handler = handlers[operation.id as OperationId] as AnyHandler;
-    const bound = { operation, name: `${operation.method} ${operation.path}`, handler, binding };
+    const name = `${operation.method} ${operation.path}`;
+    const bound = { operation, name, handler, binding, body: checkedBody(operation) };
     app.route({
       method: [...methodsOf(operation)],
       url: routePattern(operation.path),
       handler: (request, reply) => trace(request, reply, bound),
     });
   }
+}
+
+/** The token endpoint checks the parameters of a form itself, with the errors of RFC 6749 §5.2. */
+function checkedBody(operation: Operation): BodySchema | undefined {
+  const { body: schema, content } = operation;
+  if (schema === undefined || content === 'form') return undefined;
+  return { schema, arrays: arrayFields(operation) };
 }
 
 /** In `{id}:verb` the parameter ends before the colon, so that it does not include the verb. */
@@ -70,6 +80,8 @@ interface BoundOperation {
   readonly name: string;
   readonly handler: AnyHandler;
   readonly binding: Binding;
+  /** Absent where the handler reads what was sent. */
+  readonly body: BodySchema | undefined;
 }
 
 /** Serves a request within a span. */
@@ -171,21 +183,28 @@ async function readCall(
   const chargeRate = await takeFromRate(operation, caller, { limits: binding.limits, headers });
   const query = readQuery(operation, request.url);
   const sent = readHeaders(operation, raw);
-  const value = await readBody(operation, raw);
-  // The token endpoint checks the parameters of a form itself, with the errors of RFC 6749 §5.2.
-  const isChecked = operation.body !== undefined && operation.content !== 'form';
-  const body = isChecked ? validateBody(operation.body, value) : value;
+  const value = await readBody(operation, raw, bodyMaxBytes(operation, caller));
+  const body = bound.body === undefined ? value : validateBody(bound.body, value);
   // Last: a malformed request is reported before a missing resource.
   const params = readParams(operation, rawParams);
   requireOwnSession(caller, rawParams);
   return { params, query, headers: sent, body, caller, request: facts, chargeRate };
 }
 
+/** The largest body of the operation, and a smaller one for a page (D-461). */
+function bodyMaxBytes(operation: Operation, caller: SessionCaller | undefined): number {
+  const most = operation.maxBytes ?? limits.bodyMaxBytes;
+  return caller?.session === undefined ? most : Math.min(most, limits.sessionBodyMaxBytes);
+}
+
+interface SessionCaller {
+  readonly subject: string;
+  readonly session?: { readonly id: string } | undefined;
+}
+
 /** D-198: for a token of one session, any other session is one that does not exist. */
 function requireOwnSession(
-  caller:
-    | { readonly subject: string; readonly session?: { readonly id: string } | undefined }
-    | undefined,
+  caller: SessionCaller | undefined,
   rawParams: Admitting['rawParams'],
 ): void {
   const own = caller?.session?.id;

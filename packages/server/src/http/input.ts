@@ -82,8 +82,9 @@ function textOf(value: string | string[] | undefined): string | string[] | undef
 }
 
 /** D-72: the refusal names the invalid field, and unknown fields have a code of their own. */
-export function validateBody(schema: z.ZodType, value: unknown): unknown {
-  const parsed = schema.safeParse(value);
+export function validateBody(body: BodySchema, value: unknown): unknown {
+  refuseLongArrays(body.arrays, value);
+  const parsed = body.schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = deepest(parsed.error.issues);
   const path = pathText(issue?.path ?? []);
@@ -93,6 +94,21 @@ export function validateBody(schema: z.ZodType, value: unknown): unknown {
   }
   const where = path === '' ? 'The body' : path;
   return refuse('invalid_body', { message: `${where}: ${issue?.message ?? 'is not valid'}.` });
+}
+
+/** The schema of an operation's body, and its fields that are arrays with their bounds. */
+export interface BodySchema {
+  readonly schema: z.ZodType;
+  readonly arrays: ReadonlyMap<string, number>;
+}
+
+function refuseLongArrays(arrays: BodySchema['arrays'], value: unknown): void {
+  if (arrays.size === 0 || typeof value !== 'object' || value === null) return;
+  for (const [name, most] of arrays) {
+    const sent: unknown = Reflect.get(value, name);
+    if (!Array.isArray(sent) || sent.length <= most) continue;
+    refuse('invalid_body', { message: `${name}: must have at most ${most} elements.` });
+  }
 }
 
 /** Picks the alternative of a union that matched furthest: most likely the one the caller meant. */

@@ -91,6 +91,21 @@ describe.each(Object.entries(requests))('%s', (_, head) => {
   });
 });
 
+test('a page sends at most 2 MiB, where its backend may send 4 MiB (D-461)', async () => {
+  const { id: session_id } = await openSession(server, 'echo');
+  const params = { session_id };
+  const { body: made } = await server.send('create_session_token', { params, body: {} });
+  const page = { ...server.client, authorization: `Bearer ${made.token}` };
+  const long = (bytes: number) => ({ messages: [], note: 'x'.repeat(bytes) });
+  const send = (as: Identity, bytes: number) =>
+    server.refused('send_ui_message', { as, params, body: long(bytes) });
+  const most = limits.sessionBodyMaxBytes;
+  expect(await send(page, most)).toMatchObject({ status: 413, error: 'body_too_large' });
+  // Read, and refused for what it says.
+  expect(await send(page, most - 100)).toMatchObject({ status: 400, error: 'invalid_body' });
+  expect(await send(server.client, most)).toMatchObject({ status: 400, error: 'invalid_body' });
+});
+
 describe('an upload', () => {
   async function beginUpload(length: number) {
     const { id: session_id } = await openSession(server, 'echo');

@@ -13,3 +13,24 @@ export async function medianWork(calls: number, call: () => Promise<unknown>): P
   }
   return works.toSorted((a, b) => a - b)[Math.floor(calls / 2)] ?? 0;
 }
+
+/**
+ * The longest time for which this thread did nothing else while the work was done, counted in its processor time, in
+ * microseconds: what any other caller would have waited.
+ */
+export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let isOver = false;
+  let before = process.threadCpuUsage();
+  const note = () => {
+    const { user, system } = process.threadCpuUsage(before);
+    longest = Math.max(longest, user + system);
+    before = process.threadCpuUsage();
+    if (!isOver) setImmediate(note);
+  };
+  setImmediate(note);
+  await work();
+  isOver = true;
+  note();
+  return longest;
+}

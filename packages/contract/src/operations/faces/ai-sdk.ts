@@ -63,7 +63,7 @@ export const sendUiMessage = defineOperation({
   query: streamQuery,
   // The library owns the shape: only what is read is checked (D-193).
   body: z.looseObject({
-    messages: z.array(jsonObject).min(1),
+    messages: z.array(jsonObject).min(1).max(limits.uiMessagesMax),
     trigger: z.string().optional(),
   }),
   bodyRequired: true,

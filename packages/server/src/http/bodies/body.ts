@@ -7,14 +7,20 @@ import { parseForm } from './form-body.ts';
 import { parseJson } from './json-body.ts';
 import { mediaType } from '../media.ts';
 
-/** Reads the body as a value to validate. Undefined when the operation takes bytes or no body, and for broken JSON-RPC. */
-export async function readBody(operation: Operation, message: IncomingMessage): Promise<unknown> {
+/**
+ * Reads the body as a value to validate. Undefined when the operation takes bytes or no body; what is wrong with the JSON of
+ * a call of JSON-RPC is returned.
+ */
+export async function readBody(
+  operation: Operation,
+  message: IncomingMessage,
+  maxBytes: number,
+): Promise<unknown> {
   if (operation.content === 'bytes') return undefined;
   if (operation.body === undefined) return refuseBody(message);
   refuseEncoding(message);
   const isForm = operation.content === 'form';
-  const jsonMaxBytes = operation.maxBytes ?? limits.bodyMaxBytes;
-  const bytes = await readBytes(message, isForm ? limits.formMaxBytes : jsonMaxBytes);
+  const bytes = await readBytes(message, isForm ? limits.formMaxBytes : maxBytes);
   if (isForm) return parseForm(bytes, message.headers['content-type']);
   if (operation.content === 'json-rpc') return parseRpc(bytes, message);
   if (bytes.length === 0) {
@@ -27,13 +33,13 @@ export async function readBody(operation: Operation, message: IncomingMessage): 
   return parseJson(bytes);
 }
 
-/** Undefined for bytes that are not JSON: the handler says so in the protocol of its clients. */
+/** Returns the refusal of bytes that are not JSON: the handler says so in the protocol of its clients. */
 function parseRpc(bytes: Buffer, message: IncomingMessage): unknown {
   requireJson(message);
   try {
     return parseJson(bytes);
   } catch (error) {
-    if (error instanceof Refusal) return undefined;
+    if (error instanceof Refusal) return error;
     throw error;
   }
 }

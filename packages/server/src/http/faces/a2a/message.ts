@@ -51,6 +51,7 @@ const sendParams = z.looseObject({
 
 /** Reads the parameters of `SendMessage` and `message/send`, which differ little. */
 export function readMessage(params: unknown): ReadMessage {
+  refuseLongMessage(params);
   const { message, configuration } = readParams(sendParams, params);
   const push =
     configuration?.pushNotificationConfig ?? configuration?.taskPushNotificationConfig ?? undefined;
@@ -72,6 +73,14 @@ export function readMessage(params: unknown): ReadMessage {
     isBlocking: configuration?.blocking !== false && configuration?.returnImmediately !== true,
     historyLength: configuration?.historyLength ?? 0,
   };
+}
+
+/** Before the schema, which would check every part before it finds that there are too many. */
+function refuseLongMessage(params: unknown): void {
+  const { message } = isObject(params) ? params : {};
+  const { parts } = isObject(message) ? message : {};
+  if (!Array.isArray(parts) || parts.length <= partsMax) return;
+  failCall('INVALID_PARAMS', `params.message.parts: must have at most ${partsMax} elements.`);
 }
 
 const taskParams = z.looseObject({

@@ -57,13 +57,12 @@ const rpcCall = z.looseObject({
   params: z.unknown().optional(),
 });
 
-/** Reads the envelope; undefined stands for bytes that are not JSON. */
+/** Reads the envelope; a refusal stands for bytes that are not JSON or exceed its bounds. */
 export function readCall(
   body: unknown,
 ): RpcCall | { readonly id: RpcId; readonly error: RpcError } {
-  if (body === undefined) {
-    const message = 'The body is not JSON in UTF-8, is nested too deeply or repeats a key.';
-    return { id: null, error: new RpcError('PARSE_ERROR', message) };
+  if (body instanceof Refusal) {
+    return { id: null, error: new RpcError('PARSE_ERROR', body.message) };
   }
   const read = rpcCall.safeParse(body);
   if (read.success) return { ...read.data, params: read.data.params };
