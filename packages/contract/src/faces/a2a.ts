@@ -150,6 +150,7 @@ export class A2aStream {
 
   #settle(at: string | undefined): void {
     this.#isAskedAnew = true;
+    this.#at = at;
     if (this.#turn.waiting.length === 0) this.#move('TASK_STATE_WORKING', at);
   }
 

@@ -13,6 +13,7 @@ import {
   type WaitingForWorker,
   attemptOf,
   endRun,
+  hasSameStatus,
   isInterrupted,
   isReady,
   leaseRun,
@@ -157,6 +158,7 @@ export function recordMove<R extends Run>(
     ...move.run,
     lastSeq: seen.run.lastSeq + events.length,
     lastEventAt: events.length === 0 ? seen.run.lastEventAt : at,
+    statusAt: hasSameStatus(move.run, seen.run) ? seen.run.statusAt : at,
   };
   tx.runs.save(run, seen.run);
   writeSessionAndEvents(services, tx, { run, session, events });

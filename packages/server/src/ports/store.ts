@@ -3,6 +3,7 @@ import type { EventPartitions } from './event-partitions.ts';
 import type { AuditRepository } from './repositories/audit.ts';
 import type { BlobRemovalRepository } from './repositories/blob-removals.ts';
 import type { BudgetRepository } from './repositories/budgets.ts';
+import type { ChangedRunRepository } from './repositories/changed-runs.ts';
 import type { ClientRepository } from './repositories/clients.ts';
 import type { CredentialRepository } from './repositories/credentials.ts';
 import type { FeedRepository } from './repositories/feeds.ts';
@@ -49,6 +50,7 @@ export interface Repositories {
   readonly rateLimits: RateLimitRepository;
   readonly sessions: SessionRepository;
   readonly runs: RunRepository;
+  readonly changedRuns: ChangedRunRepository;
   readonly runEvents: RunEventRepository;
   readonly interactions: InteractionRepository;
   readonly budgets: BudgetRepository;

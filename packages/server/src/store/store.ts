@@ -4,6 +4,7 @@ import type { MigratableDatabase } from './migrate.ts';
 import { type SealHead, auditRepository } from './repositories/audit.ts';
 import { blobRemovalRepository } from './repositories/blob-removals.ts';
 import { budgetRepository } from './repositories/budgets.ts';
+import { changedRunRepository } from './repositories/changed-runs.ts';
 import { clientRepository } from './repositories/clients.ts';
 import { credentialRepository } from './repositories/credentials.ts';
 import { feedRepository } from './repositories/feeds.ts';
@@ -164,6 +165,10 @@ class SqlRepositories implements StoreTransaction {
 
   get labels() {
     return (this.#made.labels ??= labelRepository(this.#db));
+  }
+
+  get changedRuns() {
+    return (this.#made.changedRuns ??= changedRunRepository(this.#db));
   }
 
   get tenantLists() {

@@ -1,3 +1,4 @@
+import { runStatuses } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
 import { prepareFile } from '../../src/app/files/files.ts';
 import { createSchedule } from '../../src/app/schedules/schedules.ts';
@@ -53,6 +54,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
       tx.schedules.insertFires([{ ...slot, outcome: 'skipped', code: 'missed' }]),
     );
 
+    const changed = { in: { sessionId }, phases: runStatuses };
     type Found = (tx: StoreTransaction, scope: TenantScope) => Promise<unknown>;
     const statements: Record<string, Found> = {
       'sessions.find': (tx, scope) => tx.sessions.find(scope, sessionId),
@@ -80,6 +82,9 @@ describe.each(databaseKinds)('on %s', (kind) => {
       'tenantLists.topics': async (tx, scope) =>
         (await tx.tenantLists.topics(scope, [asked.key], 'asc')).items,
       'tenantLists.interaction': (tx, scope) => tx.tenantLists.interaction(scope, asked.key),
+      'changedRuns.list': (tx, scope) => tx.changedRuns.list(scope, changed, { limit: 1 }),
+      'changedRuns.count': (tx, scope) => tx.changedRuns.count(scope, changed, { limit: 1 }),
+      'changedRuns.lastOf': (tx, scope) => tx.changedRuns.lastOf(scope, changed, { limit: 1 }),
       'files.find': (tx, scope) => tx.files.find(scope, sessionId, file.id),
       'files.list': (tx, scope) => tx.files.list(scope, sessionId, page),
       'files.remove': (tx, scope) => tx.files.remove(scope, sessionId, file.id),

@@ -43,6 +43,8 @@ export type RunProgress = Readonly<typeof newProgress>;
 export const newProgress = {
   lastSeq: 0,
   lastEventAt: 0,
+  /** When its status, or the number of its open requests, last changed. */
+  statusAt: 0,
   outputText: first<string | null>(null),
   pendingInteractions: 0,
   usage: first<TokenUsage | null>(null),

@@ -95,6 +95,7 @@ export function openRun(
     createdAt: now,
     ...newProgress,
     lastEventAt: now,
+    statusAt: now,
     ...newRecovery,
     ...newState,
     status: 'queued',
@@ -135,6 +136,11 @@ function isRun(run: RunFields): run is Run {
     default:
       return run.status satisfies never;
   }
+}
+
+/** Whether readers are told the same of both: the status, and how many requests are open. */
+export function hasSameStatus(run: Run, other: Run): boolean {
+  return run.status === other.status && run.pendingInteractions === other.pendingInteractions;
 }
 
 export function isEnded(run: Run): run is EndedRun {

@@ -30,6 +30,7 @@ export const runTable = nounTable<RunFields>('runs', {
 
     lastSeq: number('last_seq'),
     lastEventAt: number('last_event_at'),
+    statusAt: number('status_at'),
     outputText: made({ output_text: { kind: 'text', write: (run) => toJsonText(run.outputText), written: 'changed' } },
       (row: { output_text: string | null }) => fromJsonText<string>(row.output_text)),
     pendingInteractions: number('pending_interactions'),

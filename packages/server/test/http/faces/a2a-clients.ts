@@ -43,20 +43,30 @@ export async function openA2aClient(
   agentUrl: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<A2aClient> {
-  const fetchImpl: typeof fetch = (url, init) =>
-    fetch(url, { ...init, headers: { ...headersOf(init), ...headers } });
-  const card = `${agentUrl}/.well-known/agent-card.json`;
-  if (version === '1.0') {
-    const factory = new one.ClientFactory({
-      transports: [new one.JsonRpcTransportFactory({ fetchImpl })],
-    });
-    return newClient(await factory.createFromUrl(card, ''));
-  }
+  if (version === '1.0') return newClient(await openSdkClient(agentUrl, headers));
   const factory = new old.ClientFactory({
-    transports: [new old.JsonRpcTransportFactory({ fetchImpl })],
+    transports: [new old.JsonRpcTransportFactory({ fetchImpl: fetchWith(headers) })],
   });
-  return oldClient(await factory.createFromUrl(card, ''));
+  return oldClient(await factory.createFromUrl(cardOf(agentUrl), ''));
 }
+
+/** The client of version 1.0 itself, for what 0.3 does not have. */
+export function openSdkClient(
+  agentUrl: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<one.Client> {
+  const factory = new one.ClientFactory({
+    transports: [new one.JsonRpcTransportFactory({ fetchImpl: fetchWith(headers) })],
+  });
+  return factory.createFromUrl(cardOf(agentUrl), '');
+}
+
+const cardOf = (agentUrl: string) => `${agentUrl}/.well-known/agent-card.json`;
+
+const fetchWith =
+  (headers: Readonly<Record<string, string>>): typeof fetch =>
+  (url, init) =>
+    fetch(url, { ...init, headers: { ...headersOf(init), ...headers } });
 
 const headersOf = (init: RequestInit | undefined) =>
   Object.fromEntries(new Headers(init?.headers).entries());

@@ -33,7 +33,8 @@ import {
   versionOf,
 } from './rpc.ts';
 import { type Request, deliver } from './send.ts';
-import { encoderOf, findTask, listTasks, readTask, withHistory } from './tasks.ts';
+import { listTasks } from './task-list.ts';
+import { encoderOf, findTask, readTask, withHistory } from './tasks.ts';
 
 export interface A2aParts extends FaceParts {
   readonly cursors: Cursors;
