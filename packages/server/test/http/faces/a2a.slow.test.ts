@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Store } from '../../../src/ports/store.ts';
 import { usualAgents } from '../../support/agents.ts';
 import { openSession, runIn, startRun } from '../../support/api-steps.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -38,8 +39,22 @@ async function all(tasks: AsyncIterable<SeenTask>): Promise<SeenTask[]> {
 describe.each(databaseKinds)('on %s', (database) => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startServer({ database, agents });
+    server = await startServer({ database, agents, wrapStore });
   });
+  /** Happens once, between the read of a run's row and what is done with it. */
+  let afterRead: (() => Promise<void>) | undefined;
+  const wrapStore = (store: Store): Store => {
+    const { runs } = store.read;
+    const findById: typeof runs.findById = async (...call) => {
+      const found = await runs.findById(...call);
+      await afterRead?.();
+      return found;
+    };
+    const wrapped = { ...runs, findById };
+    const get = (read: Store['read'], name: string) =>
+      name === 'runs' ? wrapped : (Reflect.get(read, name) as unknown);
+    return { ...store, read: new Proxy(store.read, { get }) };
+  };
 
   const urlOf = (agent: string) => {
     const { organization_id, tenant_id } = server.quickstart;
@@ -105,7 +120,9 @@ describe.each(databaseKinds)('on %s', (database) => {
       const states = seen.map(({ state }) => state);
       expect(states.slice(states.indexOf('input-required') + 1)).toContain('working');
       expect(seen.at(-1)).toMatchObject({ state: 'completed', text: 'Hm. You said red.' });
-      expect(await all(client.subscribe(begun.id))).toEqual([await client.get(begun.id)]);
+      const again = all(client.subscribe(begun.id));
+      if (version === '0.3') expect(await again).toEqual([await client.get(begun.id)]);
+      else await expect(again).rejects.toThrow(/GetTask|not supported/);
     });
 
     test('a question ends the response, and text answers it', async () => {
@@ -236,6 +253,21 @@ describe.each(databaseKinds)('on %s', (database) => {
     await runIn(server, run, 'completed');
     const shown = { id: run.id, state: 'completed', text: 'x (run 1)' };
     expect(await client.get(run.id)).toMatchObject(shown);
-    expect(await all(client.subscribe(run.id))).toMatchObject([shown]);
+    const earlier = await openA2aClient('0.3', urlOf('echo'), { authorization });
+    expect(await all(earlier.subscribe(run.id))).toMatchObject([shown]);
+  });
+
+  test('a task that ends while a client subscribes to it still shows its end (D-470)', async () => {
+    const { authorization = '' } = server.client;
+    const client = await openA2aClient('1.0', urlOf('asker'), { authorization });
+    const { id } = await client.send('x');
+    afterRead = async () => {
+      afterRead = undefined;
+      expect((await client.send('red', { task: id })).state).toBe('completed');
+    };
+    const seen = await all(client.subscribe(id));
+    expect(afterRead).toBeUndefined();
+    expect(seen.at(-1)).toMatchObject({ state: 'completed', text: 'Hm. You said red.' });
+    await expect(all(client.subscribe(id))).rejects.toThrow(/GetTask|not supported/);
   });
 });

@@ -133,7 +133,7 @@ class A2aCall {
       case 'cancel':
         return this.#cancel();
       case 'subscribe':
-        return this.#stream(await this.#find(), false);
+        return this.#subscribe();
       case 'push':
         return refusePush();
       case 'extended card':
@@ -219,6 +219,18 @@ class A2aCall {
         }),
     });
     return encoder.task();
+  }
+
+  /**
+   * Version 1.0 refuses to subscribe to a task that has ended; 0.3 shows it once (D-470). A task that ends after this is
+   * read from its log, so its stream has the end.
+   */
+  async #subscribe(): Promise<RawReply> {
+    const run = await this.#find();
+    if (isEnded(run) && this.#called.version === '1.0') {
+      failCall('UNSUPPORTED_OPERATION', 'The task has ended: GetTask shows it.');
+    }
+    return this.#stream(run, false);
   }
 
   async #stream(run: Run, endsAtWait: boolean): Promise<RawReply> {
