@@ -39,7 +39,8 @@ export {
 export { UiStream, type UiStreamOptions } from './faces/ai-sdk.ts';
 export { type VoidText, voidTextIn } from './faces/speech.ts';
 export { type UiChunk, type UiMetadata, askUserTool } from './faces/ui-chunks.ts';
-export { type UiMessage, type UiPart, assistantMessage } from './faces/ui-messages.ts';
+export { type UiMessage, assistantMessage } from './faces/ui-messages.ts';
+export type { UiPart } from './faces/ui-parts.ts';
 export {
   type AskItem,
   type CallItem,

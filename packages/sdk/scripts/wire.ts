@@ -115,6 +115,7 @@ const sharedFiles = [
   'events/run-text.ts',
   'faces/turn.ts',
   'faces/ui-chunks.ts',
+  'faces/ui-parts.ts',
   'faces/speech.ts',
   'faces/ui-step.ts',
   'faces/ai-sdk.ts',

@@ -53,7 +53,8 @@ export function standingOf(
 /** The chunks of the UI message stream of the AI SDK that a run needs. */
 export type UiChunk =
   | { readonly type: 'start'; readonly messageId: string; readonly messageMetadata: UiMetadata }
-  | { readonly type: 'start-step' | 'finish-step' | 'reset-step' | 'abort' }
+  | { readonly type: 'start-step' | 'finish-step' | 'abort' }
+  | { readonly type: 'reset-step' }
   | { readonly type: `${SpeechKind}-${'start' | 'end'}`; readonly id: string }
   | { readonly type: `${SpeechKind}-delta`; readonly id: string; readonly delta: string }
   | (Part & {
