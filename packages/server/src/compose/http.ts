@@ -183,7 +183,7 @@ function handlersOf(
     ...interactionRoutes(services, named),
     ...feedRoutes(services, { cursors, streams, feedFollower: new FeedFollower(services) }),
     ...fileRoutes(services, cursors),
-    ...aiSdkRoutes(services, faceParts),
+    ...aiSdkRoutes(services, { ...faceParts, baseUrl }),
     ...agUiRoutes(services, faceParts),
     ...a2aRoutes(services, { ...faceParts, baseUrl }),
     ...scheduleRoutes(services, named),

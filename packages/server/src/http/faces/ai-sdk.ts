@@ -19,6 +19,8 @@ import { messagesOf } from './ui-history.ts';
 
 export interface AiSdkParts extends FaceParts {
   readonly cursors: Cursors;
+  /** The address of the server for browsers. */
+  readonly baseUrl: string;
 }
 
 type Send = Call<'send_ui_message'>;
@@ -61,7 +63,7 @@ export function aiSdkRoutes(
       const { items, next } = await parts.cursors.page(`ui_messages:${sessionId}`, list, {
         read: async (page) =>
           messagesOf(
-            services,
+            { store: services.store, baseUrl: parts.baseUrl },
             await listRuns(services, caller.scope, { sessionId, filter: {}, page }),
           ),
         idOf: ({ runId }) => runId,

@@ -7,6 +7,11 @@ import type { CutPage } from '../../ports/page.ts';
 import { usageOf } from '../views/runs.ts';
 import { readHistory } from './run-history.ts';
 
+interface HistoryParts extends Pick<Services, 'store'> {
+  /** The address of the server for browsers: a page of another origin opens the files of a message by it (D-483). */
+  readonly baseUrl: string;
+}
+
 /** The messages of one run: the user's, and the assistant's once there is something of it. */
 export interface RunMessages {
   readonly runId: Run['id'];
@@ -15,7 +20,7 @@ export interface RunMessages {
 
 /** The messages of these runs, as far as their logs fit into a page; the first run is shown whatever its size (D-276). */
 export async function messagesOf(
-  services: Pick<Services, 'store'>,
+  services: HistoryParts,
   { items, isCut }: CutPage<Run>,
 ): Promise<CutPage<RunMessages>> {
   const shown: RunMessages[] = [];
@@ -30,7 +35,7 @@ export async function messagesOf(
 }
 
 async function messagesOfRun(
-  services: Pick<Services, 'store'>,
+  services: HistoryParts,
   run: Run,
 ): Promise<{ readonly messages: readonly UiMessage[]; readonly bytes: number }> {
   const { id: runId, sessionId } = run;
@@ -42,10 +47,7 @@ async function messagesOfRun(
   return { messages: [asked, assistantMessage(shown, events)], bytes };
 }
 
-async function inputParts(
-  { store }: Pick<Services, 'store'>,
-  run: Run,
-): Promise<readonly UiPart[]> {
+async function inputParts({ store, baseUrl }: HistoryParts, run: Run): Promise<readonly UiPart[]> {
   const input = JSON.parse(run.input) as JsonObject;
   const ids = Array.isArray(input['files']) ? (input['files'] as readonly string[]) : [];
   const files: UiPart[] = [];
@@ -56,7 +58,7 @@ async function inputParts(
       type: 'file',
       mediaType: file.contentType,
       filename: file.name,
-      url: `/v1/sessions/${run.sessionId}/files/${id}/content`,
+      url: `${baseUrl}/v1/sessions/${run.sessionId}/files/${id}/content`,
     });
   }
   return [...files, { type: 'text', text: acceptedPrompt(input) }];

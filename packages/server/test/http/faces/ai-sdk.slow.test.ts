@@ -159,6 +159,10 @@ describe.each(databaseKinds)('the chat of the AI SDK on %s', (database) => {
       { type: 'file', filename: 'a.txt' },
       { type: 'text', text: 'see' },
     ]);
+    // Its address works on a page of another origin, with a token (D-483).
+    const [{ url: place = '' } = {}] = (asked?.parts ?? []) as { readonly url?: string }[];
+    const content = await fetch(place, { headers: { ...server.client } });
+    expect([content.status, await content.text()]).toEqual([200, 'content']);
     // The same POST again, as after a lost connection: the same run, no other file.
     const again = { messages: [chat.messages[0]] };
     const reader = await server.stream(`/v1/sessions/${id}/ai-sdk`, {
