@@ -1,7 +1,7 @@
 import { type ComponentChildren, type JSX, h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { inBackground } from '../data/in-background.ts';
-import type { MarkdownNode } from '../data/markdown.ts';
+import type { MarkdownNode } from '../data/markdown/markdown-tree.ts';
 
 type Render = (text: string) => readonly MarkdownNode[];
 
@@ -11,7 +11,7 @@ let loaded: Render | undefined;
 async function load(): Promise<Render> {
   const [{ lexer }, { markdownTree }] = await Promise.all([
     import('marked'),
-    import('../data/markdown.ts'),
+    import('../data/markdown/markdown-tree.ts'),
   ]);
   loaded = (text) => markdownTree(lexer(text));
   return loaded;

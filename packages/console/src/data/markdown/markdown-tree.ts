@@ -1,5 +1,5 @@
 import type { Token, Tokens } from 'marked';
-import { visible } from './formats.ts';
+import { visible } from '../formats.ts';
 
 /**
  * What agents write, as a tree of the few elements that the console shows. The text is hostile: HTML stays text, an image is
