@@ -9,18 +9,15 @@ let loaded: Render | undefined;
 
 /** The parser is a chunk of its own: the first screen does not need it. */
 async function load(): Promise<Render> {
-  const [{ lexer }, { markdownTree }] = await Promise.all([
+  const [{ lexer }, { boundedMarkdown }] = await Promise.all([
     import('marked'),
-    import('../data/markdown/markdown-tree.ts'),
+    import('../data/markdown/bounded-markdown.ts'),
   ]);
-  loaded = (text) => markdownTree(lexer(text));
+  loaded = (text) => boundedMarkdown(text, lexer);
   return loaded;
 }
 
-/** A text longer than this is shown as it is: parsing it again on every event would be felt. */
-const maxCharacters = 100_000;
-
-/** What an agent wrote. Plain text until the parser is there, and whenever the text is too long for it. */
+/** What an agent wrote. Plain text until the parser is there, and where parsing would take too long. */
 export function Markdown(props: {
   readonly text: string;
   readonly isOpen?: boolean | undefined;
@@ -30,7 +27,7 @@ export function Markdown(props: {
     if (render === undefined) inBackground(load().then((ready) => setRender(() => ready)));
   }, [render]);
   const caret = props.isOpen === true ? 'caret' : '';
-  if (render === undefined || props.text.length > maxCharacters) {
+  if (render === undefined) {
     return <div class={`said ${caret}`}>{props.text}</div>;
   }
   return <div class={`marks ${caret}`}>{render(props.text).map(elementOf)}</div>;
@@ -39,6 +36,7 @@ export function Markdown(props: {
 function elementOf(node: MarkdownNode): ComponentChildren {
   if (typeof node === 'string') return node;
   const children = node.children.map(elementOf);
+  if (node.isPlain === true) return <p class="said">{children}</p>;
   if (node.tag === 'a') {
     return (
       <a href={node.href ?? ''} target="_blank" rel="noopener noreferrer nofollow">

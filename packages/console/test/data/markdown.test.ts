@@ -1,6 +1,10 @@
 import { lexer } from 'marked';
 import { describe, expect, test } from 'vitest';
-import { type MarkdownNode, markdownTree, safeTarget } from '../../src/data/markdown/markdown-tree.ts';
+import {
+  type MarkdownNode,
+  markdownTree,
+  safeTarget,
+} from '../../src/data/markdown/markdown-tree.ts';
 
 function treeOf(text: string): MarkdownNode[] {
   return markdownTree(lexer(text));

@@ -17,6 +17,8 @@ export interface MarkdownElement {
   readonly start?: number;
   /** Only on code blocks: the language that the agent named. */
   readonly language?: string;
+  /** Only on text that is shown as it was written, with its line breaks. */
+  readonly isPlain?: boolean;
 }
 
 export type MarkdownTag =
@@ -81,7 +83,7 @@ function nodesOf(token: Token, depth: number): MarkdownNode[] {
     case 'list':
       return [listOf(known, depth)];
     case 'code':
-      return [codeOf(known)];
+      return [codeBlock(known.text, known.lang ?? '')];
     case 'blockquote':
       return [element('blockquote', markdownTree(known.tokens, depth))];
     case 'table':
@@ -129,11 +131,12 @@ function listOf(list: Tokens.List, depth: number): MarkdownElement {
   return { tag: 'ol', children: items, ...start };
 }
 
-function codeOf(code: Tokens.Code): MarkdownElement {
-  const language = /^[\w+#.-]{1,20}/.exec(code.lang ?? '')?.[0];
+/** A block of code, and the words behind its fence. */
+export function codeBlock(text: string, words: string): MarkdownElement {
+  const language = /^[\w+#.-]{1,20}/.exec(words)?.[0];
   return {
     tag: 'pre',
-    children: [element('code', [visible(code.text)])],
+    children: [element('code', [visible(text)])],
     ...(language === undefined ? {} : { language }),
   };
 }
