@@ -49,6 +49,7 @@ export const getMe = defineOperation({
   description:
     'Returns the organizations of the person with their roles. Requires no selector headers. Automation clients use `whoami` instead.',
   caller: 'any',
+  only: 'people',
   scope: { unscoped: 'Every person may see who they are (D-54).' },
   responses: { 200: { description: 'The person.', schema: meRecord } },
   errors: [],

@@ -32,6 +32,7 @@ export const createSessionToken = defineOperation({
     'It ends with its client, its credential and its tenant. Only automation clients create tokens. ' +
     'It takes no idempotency key, because a token is shown once and another one costs nothing: a request with the header is refused.',
   caller: 'automation',
+  only: 'clients',
   scope: 'sessions:write',
   params: { session_id: sessionIdSchema },
   body: z.strictObject({

@@ -72,6 +72,7 @@ export async function answerInteraction(
   request: AnswerInteraction,
 ): Promise<Interaction> {
   const { store, clock, fanout } = services;
+  requireAnswer(request.body);
   return store.transaction(async (tx) => {
     const known = await tx.interactions.find(scope, request.sessionId, request.key);
     const runId = (known ?? refuse('not_found')).runId;
@@ -189,6 +190,14 @@ function sha256(value: Json): string {
 }
 
 /** Refuses an answer of the wrong shape for the kind; the interaction stays pending (D-38). */
+/** D-52: a body that answers nothing is refused before the interaction is looked for. */
+function requireAnswer(body: JsonObject): void {
+  if (permissionAnswer.safeParse(body).success || questionAnswer.safeParse(body).success) return;
+  invalidAnswer(
+    'a permission takes {"decision": "allow" | "deny"}, a question takes {"answer": "…"} or {"declined": true}',
+  );
+}
+
 function readAnswer(interaction: Interaction, body: JsonObject): InteractionAnswer {
   if (interaction.kind === 'permission') {
     const parsed = permissionAnswer.safeParse(body);

@@ -54,7 +54,7 @@ export interface Gate {
   /** The management API of the organization in the path. */
   admitHuman(request: GateRequest, organizationId: OrganizationId): Promise<HumanCaller>;
   /** `GET /v1/me/workspaces`: either kind, before anything is selected (D-55). */
-  admitAny(request: GateRequest): Promise<AnyCaller>;
+  admitAny(request: GateRequest, operation?: Pick<Operation, 'only'>): Promise<AnyCaller>;
   /** The actor of a denied request, if its token is valid. Never refuses. */
   identify(request: GateRequest): Promise<Pick<Actor, 'kind' | 'id'>>;
   /**
@@ -172,6 +172,7 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
           : readSelectors(request, tenantHeader);
       // D-55: signing in gives no access to the application API.
       if (token.kind === 'human') return forbid();
+      if (token.kind === 'person' && operation.only === 'clients') return forbid();
       const required = requiredScopes(operation);
       const asked = { selectors, required };
       const ruling = await (token.kind === 'automation'
@@ -189,7 +190,7 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
       return { kind: 'human', userId, role, organizationId, tokenExpiresAt, subject: userId };
     },
 
-    async admitAny(request) {
+    async admitAny(request, operation) {
       const token = await authenticate(request);
       const { expiresAt: tokenExpiresAt } = token;
       switch (token.kind) {
@@ -203,6 +204,7 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
           const client = await store.read.clients.findByOAuthId(token.oauthClientId);
           if (client === undefined || client.status !== 'active') return forbid();
           if (token.issuedAt < client.notBefore) return unauthorized('invalid');
+          if (operation?.only === 'people') return forbid();
           const { id: subject, organizationId, tenantIds } = client;
           const reach = { organizationIds: [organizationId], tenantIds };
           return { kind: 'automation', organizationId, reach, tokenExpiresAt, subject };

@@ -246,7 +246,7 @@ function admit(operation: Operation, facts: RequestFacts, { binding, rawParams }
       });
     }
     case 'any':
-      return gate.admitAny(raw);
+      return gate.admitAny(raw, operation);
     case 'anonymous':
       return undefined;
     default:

@@ -113,6 +113,10 @@ describe.each(databaseKinds)('a token for one session, on %s', (database) => {
     }
     const person = await asPerson(server, await addMember(server, 'owner'));
     const denied = await server.refused('create_session_token', { as: person, params });
+    // D-52: who calls is checked before what is sent.
+    const path = `/v1/sessions/${params.session_id}/tokens`;
+    const malformed = await server.call('POST', path, { as: person, body: { zz: 1 } });
+    expect(malformed.status).toBe(403);
     expect(denied).toMatchObject({ status: 403, error: 'forbidden', message: undefined });
     await server.send('stop_session', { params });
     expect((await tokenFor(id)).session_id).toBe(id);

@@ -210,6 +210,27 @@ describe('unrouted requests are denied', () => {
   });
 });
 
+describe('the order of refusals (D-52)', () => {
+  test('an answer that fits no interaction is reported before a missing one', async () => {
+    const { body: session } = await server.send('create_session', { body: { agent_name: 'echo' } });
+    const path = `/v1/sessions/${session.id}/interactions/int_none/answer`;
+    const ask = async (body: object) =>
+      (await server.call('POST', path, { as: server.client, body })).status;
+    expect(await ask({ zz: 1 })).toBe(400);
+    expect(await ask({ decision: 'allow' })).toBe(404);
+    expect(await ask({ answer: 'blue' })).toBe(404);
+  });
+
+  test.each([
+    ['GET', '/v1/me?zz=1'],
+    ['POST', '/v1/invitations/accept'],
+  ] as const)('%s %s by a machine is refused before it is read', async (method, path) => {
+    const body = method === 'POST' ? { zz: 1 } : undefined;
+    const answer = await server.call(method, path, { as: server.client, body });
+    expect([answer.status, JSON.parse(answer.text).error]).toEqual([403, 'forbidden']);
+  });
+});
+
 /** Spec §1 convention 6 and D-70: not to be stored, and with one request id in its header and in its body. */
 function expectComplete({ headers, text: body }: Awaited<ReturnType<typeof readAnswer>>): void {
   expect(headers.get('cache-control')).toBe('no-store');
