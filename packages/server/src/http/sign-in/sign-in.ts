@@ -49,8 +49,6 @@ const routes = peopleRoutes;
 /** Every request that the identity provider answers. All others end here: the library accepts several spellings. */
 export const signInDoors: readonly Door[] = [
   { method: 'GET', path: discoveryPath, cost: 'call' },
-  // Some clients look for the document below `/oidc`.
-  { method: 'GET', path: `/oidc${discoveryPath}`, cost: 'call' },
   { method: 'GET', path: routes.authorization, cost: 'start' },
   { method: 'GET', path: `${routes.authorization}/:uid`, cost: 'call' },
   { method: 'POST', path: routes.device_authorization, cost: 'start' },
@@ -124,7 +122,6 @@ async function passOn(
   const response = reply.raw;
   const headers = { ...baseHeaders(undefined, id), 'content-security-policy': policy };
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  if (raw.url?.startsWith(`/oidc${discoveryPath}`) === true) raw.url = discoveryPath;
   reply.hijack();
   try {
     const address = callerAddress(raw);
@@ -148,5 +145,4 @@ export function pointToIssuer(app: FastifyInstance, issuer: string): void {
       .send();
   };
   app.route({ method: pageMethods, url: discoveryPath, handler });
-  app.route({ method: pageMethods, url: `/oidc${discoveryPath}`, handler });
 }

@@ -130,6 +130,13 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
     expect(document).toContain(server.baseUrl);
   });
 
+  test('discovery is at the issuer only (OpenID Connect Discovery 1.0 section 4.3)', async () => {
+    const discovery = '/.well-known/openid-configuration';
+    const document = await (await fetch(server.baseUrl + discovery)).json();
+    expect(document).toMatchObject({ issuer: server.baseUrl });
+    expect((await fetch(`${server.baseUrl}/oidc${discovery}`)).status).toBe(404);
+  });
+
   test('a one-time password must be replaced, and is then invalid', async () => {
     const text = 'abcd-efgh-ijkm-npqr-stuv';
     await givePassword(server, { text, isOneTime: true });
