@@ -100,11 +100,33 @@ interface GivenId {
   readonly isNamed: boolean;
 }
 
+/** Open calls, the oldest first. */
+class OpenCalls {
+  #calls: Call[] = [];
+  #first = 0;
+
+  add(call: Call): void {
+    this.#calls.push(call);
+  }
+
+  oldest(): Call | undefined {
+    while (this.#calls[this.#first]?.isOver === true) this.#first += 1;
+    if (this.#first > this.#calls.length / 2) {
+      this.#calls = this.#calls.slice(this.#first);
+      this.#first = 0;
+    }
+    return this.#calls[this.#first];
+  }
+}
+
 /** Turns the events of one run into items. Take every event once and in order: a face keeps nothing else (D-190). */
 export class Turn {
   /** How many calls an id stands for, and every id that was given to one. */
   readonly #uses = new Map<string, number>();
-  readonly #open = new Set<Call>();
+  /** By name, so that a result without an id finds its call at once. */
+  readonly #open = new Map<string, OpenCalls>();
+  /** Those that have no id of their own. */
+  readonly #openWithoutId = new Map<string, OpenCalls>();
   /** The newest call of each id that a framework used: providers repeat them. */
   readonly #newest = new Map<string, Call>();
   readonly #asks = new Map<string, AskItem>();
@@ -182,7 +204,6 @@ export class Turn {
     const open = known ?? this.#openOf(nameOf(data) ?? noName, idOf(data) === undefined);
     if (open === undefined) return [this.#call(id, data), ...this.#result(id, data)];
     open.isOver = true;
-    this.#open.delete(open);
     const { id: call, name } = open;
     return [{ kind: 'result', id, call, name, ok: isOk(data), output: outputOf(data) }];
   }
@@ -235,10 +256,7 @@ export class Turn {
 
   /** The oldest open call of a name; only of those that have no id of their own, unless `isAny`. */
   #openOf(name: string, isAny: boolean): Call | undefined {
-    for (const call of this.#open) {
-      if (call.name === name && (isAny || !call.isNamed)) return call;
-    }
-    return undefined;
+    return (isAny ? this.#open : this.#openWithoutId).get(name)?.oldest();
   }
 
   /** `given` is the framework's id of the call, or stands for one that it did not name. */
@@ -253,10 +271,17 @@ export class Turn {
     this.#uses.set(base, use);
     if (use > 1) this.#uses.set(id, 1);
     const call: Call = { id, name, isNamed: isNamed && given !== undefined, isOver: false };
-    this.#open.add(call);
+    addTo(this.#open, call);
+    if (!call.isNamed) addTo(this.#openWithoutId, call);
     if (given !== undefined) this.#newest.set(given, call);
     return call;
   }
+}
+
+function addTo(open: Map<string, OpenCalls>, call: Call): void {
+  const calls = open.get(call.name) ?? new OpenCalls();
+  open.set(call.name, calls);
+  calls.add(call);
 }
 
 /** The name of a tool whose framework does not say it. */

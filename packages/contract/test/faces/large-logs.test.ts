@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type TurnEvent, type UiChunk, UiStream, type UiStreamOptions } from '../../src/index.ts';
+import {
+  Turn,
+  type TurnEvent,
+  type UiChunk,
+  UiStream,
+  type UiStreamOptions,
+} from '../../src/index.ts';
 import { logOf, said } from './written-events.ts';
 
 type Written = readonly [string, object];
@@ -74,5 +80,55 @@ describe('requests beside answered questions (D-465)', () => {
       const step = chunksOf(events, { after: events.at(-2)?.id, batch });
       expect(bytesOf(step)).toBeLessThan(2 * bytesOf(requests));
     }
+  });
+});
+
+describe('results that fit no call that was shown', () => {
+  const count = 10_000;
+  /** Calls of one name and then results of these. */
+  const callsAndResults = (nameOf: (index: number) => string) =>
+    logOf(
+      ...several(count, () => ['stdio.tool_call', { name: 'a' }]),
+      ...several(count, (index) => ['stdio.tool_result', { name: nameOf(index) }]),
+    );
+
+  function work(events: readonly TurnEvent[]): number {
+    const before = process.cpuUsage();
+    const turn = new Turn();
+    for (const event of events) turn.take(event);
+    return process.cpuUsage(before).user;
+  }
+
+  test('cost as much as those that fit', () => {
+    const fitting = callsAndResults(() => 'a');
+    const others = callsAndResults((index) => `b${index % 50}`);
+    const least = (events: readonly TurnEvent[]) =>
+      Math.min(...Array.from({ length: 5 }, () => work(events)));
+    least(fitting);
+    // Twice as many calls are made. Where each result walks all open calls, the work is more than a hundred times as much.
+    expect(least(others) / least(fitting)).toBeLessThan(20);
+  });
+
+  test('are calls of their own, and open calls are found by their name and in their order', () => {
+    const items = (...events: readonly Written[]) => {
+      const turn = new Turn();
+      return logOf(...events).flatMap((event) => turn.take(event));
+    };
+    const taken = items(
+      ...several(5, (index) => ['x.tool_call', { tool_call_id: `c${index}`, name: 'a' }]),
+      ['x.tool_call', { name: 'a' }],
+      ['x.tool_result', { tool_call_id: 'c0', name: 'a' }],
+      ['x.tool_result', { tool_call_id: 'c2', name: 'a' }],
+      ['x.tool_result', { name: 'a' }],
+      ['x.tool_result', { name: 'a' }],
+      ['x.tool_result', { tool_call_id: 'of no call', name: 'a' }],
+      ['x.tool_result', { tool_call_id: 'of no call either', name: 'a' }],
+      ['x.tool_result', { name: 'a' }],
+      ['x.tool_result', { name: 'a' }],
+    );
+    const results = taken.flatMap((item) => (item.kind === 'result' ? [item.call] : []));
+    const withoutId = 'call-000000000006';
+    expect(results.slice(0, 6)).toEqual(['c0', 'c2', 'c1', 'c3', withoutId, 'of no call either']);
+    expect(results.slice(6)).toEqual(['c4', 'call-000000000014']);
   });
 });
