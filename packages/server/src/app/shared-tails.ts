@@ -1,5 +1,6 @@
 import type { Topic } from '../ports/fanout.ts';
 import { inBackground } from '../runtime/in-background.ts';
+import { nextTurn } from '../runtime/next-turn.ts';
 import type { Services } from './services.ts';
 
 /**
@@ -84,6 +85,8 @@ export class SharedTails<Key extends string, Batch extends LogBatch> {
         const batch = shared ?? own;
         const busy = batch && reader.give(batch);
         if (busy !== undefined && !(await busy)) return;
+        // Reads of SQLite and a reader that takes everything at once leave others no time.
+        if (batch?.isCut === true) await nextTurn();
         // Attach only after a read of its own that started after `wakes` was sampled.
         if (batch !== own || batch?.isCut === true) continue;
         const going = tail.attach(reader, { wakes, signal });
@@ -287,6 +290,7 @@ class Tail<Batch extends LogBatch> {
     this.#seq = batch.lastSeq;
     this.#endedAtWake = batch.isCut ? undefined : wakes;
     this.#deliver(batch);
+    if (batch.isCut) await nextTurn();
     return batch.isCut;
   }
 }

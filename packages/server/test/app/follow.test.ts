@@ -107,6 +107,26 @@ describe.each(databaseKinds)('following a run on %s (D-31, P3)', (kind) => {
     );
   });
 
+  test('a reader that lags lets others have a turn after each page', async () => {
+    const { run, leg } = await running();
+    for (let batch = 0; batch < 4; batch += 1) {
+      await world.record(leg, { items: Array.from({ length: 1000 }, () => delta('x')) });
+    }
+    await world.record(leg, { end: { status: 'completed', ...over } });
+    let pages = 0;
+    let turns = 0;
+    const take = () => {
+      expect(turns).toBe(pages);
+      pages += 1;
+      setImmediate(() => (turns += 1));
+      return undefined;
+    };
+    const { signal } = new AbortController();
+    const follower = new RunFollower(world, renderFrames);
+    await follower.follow({ run: logOf(await world.read(run)), after: 0, take, signal });
+    expect(pages).toBeGreaterThan(3);
+  });
+
   test('a run that is over is read to its end, and no further', async () => {
     const { run, leg } = await running();
     await world.record(leg, { items: [delta('x')], end: { status: 'completed', ...over } });

@@ -1,6 +1,7 @@
 import { type TurnEvent, type VoidText, formatEventId, voidTextIn } from '@convoke/contract';
 import { logOf, readLog } from '../../app/runs/run-log.ts';
 import type { Services } from '../../app/services.ts';
+import { nextTurn } from '../../runtime/next-turn.ts';
 import type { RunEvent } from '../../domain/run/run-event.ts';
 import { type Run, attemptOf } from '../../domain/run/run.ts';
 import { eventsOf } from './face-stream.ts';
@@ -22,6 +23,7 @@ export async function readVoids(
     const { events } = await readLog(services, logOf(run), { after, ...page });
     voids.push(...voidTextIn(eventsOf(events.filter(({ type }) => type === 'run_interrupted'))));
     after = events.at(-1)?.seq ?? run.lastSeq;
+    await nextTurn();
   }
   return voids;
 }
@@ -42,6 +44,8 @@ export async function readHistory(
 ): Promise<RunHistory> {
   const most = { ...bounds, maxBytes: Math.min(bounds.maxBytes, maxBytes) };
   const { events, isCut } = await readLog(services, logOf(run), { after: 0, ...most });
+  // A page shows the histories of many runs.
+  await nextTurn();
   const isTruncated = isCut || isGone(events);
   const bytes = events.reduce((sum, { body }) => sum + body.length, 0);
   return { events: isTruncated ? eventsInstead(run) : eventsOf(events), isTruncated, bytes };

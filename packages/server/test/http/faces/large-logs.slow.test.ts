@@ -71,3 +71,26 @@ test('a stream of answered questions beside large requests is linear in its log,
   expect(text.length).toBeLessThan(3 * requests * inputBytes);
   expect(most).toBeLessThan(2 * inputBytes);
 });
+
+test('a client that is far behind does not keep others from their answers (D-465)', async () => {
+  const { session, run } = await begin(server, 'puppet');
+  const leg = await puppet.leg();
+  for (let index = 0; index < 1000; index += 1) {
+    leg.emit({ type: 'custom', name: 'noise', data: { text: 'x'.repeat(12_000) } });
+  }
+  leg.emit({ type: 'user_question', ref: 'q', question: 'Which?' });
+  leg.end('waiting');
+  await runIn(server, run, 'waiting');
+  const answers: string[] = [];
+  const arrived = once(server.convoke.app.server, 'request');
+  const body = { threadId: 't', runId: 'r', state: {}, messages: [], tools: [], context: [] };
+  // Nothing is written before the snapshot, so that this reader is never waited for.
+  const behind = server
+    .stream(`/v1/sessions/${session.id}/ag-ui`, { method: 'POST', body })
+    .then((reader) => reader.all())
+    .then(() => answers.push('snapshot'));
+  await arrived;
+  const small = server.send('get_health').then(() => answers.push('health'));
+  await Promise.all([behind, small]);
+  expect(answers).toEqual(['health', 'snapshot']);
+});
