@@ -73,6 +73,8 @@ export class AgUiStream {
   /** The client has been told that the speech began, and not that it ended. */
   #isOpen = false;
   #isBehind: boolean;
+  /** The client shows what has changed since; a snapshot replaces it (D-465). */
+  #isSnapshotDue = false;
   #lastId: string | undefined;
   #out: AgUiEvent[] = [];
   #isOver = false;
@@ -102,10 +104,12 @@ export class AgUiStream {
     return after === '' ? [...first, this.#catchUp()] : first;
   }
 
-  take(event: TurnEvent): readonly AgUiEvent[] {
+  /** Say of an event whether others of its batch follow: what they may change is shown once, after the last (D-465). */
+  take(event: TurnEvent, isFollowed = false): readonly AgUiEvent[] {
     if (this.#isOver) return [];
     this.#lastId = event.id;
     for (const item of this.#turn.take(event)) this.#encode(item);
+    if (!isFollowed && !this.#isOver) this.#showAgain();
     const events = this.#out;
     this.#out = [];
     if (!this.#isBehind) return events;
@@ -118,8 +122,10 @@ export class AgUiStream {
   pause(): readonly AgUiEvent[] {
     const { threadId, runId, run, mayEdit = false } = this.#options;
     const { waiting } = this.#turn;
-    if (this.#isOver || waiting.length === 0) return [];
-    const first = this.#isBehind ? [this.#catchUp()] : [];
+    if (this.#isOver) return [];
+    if (waiting.length > 0 && this.#isBehind) this.#out.push(this.#catchUp());
+    this.#showAgain();
+    if (waiting.length === 0) return this.#out.splice(0);
     this.#endSpeech();
     this.#isOver = true;
     const interrupts = waiting.map((ask) =>
@@ -127,11 +133,7 @@ export class AgUiStream {
     );
     const metadata = { convoke: this.#metadata() };
     const outcome = { type: 'interrupt', interrupts } as const;
-    return [
-      ...first,
-      ...this.#out.splice(0),
-      { type: 'RUN_FINISHED', threadId, runId, outcome, metadata },
-    ];
+    return [...this.#out.splice(0), { type: 'RUN_FINISHED', threadId, runId, outcome, metadata }];
   }
 
   /** Ends a response that follows no run. */
@@ -224,10 +226,14 @@ export class AgUiStream {
   }
 
   #endSpeech(): void {
+    this.#closeSpeech();
+    this.#speech = undefined;
+  }
+
+  #closeSpeech(): void {
     if (this.#speech !== undefined && this.#isOpen) {
       this.#out.push(...ending(this.#speech.kind, this.#speech.id));
     }
-    this.#speech = undefined;
     this.#isOpen = false;
   }
 
@@ -282,23 +288,29 @@ export class AgUiStream {
     }
     const shown = this.#calls.get(ask.call);
     if (edited === undefined || shown === undefined) return;
+    const shownBefore = shown.arguments.length;
     shown.arguments = argumentsOf(edited);
-    this.#showAgain();
+    this.#shown.grow(shown, shown.arguments.length - shownBefore);
+    this.#endSpeech();
+    this.#isSnapshotDue = true;
   }
 
   #interrupt(discardFrom: string | undefined): void {
     this.#endSpeech();
-    if (discardFrom !== undefined && this.#shown.discard(discardFrom)) this.#showAgain();
+    if (discardFrom !== undefined && this.#shown.discard(discardFrom)) this.#isSnapshotDue = true;
   }
 
-  /** Replaces what the client shows of the run; nothing may be open then. */
+  /** Replaces what the client shows of the run, if it has to. A client that is behind gets a snapshot anyway. */
   #showAgain(): void {
-    this.#endSpeech();
+    if (!this.#isSnapshotDue || this.#isBehind) return;
+    // Nothing may be open then. What is being said goes on after it.
+    this.#closeSpeech();
     this.#out.push(this.#snapshot());
   }
 
   #snapshot(): AgUiEvent {
     const { before = [] } = this.#options;
+    this.#isSnapshotDue = false;
     return { type: 'MESSAGES_SNAPSHOT', messages: newestOf([...before, ...this.messages()]) };
   }
 
@@ -312,6 +324,7 @@ export class AgUiStream {
       const isComplete = end.outcome === 'completed';
       this.#answer(call, isComplete ? 'No result was reported.' : runHasEnded, 'unknown');
     }
+    this.#showAgain();
     this.#endSpeech();
     this.#isOver = true;
     const { threadId, runId, hasEnded } = this.#options;
@@ -362,6 +375,6 @@ export function agUiMessages(
 ): readonly OwnMessage[] {
   const voids = voidTextIn(events);
   const stream = new AgUiStream({ threadId: '', runId: '', run, voids, hasEnded: true });
-  for (const event of events) stream.take(event);
+  for (const event of events) stream.take(event, true);
   return stream.messages();
 }

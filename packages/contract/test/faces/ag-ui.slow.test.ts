@@ -16,11 +16,16 @@ import { logOf, said, shownThenAsked } from './written-events.ts';
 const run = { sessionId: 'sess_1', runId: 'run_1' };
 const names = { threadId: 't', runId: 'r', run };
 
-/** The events of a response that ends with the log, or with a wait. */
-function eventsOf(events: readonly TurnEvent[], options: Partial<AgUiStreamOptions> = {}) {
+/** The events of a response that ends with the log, or with a wait. Those of the log come in batches of this size. */
+function eventsOf(
+  events: readonly TurnEvent[],
+  { batch = 1, ...options }: Partial<AgUiStreamOptions> & { readonly batch?: number } = {},
+) {
   const stream = new AgUiStream({ ...names, ...options });
   const sent = [...stream.start()];
-  for (const event of events) sent.push(...stream.take(event));
+  for (const [index, event] of events.entries()) {
+    sent.push(...stream.take(event, (index + 1) % batch !== 0));
+  }
   sent.push(...stream.pause());
   // A log may end where the run goes on: the connection would be cut.
   if (!stream.isOver) sent.push(stream.fail('cut', 'cut'));
@@ -92,7 +97,9 @@ describe.each(runLogs())('a log of $framework: $name', ({ events, outputText, pe
 
   test('is shown alike live, in a replay and in a history', async () => {
     const whole = plain(await messagesAfter(eventsOf(events, replay)));
-    expect(plain(await messagesAfter(eventsOf(events)))).toEqual(whole);
+    for (const batch of [1, 3, events.length]) {
+      expect(plain(await messagesAfter(eventsOf(events, { batch })))).toEqual(whole);
+    }
     expect(plain(agUiMessages(run, events))).toEqual(whole);
   });
 
@@ -189,6 +196,31 @@ test('text that an interruption discards leaves the client, and its other messag
   expect(live.map(({ type }) => type)).toContain('MESSAGES_SNAPSHOT');
   const messages = await messagesAfter(live, before);
   expect([messages[0], textOf(messages)]).toEqual([before[0], 'kept again']);
+});
+
+test('what was changed in a batch is replaced by one snapshot at its end, and a text goes on behind it (D-465)', async () => {
+  const edited = { decision: 'allow', updated_input: { path: 'b' } };
+  const events = logOf(
+    ...shownThenAsked,
+    ['permission_request', { interaction_key: 'key_2', tool_name: 'Read', tool_call_id: 'read' }],
+    said('while '),
+    ['permission_resolved', { interaction_key: 'key_1', ...edited }],
+    said('one '),
+    said('void '),
+    ['run_interrupted', { reason: 'worker_lost', discard_from_event_id: '000000000009' }],
+    ['permission_resolved', { interaction_key: 'key_2', ...edited }],
+    said('two '),
+    said('three'),
+    ['run_completed', {}],
+  );
+  const whole = plain(await messagesAfter(eventsOf(events)));
+  const snapshots = ({ type }: AgUiEvent) => type === 'MESSAGES_SNAPSHOT';
+  for (let batch = 2; batch <= events.length; batch += 1) {
+    const sent = eventsOf(events, { batch });
+    expect(plain(await messagesAfter(sent))).toEqual(whole);
+    if (batch > 6) expect(sent.filter(snapshots).length).toBeLessThan(3);
+  }
+  expect(plain(agUiMessages(run, events))).toEqual(whole);
 });
 
 test('a snapshot in the middle of a text continues it', async () => {

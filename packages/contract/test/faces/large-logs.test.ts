@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import {
+  AgUiStream,
   Turn,
   type TurnEvent,
   type UiChunk,
   UiStream,
   type UiStreamOptions,
+  agUiMessages,
+  snapshotBounds,
 } from '../../src/index.ts';
 import { logOf, said } from './written-events.ts';
 
@@ -80,6 +83,61 @@ describe('requests beside answered questions (D-465)', () => {
       const step = chunksOf(events, { after: events.at(-2)?.id, batch });
       expect(bytesOf(step)).toBeLessThan(2 * bytesOf(requests));
     }
+  });
+});
+
+describe('approvals with edited arguments (D-465)', () => {
+  const edits = 99;
+  const events = logOf(
+    ['run_started', {}],
+    ...several(edits + 1, (index) => permission(index, 10)),
+    ...several(edits, (index) => [
+      'permission_resolved',
+      { interaction_key: `key_p${index}`, decision: 'allow', updated_input: { index } },
+    ]),
+  );
+  const before = Array.from({ length: 300 }, (_, index) => ({
+    id: `m${index}`,
+    role: 'user',
+    content: 'x'.repeat(10_000),
+  }));
+  const names = { threadId: 't', runId: 'r', run, before };
+
+  /** What is sent, and how often the client's messages were read to render it. */
+  function sentTo(after: string | undefined, isOneBatch: boolean) {
+    let rendered = 0;
+    const count = (message: object) => {
+      rendered += 1;
+      return message;
+    };
+    const counted = before.map((message) =>
+      Object.defineProperty({ ...message }, 'toJSON', { value: () => count(message) }),
+    );
+    const stream = new AgUiStream({ ...names, before: counted, after });
+    const sent = events.flatMap((event, index) =>
+      stream.take(event, isOneBatch && index < events.length - 1),
+    );
+    sent.push(...stream.pause());
+    const snapshots = sent.filter(({ type }) => type === 'MESSAGES_SNAPSHOT').length;
+    return { rendered: rendered / before.length, snapshots };
+  }
+
+  test('render one snapshot a batch, and none for a client that is behind', () => {
+    const last = events.at(-1)?.id;
+    expect(sentTo(undefined, true)).toEqual({ rendered: 1, snapshots: 1 });
+    for (const isOneBatch of [true, false]) {
+      expect(sentTo(last, isOneBatch)).toEqual({ rendered: 1, snapshots: 1 });
+    }
+  });
+
+  test('count what they add to what a stream remembers', () => {
+    const large = { text: 'x'.repeat(100_000) };
+    const grown = events.map((event) =>
+      event.type === 'permission_resolved'
+        ? { ...event, data: { ...Object(event.data), updated_input: large } }
+        : event,
+    );
+    expect(bytesOf(agUiMessages(run, grown))).toBeLessThan(snapshotBounds.bytes + 200_000);
   });
 });
 

@@ -162,7 +162,7 @@ function failed(face: Face, call: Posted, { message, code }: Refusal): RawReply 
 }
 
 function whole({ parts }: Face, { caller }: Posted, events: readonly AgUiEvent[]): RawReply {
-  return sendWhole(parts, { caller, headers: {}, text: framesOf(events) });
+  return sendWhole(parts, { caller, headers: {}, text: [...framesOf(events)].join('') });
 }
 
 function namesOf(body: AgUiBody) {
@@ -211,7 +211,7 @@ function positionOf({ lastSeq }: Run): string {
 function encoderOf(stream: AgUiStream): FaceEncoder {
   return {
     start: () => framesOf(stream.start()),
-    take: (event) => framesOf(stream.take(event)),
+    take: (event, isFollowed) => framesOf(stream.take(event, isFollowed)),
     pause: () => framesOf(stream.pause()),
     isOver: () => stream.isOver,
     // Whatever is void is taken back by a snapshot.
@@ -219,6 +219,6 @@ function encoderOf(stream: AgUiStream): FaceEncoder {
   };
 }
 
-function framesOf(events: readonly AgUiEvent[]): string {
-  return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+function* framesOf(events: readonly AgUiEvent[]): Generator<string> {
+  for (const event of events) yield `data: ${JSON.stringify(event)}\n\n`;
 }
