@@ -39,6 +39,9 @@ export interface PartAnswer {
 /** Parts of a user's message. */
 const userPartsMax = 200;
 
+/** It becomes part of an idempotency key. */
+const messageId = new RegExp(`^[^\\u0000-\\u001f\\u007f]{1,${limits.nameMaxCharacters}}$`, 'u');
+
 /** Reads the last message; the others are in the session. */
 export function readUiMessage(messages: readonly JsonObject[]): ReadMessage {
   const message = messages.at(-1) ?? {};
@@ -49,8 +52,9 @@ export function readUiMessage(messages: readonly JsonObject[]): ReadMessage {
   if (role !== 'user') return invalid('is neither of the user nor of the assistant');
   if (parts.length > userPartsMax) return invalid(`has more than ${userPartsMax} parts`);
   const { id } = message;
-  if (typeof id !== 'string' || id === '' || id.length > limits.nameMaxCharacters) {
-    return invalid(`has no id of at most ${limits.nameMaxCharacters} characters`);
+  if (typeof id !== 'string' || !messageId.test(id) || !id.isWellFormed()) {
+    const most = limits.nameMaxCharacters;
+    return invalid(`has no id of 1 to ${most} characters without control characters`);
   }
   const texts = known.flatMap(({ type, text }) => (type === 'text' ? (textOf(text) ?? []) : []));
   const files = known.flatMap((part) => (part['type'] === 'file' ? [fileOf(part)] : []));

@@ -226,6 +226,23 @@ describe.each(databaseKinds)('the chat of the AI SDK on %s', (database) => {
     expect(runs[0]).toMatch(/^run_/);
   });
 
+  test('a message with an id that cannot be stored is refused, and the refusal names the id', async () => {
+    const { id } = await openSession(server, 'echo');
+    const params = { session_id: id };
+    const parts = [{ type: 'text', text: 'x' }];
+    const because = expect.stringContaining('has no id of 1 to 200 characters without control');
+    for (const unfit of ['a\u0000b', 'a\nb', 'a\u007f', '\ud800', '', 'é'.repeat(201)]) {
+      const body = { messages: [{ id: unfit, role: 'user', parts }] };
+      const refused = await server.refused('send_ui_message', { params, body });
+      expect(refused).toMatchObject({ status: 400, error: 'invalid_body', message: because });
+    }
+    const body = { messages: [{ id: '😀'.repeat(200), role: 'user', parts }] };
+    const path = `/v1/sessions/${id}/ai-sdk`;
+    const reader = await server.stream(path, { method: 'POST', body });
+    reader.close();
+    expect(reader.headers.get('x-run-id')).toMatch(/^run_/);
+  });
+
   test('a session without a run has nothing to resume', async () => {
     const { id, chat } = await open('echo');
     await chat.resumeStream();
