@@ -12,7 +12,8 @@ export class Frames {
   readonly #from: number;
   readonly #isEmpty: boolean;
 
-  constructor(text: string) {
+  constructor(frames: string) {
+    const text = escaped(frames);
     const head = `${Buffer.byteLength(text).toString(16)}${chunkEnd}`;
     this.#chunk = Buffer.from(`${head}${text}${chunkEnd}`);
     this.#from = head.length;
@@ -41,3 +42,21 @@ export class Frames {
     return this.#chunk.subarray(this.#from, this.#chunk.length - chunkEnd.length);
   }
 }
+
+/**
+ * Escapes characters that end a line for some readers, such as Python's `splitlines`, though not in this format: they stand
+ * in the JSON of frames only, where their escapes are the same text (D-466). Searches are far cheaper than one expression.
+ */
+function escaped(text: string): string {
+  return lineEnds.reduce(
+    (done, [character, escape]) =>
+      done.includes(character) ? done.replaceAll(character, escape) : done,
+    text,
+  );
+}
+
+const lineEnds = [
+  ['\u0085', String.raw`\u0085`],
+  ['\u2028', String.raw`\u2028`],
+  ['\u2029', String.raw`\u2029`],
+] as const;
