@@ -26,6 +26,8 @@ export const limits = {
   /** D-435: messages of one request, and answers in it. */
   agUiMessagesMax: 2000,
   agUiResumeMax: 100,
+  /** D-462: above the rate, a body whose key is not in the header. */
+  replayBodyMaxBytes: 64 * kibibyte,
   formMaxBytes: 16 * kibibyte,
   bodyMaxMs: 1 * minutes,
   bodySilenceMaxMs: 30 * seconds,

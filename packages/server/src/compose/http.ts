@@ -12,7 +12,7 @@ import { createTokenEndpoint } from '../auth/tokens/token-endpoint.ts';
 import { type TokenExchange, createTokenExchange } from '../auth/tokens/token-exchange.ts';
 import type { Config } from '../config/config.ts';
 import type { Load } from '../execution/run-slots.ts';
-import { createNetworkLimits } from '../http/admission.ts';
+import { type RateLimits, createNetworkLimits } from '../http/admission.ts';
 import { type AnswerCaps, AnswersUnderWay } from '../http/answers/answers-under-way.ts';
 import { createApp } from '../http/app.ts';
 import { callerAddressBehind } from '../http/caller-address.ts';
@@ -117,12 +117,7 @@ export function openHttp(
     cors: createCors(config.corsOrigins, serves),
     answers: new AnswersUnderWay({ clock, caps: parts.answerCaps }),
     denials: createDenials({ ...services, gate }),
-    limits: {
-      application: createRateLimit(clock, apiRate(config.apiRatePerMinute)),
-      session: createRateLimit(clock, sessionRate),
-      management: createSharedRateLimit(services, managementRate(config.managementRatePerMinute)),
-      networks: createNetworkLimits(clock),
-    },
+    limits: openRateLimits(services, config),
     clock,
     ids,
     log,
@@ -136,6 +131,23 @@ export function openHttp(
   }
   showMetrics(app, services, { config, streams });
   return { app, streams };
+}
+
+function openRateLimits(services: HttpServices, config: Config): RateLimits {
+  const { clock } = services;
+  const api = apiRate(config.apiRatePerMinute);
+  const management = managementRate(config.managementRatePerMinute);
+  return {
+    application: createRateLimit(clock, api),
+    session: createRateLimit(clock, sessionRate),
+    management: createSharedRateLimit(services, management),
+    replays: {
+      application: createRateLimit(clock, api),
+      session: createRateLimit(clock, sessionRate),
+      management: createRateLimit(clock, management),
+    },
+    networks: createNetworkLimits(clock),
+  };
 }
 
 interface RouteParts {

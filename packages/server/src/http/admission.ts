@@ -1,5 +1,6 @@
-import { type Operation, operationList } from '@convoke/contract';
-import { refuse } from '../app/refusal.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Operation, errors, limits, operationList } from '@convoke/contract';
+import { Refusal, refuse } from '../app/refusal.ts';
 import { refuseToken } from '../auth/tokens/token-refusal.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Allowance, RateLimit, SharedRateLimit } from '../ports/rate-limit.ts';
@@ -14,8 +15,15 @@ export interface RateLimits {
   readonly session: RateLimit;
   /** Counted by all servers together (spec §8). */
   readonly management: SharedRateLimit;
+  /** D-462: requests above these rates that are read all the same, because they may be replays. */
+  readonly replays: ReplayLimits;
   readonly networks: NetworkLimits;
 }
+
+type RateKind = 'application' | 'session' | 'management';
+
+/** Counted by each server, also for people: they bound its work. */
+export type ReplayLimits = Readonly<Record<RateKind, RateLimit>>;
 
 /** By the id of each operation that has a rate for networks. */
 export type NetworkLimits = ReadonlyMap<string, RateLimit>;
@@ -43,27 +51,71 @@ export function takeFromNetwork(
 }
 
 interface Rates {
-  readonly limits: RateLimits;
+  readonly rates: RateLimits;
   /** Receives the `RateLimit-*` headers, also of a request that fails later. */
   readonly headers: Record<string, string>;
 }
 
 /**
  * Takes one call off the caller's rate and refuses a caller that has used it up. Where an idempotency key may show that
- * the request is a replay, the refusal is left to the use case (D-57): it calls the returned function for a new request.
+ * the request is a replay, the refusal is left to the use case (D-57), which calls `chargeRate` for a new request. As many
+ * requests again as the rate allows are read for that, and no more (D-462).
  */
 export async function takeFromRate(
   operation: Operation,
   caller: LimitedCaller | undefined,
-  { limits, headers }: Rates,
-): Promise<ChargeRate> {
-  const limit = limitOf(operation, caller, limits);
-  if (caller === undefined || limit === undefined) return admitted;
-  const allowance = await limit.take(`${caller.organizationId ?? ''}:${caller.subject}`);
+  { rates, headers }: Rates,
+): Promise<Admission> {
+  const kind = rateKind(operation, caller);
+  if (caller === undefined || kind === undefined) return withinRate;
+  const key = `${caller.organizationId ?? ''}:${caller.subject}`;
+  const allowance = await rates[kind].take(key);
   Object.assign(headers, rateLimitHeaders(allowance));
-  if (allowance.ok) return admitted;
-  const refusal = () => refuse('rate_limited');
-  return takesKey(operation) ? refusal : refusal();
+  if (allowance.ok) return withinRate;
+  if (!takesKey(operation) || !rates.replays[kind].take(key).ok) return refuseRate();
+  return { isOverRate: true, chargeRate: refuseRate };
+}
+
+/** What a caller's rate leaves of its request. */
+export interface Admission {
+  /** Only a replay is answered. */
+  readonly isOverRate: boolean;
+  /** Throws `rate_limited` when the caller has used up its rate; for a new request. */
+  readonly chargeRate: () => void;
+}
+
+const withinRate: Admission = { isOverRate: false, chargeRate: () => {} };
+
+function refuseRate(): never {
+  return refuse('rate_limited');
+}
+
+/**
+ * Does the work of a request above the rate (D-462): whatever else a refusal would say, it is refused for the rate, unless it
+ * says to whom its key belongs or that the server cannot answer.
+ */
+export async function onlyReplay<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Refusal) || errors[error.code].status >= 500) throw error;
+    if (error.code === 'idempotency_conflict' || error.code === 'secret_already_issued')
+      throw error;
+    return refuseRate();
+  }
+}
+
+/** The largest body above the rate: one with its key in the header may be a replay; another is read only if it is small. */
+export function replayMaxBytes(operation: Operation, headers: IncomingHttpHeaders): number {
+  if (headers['idempotency-key'] !== undefined) return Infinity;
+  return takesKeyInBody(operation) ? limits.replayBodyMaxBytes : refuseRate();
+}
+
+/** Refuses a request above the rate that has no key, so that it cannot be a replay. */
+export function requireKey(headers: IncomingHttpHeaders, body: unknown): void {
+  if (headers['idempotency-key'] !== undefined) return;
+  const isObject = typeof body === 'object' && body !== null;
+  if (!isObject || !('idempotency_key' in body)) refuseRate();
 }
 
 interface LimitedCaller {
@@ -72,25 +124,21 @@ interface LimitedCaller {
   readonly session?: object | undefined;
 }
 
-type ChargeRate = () => void;
-
-function admitted(): void {}
-
 /** Whether requests of the operation may carry an idempotency key. */
-function takesKey({ headers, body }: Operation): boolean {
-  if (headers !== undefined && 'idempotency-key' in headers) return true;
+function takesKey(operation: Operation): boolean {
+  const { headers } = operation;
+  return (headers !== undefined && 'idempotency-key' in headers) || takesKeyInBody(operation);
+}
+
+function takesKeyInBody({ body }: Operation): boolean {
   const shape = body !== undefined && 'shape' in body ? body.shape : undefined;
   return typeof shape === 'object' && shape !== null && 'idempotency_key' in shape;
 }
 
-function limitOf(
-  operation: Operation,
-  caller: LimitedCaller | undefined,
-  limits: RateLimits,
-): RateLimit | SharedRateLimit | undefined {
-  if (caller?.session !== undefined) return limits.session;
-  if (operation.caller !== 'human') return limits.application;
-  return operation.method === 'GET' ? undefined : limits.management;
+function rateKind(operation: Operation, caller: LimitedCaller | undefined): RateKind | undefined {
+  if (caller?.session !== undefined) return 'session';
+  if (operation.caller !== 'human') return 'application';
+  return operation.method === 'GET' ? undefined : 'management';
 }
 
 /** `RateLimit-*` and, when the rate is used up, `Retry-After`. */

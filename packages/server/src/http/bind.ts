@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import {
   type Operation,
   type OperationId,
@@ -13,7 +13,14 @@ import type { Gate } from '../auth/gate.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Span, Traces } from '../ports/traces.ts';
-import { type RateLimits, takeFromNetwork, takeFromRate } from './admission.ts';
+import {
+  type RateLimits,
+  onlyReplay,
+  replayMaxBytes,
+  requireKey,
+  takeFromNetwork,
+  takeFromRate,
+} from './admission.ts';
 import type { AnswersUnderWay } from './answers/answers-under-way.ts';
 import { arrayFields } from './bodies/array-fields.ts';
 import { abandonBody, readBody } from './bodies/body.ts';
@@ -153,11 +160,12 @@ async function begin(
   const { request, reply, bound } = served;
   const { operation, handler, binding } = bound;
   const { metrics } = binding;
-  const call = await readCall(request, bound, headers);
-  const answer = await handler(call);
+  const admitted = await admitCall(request, bound, headers);
+  const work = async () => handler(await readCall(request, bound, admitted));
+  const answer = await (admitted.isOverRate ? onlyReplay(work) : work());
   metrics.requestSeconds.observe(metrics.seconds() - began, operation.id);
   if ('write' in answer) return { written: answer.write(reply.raw, headers) };
-  const sending = { caller: call.caller, headers, isRead: isRead(operation) };
+  const sending = { caller: admitted.caller, headers, isRead: isRead(operation) };
   const written = binding.answers.write(reply.raw, answer, sending);
   return written && { written };
 }
@@ -167,23 +175,36 @@ function isRead({ method, caller }: Operation): boolean {
   return method === 'GET' && caller === 'automation';
 }
 
-/** Checks in the order of D-52: token, selectors, access, then the shape of the request. */
-async function readCall(
+/** Checks in the order of D-52: token, selectors, access, then the rate. Nothing of the body is read. */
+async function admitCall(
   request: FastifyRequest,
-  bound: BoundOperation,
+  { operation, binding }: BoundOperation,
   headers: Record<string, string>,
 ) {
-  const { operation, binding } = bound;
-  const raw: IncomingMessage = request.raw;
+  const { raw } = request;
   const rawParams = request.params as Readonly<Record<string, string>>;
-  const facts = { id: request.id, address: binding.callerAddress(raw), raw };
+  const facts: RequestFacts = { id: request.id, address: binding.callerAddress(raw), raw };
   const caller = await authorize(operation, facts, { binding, rawParams });
   if (isRead(operation)) binding.answers.admit(caller);
   takeFromNetwork(operation, facts.address, binding.limits.networks);
-  const chargeRate = await takeFromRate(operation, caller, { limits: binding.limits, headers });
+  const rate = await takeFromRate(operation, caller, { rates: binding.limits, headers });
+  return { caller, facts, rawParams, ...rate };
+}
+
+/** Reads the request and checks its shape. */
+async function readCall(
+  request: FastifyRequest,
+  bound: BoundOperation,
+  { caller, facts, rawParams, isOverRate, chargeRate }: Awaited<ReturnType<typeof admitCall>>,
+) {
+  const { operation } = bound;
+  const { raw } = facts;
   const query = readQuery(operation, request.url);
   const sent = readHeaders(operation, raw);
-  const value = await readBody(operation, raw, bodyMaxBytes(operation, caller));
+  const most = bodyMaxBytes(operation, caller);
+  const mostNow = isOverRate ? Math.min(most, replayMaxBytes(operation, raw.headers)) : most;
+  const value = await readBody(operation, raw, mostNow);
+  if (isOverRate) requireKey(raw.headers, value);
   const body = bound.body === undefined ? value : validateBody(bound.body, value);
   // Last: a malformed request is reported before a missing resource.
   const params = readParams(operation, rawParams);
