@@ -30,6 +30,8 @@ export interface RequestedRun {
   readonly clientId: ClientId | null;
   /** The client or the person that starts it; the client when absent. */
   readonly createdBy?: string | undefined;
+  /** The id of the message that starts it, in the protocol of its client. */
+  readonly messageId?: string | undefined;
   /** Labels of the run, as the request has them. */
   readonly labels?: JsonObject | undefined;
   /** Lowers the ceiling of the agent. */
@@ -97,6 +99,7 @@ export async function insertRun(
       labels,
       ceiling,
       number: accepted.runCount,
+      messageId: request.messageId ?? null,
       input: JSON.stringify(input),
     },
     { isHead: isFree(session), now },

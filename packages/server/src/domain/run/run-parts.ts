@@ -32,6 +32,8 @@ export interface RunIdentity {
   readonly labels: Labels;
   /** The place of the run among those of its session, from 1. */
   readonly number: number;
+  /** The id that the client of another protocol gave the message which started it. */
+  readonly messageId: string | null;
   /** The request's `input`, as JSON text. */
   readonly input: string;
   readonly ceiling: Ceiling;

@@ -79,7 +79,13 @@ export type CancellingRun = In<
 export type FinishedRun = In<'completed' | 'cancelled', Ended>;
 export type FailedRun = In<'failed', Ended & { readonly error: RunError }>;
 
-const newIdentity = { createdBy: null, preview: '', labels: {}, ceiling: noCeiling };
+const newIdentity = {
+  createdBy: null,
+  preview: '',
+  labels: {},
+  messageId: null,
+  ceiling: noCeiling,
+};
 
 type Optional = keyof typeof newIdentity;
 export type NewRun = Omit<RunIdentity, 'createdAt' | Optional> &

@@ -21,6 +21,7 @@ export const runTable = nounTable<RunFields>('runs', {
       (row: { preview: string | null }) => row.preview ?? ''),
     labels: made({ labels: { kind: 'text', write: (run) => labelsText(run.labels), written: 'fixed' } }, labelsIn),
     number: number('number', 'fixed'),
+    messageId: text('message_id', 'fixed'),
     input: text('input', 'fixed'),
     ceiling: made({
       max_tokens: { kind: 'bigint', write: (run) => run.ceiling.maxTokens, written: 'fixed' },

@@ -36,6 +36,8 @@ export interface A2aClient {
   subscribe(id: string): AsyncGenerator<SeenTask, void>;
   get(id: string): Promise<SeenTask>;
   cancel(id: string): Promise<SeenTask>;
+  /** Ids of the messages in the history. */
+  messageIds(id: string): Promise<readonly string[]>;
 }
 
 export async function openA2aClient(
@@ -95,6 +97,8 @@ function newClient(client: one.Client): A2aClient {
       seenTask(Task.toJSON(await client.getTask({ tenant: '', id, historyLength: undefined }))),
     cancel: async (id) =>
       seenTask(Task.toJSON(await client.cancelTask({ tenant: '', id, metadata: undefined }))),
+    messageIds: async (id) =>
+      idsIn((await client.getTask({ tenant: '', id, historyLength: 10 })).history),
   };
 }
 
@@ -121,8 +125,12 @@ function oldClient(client: old.Client): A2aClient {
     subscribe: (id) => seenUpdates(client.resubscribeTask({ id })),
     get: async (id) => seenTask(await client.getTask({ id })),
     cancel: async (id) => seenTask(await client.cancelTask({ id })),
+    messageIds: async (id) => idsIn((await client.getTask({ id, historyLength: 10 })).history),
   };
 }
+
+const idsIn = (history: readonly { readonly messageId: string }[] = []) =>
+  history.map(({ messageId }) => messageId);
 
 /** What both versions write alike, and the few words that differ. */
 interface Written {

@@ -93,6 +93,29 @@ describe.each(databaseKinds)('on %s', (database) => {
       await expect(client.send('other', { id })).rejects.toThrow(/idempotency|key/i);
     });
 
+    test('the same message to two agents is a task of each, and each repeats its own', async () => {
+      const [client, other] = [await open('echo'), await open('twice')];
+      const id = randomUUID();
+      const first = await client.send('all', { id });
+      const second = await other.send('all', { id });
+      expect(second).toMatchObject({ state: 'input-required' });
+      expect(second.context).not.toBe(first.context);
+      expect(await client.send('all', { id })).toEqual(first);
+      expect(await other.send('all', { id })).toEqual(second);
+    });
+
+    test('the history has the message under the id that its client gave it', async () => {
+      const client = await open('echo');
+      const id = randomUUID();
+      const { id: task, context } = await client.send('x', { id });
+      expect(await client.messageIds(task)).toEqual([id]);
+      const next = randomUUID();
+      const second = await client.send('y', { id: next, context });
+      expect(await client.messageIds(second.id)).toEqual([next]);
+      const run = await startRun(server, await openSession(server, 'echo'), 'x');
+      expect(await client.messageIds(run.id)).toEqual([`${run.id}-input`]);
+    });
+
     test('a stream is the task and then its updates, whose text adds up to that of the run', async () => {
       const client = await open('echo');
       const seen = await all(client.stream('hello'));

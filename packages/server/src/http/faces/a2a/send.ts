@@ -1,7 +1,7 @@
 import { type InteractionKey, type JsonObject, idPattern, interactionKey } from '@convoke/contract';
 import { answerPending, claimQuestion, listInteractions } from '../../../app/interactions.ts';
 import { getRun } from '../../../app/runs/runs.ts';
-import { invokeAgent, startRun } from '../../../app/runs/start-run.ts';
+import { findInvoked, invokeAgent, startRun } from '../../../app/runs/start-run.ts';
 import type { Services } from '../../../app/services.ts';
 import { requireScopes } from '../../../auth/gate.ts';
 import type { Interaction } from '../../../domain/interaction.ts';
@@ -46,6 +46,7 @@ async function start(services: Services, request: Request, message: ReadMessage)
   const started = {
     input: { prompt: message.text },
     idempotencyKey: keyOf(message),
+    messageId: message.id,
     clientId: clientOf(caller),
     createdBy: caller.actor.id,
     isRefusedWhileWaiting: true,
@@ -54,15 +55,32 @@ async function start(services: Services, request: Request, message: ReadMessage)
   const agentName = params.agent_name;
   if (message.contextId === undefined) {
     requireScopes(request.caller, 'sessions:write', 'runs:write');
-    return (await invokeAgent(services, scope, { ...started, agentName })).resource;
+    const idempotencyKey = await firstKeyOf(services, { scope, agentName }, message);
+    const first = { ...started, agentName, idempotencyKey };
+    return (await invokeAgent(services, scope, first)).resource;
   }
   requireScopes(request.caller, 'runs:write');
   const sessionId = await findContext(services, { scope, agentName }, message.contextId);
   return (await startRun(services, scope, { ...started, sessionId })).resource;
 }
 
+/** Names a message within its context or its task. */
 function keyOf({ id }: Pick<ReadMessage, 'id'>): string {
   return `a2a:${id}`;
+}
+
+/**
+ * Names a message that begins a context. For a client two agents are two servers, so the agent is part of the key. A
+ * message that a server without this rule has taken keeps its key, so that it starts no second run when it is repeated.
+ */
+async function firstKeyOf(
+  services: Services,
+  { scope, agentName }: AgentTasks,
+  message: ReadMessage,
+): Promise<string> {
+  const earlier = keyOf(message);
+  const known = await findInvoked(services, scope, earlier);
+  return known?.agentName === agentName ? earlier : `a2a/${agentName}:${message.id}`;
 }
 
 interface Answered {

@@ -105,7 +105,7 @@ export function withHistory(task: A2aTask, run: Run, historyLength: number): A2a
 
 function inputOf(run: Run): A2aMessage {
   return {
-    messageId: `${run.id}-input`,
+    messageId: run.messageId ?? `${run.id}-input`,
     contextId: run.sessionId,
     taskId: run.id,
     role: 'ROLE_USER',
