@@ -47,6 +47,8 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
       'ai-sdk-calls-before-point',
       'allowed-call-by-ref-only',
       'call-shown-again-when-asked',
+      'chat-emptied-by-resume',
+      'chat-keeps-what-was-taken-back',
       'chat-repeats-itself',
       'chat-sends-for-ever',
       'claude-asked-input',

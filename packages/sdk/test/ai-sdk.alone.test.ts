@@ -1,7 +1,9 @@
 // The unmodified chat of the AI SDK with our transport: what breaks is invisible to it (D-209).
+import * as seven from 'ai';
 import type { UIMessage } from 'ai';
+import * as six from 'ai-v6';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MemoryChat } from '../../server/test/http/faces/chat.ts';
+import { type ChatLibrary, chatOf, type MemoryChat } from '../../server/test/http/faces/chat.ts';
 import { eventually } from '../../server/test/support/eventually.ts';
 import { ConvokeChatTransport, type ConvokeChatTransportOptions } from '../src/ai-sdk.ts';
 import { Convoke, type SessionHandle } from '../src/index.ts';
@@ -17,24 +19,34 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 type Options = Omit<ConvokeChatTransportOptions, 'session'>;
 
-function chatIn(session: SessionHandle, options: Options = {}): MemoryChat {
-  return new MemoryChat(session.id, new ConvokeChatTransport({ session, ...options }));
+function chatIn(session: SessionHandle, options: Options = {}, library: ChatLibrary = seven) {
+  const transport = new ConvokeChatTransport({ session, ...options });
+  return new (chatOf(library))(session.id, transport);
 }
 
-const open = async (agent: string) => new Convoke(clientOf(server)).sessions.create(agent);
+// The types of the versions differ in what these tests do not use.
+const versions = [seven, six as unknown as ChatLibrary];
+
+/** A session whose history was listed while it was empty, as a page does before its first message. */
+async function open(agent: string): Promise<SessionHandle> {
+  const session = await new Convoke(clientOf(server)).sessions.create(agent);
+  await session.uiMessages.list().page();
+  return session;
+}
 
 const settled = (chat: MemoryChat, text: string) =>
   eventually(() => chat.status === 'ready' && chat.text === text);
 
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
 
-/** A reload of the page, and the history, show the same message. */
+/** A page that has missed everything, and the history, show the same message; with that history nothing is replayed. */
 async function isShownAlike(session: SessionHandle, chat: MemoryChat): Promise<void> {
   const reloaded = chatIn(session);
   await reloaded.resumeStream();
   expect(plain(reloaded.lastMessage)).toEqual(plain(chat.lastMessage));
   const { items } = await session.uiMessages.list().page();
   expect(items.at(-1)).toEqual(plain(chat.lastMessage));
+  expect(await new ConvokeChatTransport({ session }).reconnectToStream()).toBeNull();
 }
 
 test('a conversation, an approval and a question, each answered in a page that was reloaded', async () => {
@@ -92,31 +104,36 @@ test('connections that are cut at any byte are invisible', async () => {
   await using proxy = await startCuttingProxy(server.baseUrl, nextCut);
   const retry = { attempts: 12, baseMs: 1, maxMs: 5 };
   const convoke = new Convoke({ ...clientOf(server, proxy.baseUrl), retry });
-  const { id } = await open('talker');
-  const chat = chatIn(convoke.sessions.at(id));
+  const talker = await open('talker');
+  const chat = chatIn(convoke.sessions.at(talker.id));
   await chat.sendMessage({ text: 'bye' });
   expect([chat.status, chat.text]).toEqual(['ready', `${'Grüße 👋🏽 '.repeat(40)}bye`]);
   expect(proxy.cuts).toBeGreaterThan(0);
-  await isShownAlike(new Convoke(clientOf(server)).sessions.at(id), chat);
+  await isShownAlike(talker, chat);
 });
 
 test('a server that is killed in the middle of the text is invisible, also where the text begins again', async () => {
   const whole = Array.from({ length: 80 }, (_, index) => `w${index}`).join(' ');
-  const [goesOn, repeats] = [await open('rambler'), await open('repeater')];
-  const chats = [chatIn(goesOn), chatIn(repeats)] as const;
-  const sent = chats.map((chat) => chat.sendMessage({ text: whole }));
-  const isTalking = ({ lastMessage, text }: MemoryChat) =>
+  const told = versions.flatMap((library) =>
+    (['rambler', 'repeater'] as const).map((agent) => ({ library, agent })),
+  );
+  const talks = await Promise.all(
+    told.map(async ({ library, agent }) => {
+      const session = await open(agent);
+      return { agent, session, chat: chatIn(session, {}, library) };
+    }),
+  );
+  const sent = talks.map(({ chat }) => chat.sendMessage({ text: whole }));
+  const isTalking = ({ chat: { lastMessage, text } }: { readonly chat: MemoryChat }) =>
     lastMessage?.role === 'assistant' && text.includes('w2');
-  await eventually(() => chats.every(isTalking));
+  await eventually(() => talks.every(isTalking));
   await server.restart();
   await Promise.all(sent);
-  expect(chats.map(({ status, error, text }) => [status, error, text])).toEqual([
-    ['ready', undefined, `Well. ${whole}`],
-    ['ready', undefined, whole],
-  ]);
-  for (const [index, session] of [goesOn, repeats].entries()) {
+  for (const { agent, session, chat } of talks) {
+    const text = agent === 'rambler' ? `Well. ${whole}` : whole;
+    expect([chat.status, chat.error, chat.text]).toEqual(['ready', undefined, text]);
     expect((await session.runs.list().page()).items[0]?.record.attempt).toBe(2);
-    await isShownAlike(session, chats[index] as MemoryChat);
+    await isShownAlike(session, chat);
   }
 });
 
@@ -126,13 +143,20 @@ test('a run whose events were deleted shows its text (D-195)', async () => {
   const event = { id, type: 'run_completed', run_id: record.id, data: {} };
   const frames = `id: ${id}\nevent: run_completed\ndata: ${JSON.stringify(event)}\n\n`;
   await using old = await answering(
-    inTurn(json(200, { runs: [record] }), json(200, { events: [event] }), (_seen, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.end(frames);
-    }),
+    inTurn(
+      json(200, { messages: [] }),
+      json(200, { runs: [record] }),
+      json(200, { events: [event] }),
+      (_seen, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(frames);
+      },
+    ),
   );
   const convoke = new Convoke({ ...old, token: 'a', workspace: selected });
-  const chat = chatIn(convoke.sessions.at(sessionRecord.id));
+  const session = convoke.sessions.at(sessionRecord.id);
+  await session.uiMessages.list().page();
+  const chat = chatIn(session);
   await chat.resumeStream();
   expect([chat.status, chat.text]).toEqual(['ready', 'the end']);
   expect((chat.lastMessage as UIMessage).metadata).toMatchObject({ truncated: true });

@@ -17,6 +17,8 @@ export interface UiMessage {
 export class UiMessages {
   readonly #transport: Transport;
   readonly #path: string;
+  /** Runs whose end was in a listed message; undefined before anything was listed. */
+  #ended: Set<string> | undefined;
 
   constructor(transport: Transport, sessionId: string) {
     this.#transport = transport;
@@ -25,8 +27,19 @@ export class UiMessages {
 
   /** Lists the messages of the session by runs, the newest runs first; in a page the oldest message is on top. */
   list(query: PageQuery & CallOptions = {}): Listing<UiMessage> {
-    const source = { path: `${this.#path}/messages`, key: 'messages' };
+    this.#ended ??= new Set();
+    const ended = this.#ended;
+    const item = (message: UiMessage) => {
+      if (isWhole(message)) ended.add(message.id);
+      return message;
+    };
+    const source = { path: `${this.#path}/messages`, key: 'messages', item };
     return new Listing(this.#transport, source, query);
+  }
+
+  /** Whether a listed message shows the end of this run; undefined if nothing was listed. */
+  hasListedEnd(runId: string): boolean | undefined {
+    return this.#ended?.has(runId);
   }
 
   /**
@@ -47,4 +60,10 @@ export class UiMessages {
     if (runId !== null) return runId;
     throw new ServerError('The response does not name the run.', { code: 'invalid_response' });
   }
+}
+
+/** Whether the message shows its run to the end. */
+function isWhole({ metadata }: UiMessage): boolean {
+  const { status } = (metadata ?? {}) as { readonly status?: string };
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
 }

@@ -1,37 +1,51 @@
-import {
-  AbstractChat,
-  type ChatState,
-  type ChatTransport,
-  DefaultChatTransport,
-  type UIMessage,
-  lastAssistantMessageIsCompleteWithApprovalResponses as isApproved,
-  lastAssistantMessageIsCompleteWithToolCalls as isAnswered,
-} from 'ai';
+import * as seven from 'ai';
+import type { ChatState, ChatTransport, UIMessage } from 'ai';
 import type { TestServer } from '../../support/server.ts';
 
-/** The library's chat with its state in memory, as its packages for React and others keep it in theirs. */
-export class MemoryChat extends AbstractChat<UIMessage> {
-  constructor(id: string, transport: ChatTransport<UIMessage>) {
-    super({
-      id,
-      transport,
-      state: new MemoryState(),
-      sendAutomaticallyWhen: (chat) => isApproved(chat) || isAnswered(chat),
-    });
-  }
+/** What a version of the library has for chats. */
+export type ChatLibrary = Pick<
+  typeof seven,
+  | 'AbstractChat'
+  | 'lastAssistantMessageIsCompleteWithApprovalResponses'
+  | 'lastAssistantMessageIsCompleteWithToolCalls'
+>;
 
-  /** The text of the newest message. */
-  get text(): string {
-    const parts = this.lastMessage?.parts ?? [];
-    return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
-  }
+/** Told of calls that the page has to answer. */
+type OnCall = (call: { readonly toolCallId: string }) => void;
 
-  /** The tool calls of the newest message. */
-  get calls() {
-    const parts = this.lastMessage?.parts ?? [];
-    return parts.flatMap((part) => (part.type === 'dynamic-tool' ? [part] : []));
-  }
+/** The chat of a version of the library with its state in memory, as its packages for React and others keep it in theirs. */
+export function chatOf(library: ChatLibrary) {
+  const {
+    lastAssistantMessageIsCompleteWithApprovalResponses: isApproved,
+    lastAssistantMessageIsCompleteWithToolCalls: isAnswered,
+  } = library;
+  return class MemoryChat extends library.AbstractChat<UIMessage> {
+    constructor(id: string, transport: ChatTransport<UIMessage>, onCall?: OnCall) {
+      super({
+        id,
+        transport,
+        ...(onCall && { onToolCall: ({ toolCall }) => onCall(toolCall) }),
+        state: new MemoryState(),
+        sendAutomaticallyWhen: (chat) => isApproved(chat) || isAnswered(chat),
+      });
+    }
+
+    /** The text of the newest message. */
+    get text(): string {
+      const parts = this.lastMessage?.parts ?? [];
+      return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    }
+
+    /** The tool calls of the newest message. */
+    get calls() {
+      const parts = this.lastMessage?.parts ?? [];
+      return parts.flatMap((part) => (part.type === 'dynamic-tool' ? [part] : []));
+    }
+  };
 }
+
+/** The chat of version 7. */
+export class MemoryChat extends chatOf(seven) {}
 
 /** A chat with the library's own transport. */
 export class TestChat extends MemoryChat {
@@ -39,7 +53,7 @@ export class TestChat extends MemoryChat {
   posts = 0;
 
   constructor(server: TestServer, sessionId: string, query = '') {
-    const transport = new DefaultChatTransport<UIMessage>({
+    const transport = new seven.DefaultChatTransport<UIMessage>({
       api: `${server.baseUrl}/v1/sessions/${sessionId}/ai-sdk${query}`,
       headers: { ...server.client },
       fetch: (url, init) => {
