@@ -1,12 +1,15 @@
 // A chat page and its backend. The page talks to Convoke itself, with a token that this backend gives it.
 //
-//   PORT=8080 node examples/chat/server.mjs      then open http://127.0.0.1:8080
+//   CONVOKE_CORS_ORIGINS=http://127.0.0.1:8080 npm start     in one terminal: browsers may talk to Convoke from this page
+//   node examples/chat/server.mjs                            in another one; then open http://127.0.0.1:8080
 //
-// Convoke must have been started with CONVOKE_CORS_ORIGINS=http://127.0.0.1:8080, or browsers refuse its answers.
+// It knows the server from .convoke/quickstart.json. To use another one, set CONVOKE_BASE_URL, CONVOKE_CLIENT_ID,
+// CONVOKE_CLIENT_SECRET and, if the client can access several, CONVOKE_CLIENT_TENANT_ID. PORT is the port of the page.
 import { createServer } from 'node:http';
-import { connect } from '../connect.mjs';
+import { connect, settings } from '../connect.mjs';
 import { bundledPage } from './bundled-page.mjs';
 
+const { baseUrl } = settings();
 const convoke = connect();
 const script = await bundledPage();
 const html =
@@ -47,5 +50,5 @@ async function grant(user, asked) {
   // The same key finds the same session: there is nothing to store.
   const session = await convoke.sessions.create('demo', { idempotencyKey: `chat:${chatId}` });
   const { token } = await session.createToken({ end_user: user.id });
-  return { baseUrl: process.env.CONVOKE_BASE_URL, sessionId: session.id, token };
+  return { baseUrl, sessionId: session.id, token };
 }
