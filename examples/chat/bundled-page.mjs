@@ -4,8 +4,12 @@ import { rolldown } from 'rolldown';
 /** @param {string} path */
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The page as one script. Any bundler does it; the aliases are only needed in this repository, where the SDK is not installed. */
-export async function bundledPage() {
+/**
+ * The page as one script. Any bundler does it; the aliases are only needed in this repository, where the SDK is not installed.
+ *
+ * @param {Readonly<Record<string, string>>} [others] Packages to use instead of those that the page imports.
+ */
+export async function bundledPage(others = {}) {
   const bundle = await rolldown({
     input: here('page.jsx'),
     platform: 'browser',
@@ -13,6 +17,7 @@ export async function bundledPage() {
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
     resolve: {
       alias: {
+        ...others,
         '@convoke/sdk/ai-sdk': here('../../packages/sdk/src/ai-sdk.ts'),
         '@convoke/sdk': here('../../packages/sdk/src/index.ts'),
       },

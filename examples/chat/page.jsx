@@ -1,7 +1,7 @@
 import { useChat } from '@ai-sdk/react';
 import { openSession } from '@convoke/sdk';
 import { ConvokeChatTransport } from '@convoke/sdk/ai-sdk';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 
 // From our own backend: the address of Convoke, the session of this chat, and a token that opens only this session.
@@ -53,13 +53,15 @@ function Chat() {
   );
 }
 
-function Part({ part: { type, text, state, toolName, toolCallId, input, approval } }) {
+function Part({ part }) {
+  const { type, text, state, toolName, toolCallId, input, output, approval } = part;
   const button = (label, key, answer) => (
     <button key={label} type="button" onClick={() => session.interactions.answer(key, answer)}>
       {label}
     </button>
   );
-  if (type === 'text') return <p>{text}</p>;
+  if (type === 'text') return <p style={{ whiteSpace: 'pre-wrap' }}>{text}</p>;
+  if (type === 'file') return <Attachment file={part} />;
   if (type !== 'dynamic-tool') return null;
   if (state === 'approval-requested') {
     return (
@@ -78,10 +80,41 @@ function Part({ part: { type, text, state, toolName, toolCallId, input, approval
       </p>
     );
   }
+  if (toolName === 'ask_user' && state === 'output-available') {
+    return (
+      <p>
+        {input.question} {output?.declined ? 'You declined.' : `You answered ${output}`}
+      </p>
+    );
+  }
   return (
     <p>
       <code>{toolName}</code> {state}
     </p>
+  );
+}
+
+// Images and links send no token: the page fetches the file, and shows it from memory.
+function Attachment({ file: { url, mediaType, filename } }) {
+  const [source, setSource] = useState();
+  useEffect(() => {
+    let shown;
+    const show = async () => {
+      const isOfConvoke = url.startsWith(`${baseUrl}/`);
+      const token = isOfConvoke ? (await grant()).token : undefined;
+      const response = await fetch(url, { headers: token ? { authorization: `Bearer ${token}` } : {} });
+      if (response.ok) setSource((shown = URL.createObjectURL(await response.blob())));
+    };
+    show().catch(console.error);
+    return () => URL.revokeObjectURL(shown);
+  }, [url]);
+  if (source !== undefined && mediaType.startsWith('image/')) {
+    return <img src={source} alt={filename} />;
+  }
+  return (
+    <a href={source} download={filename}>
+      {filename}
+    </a>
   );
 }
 

@@ -1,10 +1,15 @@
 // examples/chat in a real browser, on another origin than Convoke (D-209).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { bundledPage } from '../../../examples/chat/bundled-page.mjs';
 import { compileCache } from '../../../test/compile-cache.ts';
 import { freePort } from '../../../test/free-port.ts';
+import { removeFolder } from '../../../test/remove-folder.ts';
 import { root, textOf } from '../../../test/repository.ts';
 import { atFileEnd } from '../../../test/runner/file-end.ts';
 import { sharedChromium } from '../../console/test/browser/support/chromium.ts';
@@ -14,6 +19,13 @@ import { type ConvokeServer, clientOf, startConvoke } from './convoke-server.ts'
 let server: ConvokeServer;
 let origin: string;
 
+/** Versions of the package `ai`: the newest that Node 22 installs, and the newest that Node 20 does. */
+const versions = [7, 6] as const;
+type Version = (typeof versions)[number];
+
+/** The page with version 6 of the library. */
+let pageOfSix: string;
+
 beforeAll(async () => {
   const port = await freePort();
   origin = `http://127.0.0.1:${port}`;
@@ -21,33 +33,80 @@ beforeAll(async () => {
   atFileEnd(async () => {
     await server[Symbol.asyncDispose]();
   });
-  const { base_url, client_id, client_secret } = server.quickstart;
+  // The backend is started as the guide says, in the folder where Convoke has written its file.
+  const folder = await mkdtemp(join(tmpdir(), 'convoke-chat-'));
+  atFileEnd(() => removeFolder(folder));
+  await mkdir(join(folder, '.convoke'));
+  await writeFile(join(folder, '.convoke/quickstart.json'), JSON.stringify(server.quickstart));
   const backend = spawn(process.execPath, [join(root, 'examples/chat/server.mjs')], {
-    env: {
-      PATH: process.env['PATH'],
-      ...compileCache,
-      PORT: String(port),
-      CONVOKE_BASE_URL: base_url,
-      CONVOKE_CLIENT_ID: client_id,
-      CONVOKE_CLIENT_SECRET: client_secret,
-    },
+    cwd: folder,
+    env: { PATH: process.env['PATH'], ...compileCache, PORT: String(port) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   atFileEnd(() => void backend.kill('SIGKILL'));
   await once(backend.stdout, 'data');
+  const require = createRequire(import.meta.url);
+  const six = dirname(require.resolve('ai-sdk-react-v3/package.json'));
+  pageOfSix = await bundledPage({ '@ai-sdk/react': six });
 });
 
 /** A page of one chat, and how many messages it has sent. */
-async function open(chat: string) {
+async function open(chat: string, { version = 7, grant }: OpenOptions = {}) {
   const context = await (await sharedChromium()).newContext();
   atFileEnd(() => context.close());
+  await context.addInitScript({ content: recordLengths });
   const page = await context.newPage();
+  if (version === 6) {
+    const answer = { contentType: 'text/javascript', body: pageOfSix };
+    await page.route('**/page.js', (route) => route.fulfill(answer));
+  }
+  if (grant !== undefined) await page.route('**/grant*', (route) => route.fulfill({ json: grant }));
   const sent = { messages: 0 };
   page.on('request', (request) => {
     if (request.method() === 'POST' && request.url().endsWith('/ai-sdk')) sent.messages += 1;
   });
   await page.goto(`${origin}/?chat=${chat}`);
   return { page, sent };
+}
+
+interface OpenOptions {
+  readonly version?: Version;
+  /** What the backend answers, instead of a session of `demo`. */
+  readonly grant?: object;
+}
+
+/**
+ * Runs in the page: stores how much text of the agent is shown, after every task that has changed the page. What is only
+ * there within a task is never painted.
+ */
+const recordLengths = `
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    if (document.querySelector('article.assistant') === null) return;
+    const parts = document.querySelectorAll('article.assistant p[style*="pre-wrap"]');
+    const length = Array.from(parts, ({ textContent }) => textContent).join('').length;
+    sessionStorage.setItem('lengths', (sessionStorage.getItem('lengths') ?? '') + ' ' + length);
+  };
+  new MutationObserver(() => port2.postMessage('changed')).observe(document, {
+    subtree: true,
+    childList: true,
+    characterData: true,
+  });
+`;
+
+/** How often the text of the agent got shorter, over all reloads. */
+async function shrinksOf(page: Page): Promise<number> {
+  const stored = await page.evaluate(() => sessionStorage.getItem('lengths') ?? '');
+  const lengths = stored.trim().split(' ').map(Number);
+  expect(lengths.length).toBeGreaterThan(2);
+  return lengths.filter((length, index) => length < (lengths[index - 1] ?? 0)).length;
+}
+
+/** A session with any agent, and what the backend would tell a page about it. */
+async function granted(agent: string) {
+  const session = await new Convoke(clientOf(server)).sessions.create(agent);
+  const { token } = await session.createToken();
+  return { session, grant: { baseUrl: server.baseUrl, sessionId: session.id, token } };
 }
 
 type Page = Awaited<ReturnType<typeof open>>['page'];
@@ -64,29 +123,70 @@ const isReady = (page: Page) => page.getByRole('button', { name: 'Send' }).waitF
 /** What the page shows of the conversation. */
 const shown = (page: Page) => page.locator('article').allInnerTexts();
 
-test('a conversation with a question and an approval, over a killed server and a reload', async () => {
-  const { page, sent } = await open('whole');
-  await say(page, 'Hi');
-  await shows(page, 'Hello!');
+test.each(versions)(
+  'a conversation with a question and an approval, over a killed server and a reload, with version %s',
+  async (version) => {
+    const { page, sent } = await open(`whole-${version}`, { version });
+    await say(page, 'Hi');
+    await shows(page, 'Hello!');
+    await server.restart();
+    await shows(page, 'What should I call you?');
+    await page.reload();
+    await press(page, 'Captain');
+    await shows(page, 'You answered Captain');
+    await shows(page, 'Allow write_file');
+    await page.reload();
+    await press(page, 'Allow');
+    await shows(page, 'It is in note.txt.');
+    await isReady(page);
+    const before = await shown(page);
+    expect(before).toHaveLength(2);
+    expect(before.join('\n')).toContain('Hello! You said: Hi');
+    expect(before.join('\n')).toContain('write_file output-available');
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.reload();
+    await shows(page, 'It is in note.txt.');
+    expect(await shown(page)).toEqual(before);
+    expect(sent.messages).toBe(1);
+    expect(await shrinksOf(page)).toBe(0);
+  },
+);
+
+test('an answer that begins again after a killed server is shown once, in both versions', async () => {
+  const whole = Array.from({ length: 150 }, (_, index) => `w${index}.`).join(' ');
+  const talks = await Promise.all(
+    versions.map(async (version) => {
+      const { grant, session } = await granted('repeater');
+      const { page } = await open('again', { version, grant });
+      return { page, session, text: page.locator('article.assistant') };
+    }),
+  );
+  await Promise.all(talks.map(({ page }) => say(page, whole)));
+  for (const { text } of talks) await text.getByText('w4.').waitFor();
   await server.restart();
-  await shows(page, 'What should I call you?');
-  await page.reload();
-  await press(page, 'Captain');
-  await shows(page, 'Allow write_file');
-  await page.reload();
-  await press(page, 'Allow');
-  await shows(page, 'It is in note.txt.');
-  await isReady(page);
-  const before = await shown(page);
-  expect(before).toHaveLength(2);
-  expect(before.join('\n')).toContain('Hello! You said: Hi');
-  expect(before.join('\n')).toContain('write_file output-available');
-  expect(await page.getByRole('alert').count()).toBe(0);
-  await page.reload();
-  await shows(page, 'It is in note.txt.');
-  expect(await shown(page)).toEqual(before);
-  expect(sent.messages).toBe(1);
+  for (const { page, session, text } of talks) {
+    await text.getByText('w149.').waitFor();
+    await isReady(page);
+    expect((await session.runs.list().page()).items[0]?.record.attempt).toBe(2);
+    expect((await text.innerText()).trim()).toBe(whole);
+    expect(await page.getByRole('alert').count()).toBe(0);
+    // The server took text back once.
+    expect(await shrinksOf(page)).toBeLessThanOrEqual(1);
+  }
 });
+
+test('a file of the history is shown, from another origin', async () => {
+  const { grant, session } = await granted('echo');
+  const picture = { type: 'file', mediaType: 'image/gif', filename: 'dot.gif', url: dot };
+  const text = { type: 'text', text: 'see' };
+  await session.uiMessages.send({ id: 'm1', role: 'user', parts: [picture, text] });
+  const { page } = await open('file', { grant });
+  await page.getByAltText('dot.gif').waitFor();
+  await page.waitForFunction(`document.querySelector('img').naturalWidth === 1`);
+});
+
+/** A picture of one pixel. */
+const dot = 'data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==';
 
 test('an answer from elsewhere appears in the page, and a stopped run is cancelled', async () => {
   const { page, sent } = await open('elsewhere');
