@@ -6,7 +6,7 @@ const valuesMax = 200_000;
 /** As what is recorded may have: many parsers of clients take no more. */
 const depthMax = 128;
 
-/** What is wrong with the extent of a message of a program, for its author. */
+/** What is wrong with the extent of a message of a program, for its author (D-472). */
 export function problemOf({ values, depth }: JsonExtent): string | undefined {
   if (depth > depthMax) return `it has more than ${depthMax} levels`;
   if (values <= valuesMax) return undefined;
