@@ -43,9 +43,12 @@ const refuseDescriptor =
   '[ ! -e "/proc/self/fd/$fd" ] || { echo "descriptor $fd of the server is open, and only bash could close it" >&2; exit 125; }';
 /** The server's umask is stricter, and programs that share files, such as git, expect the usual one. */
 const readEnvironment = 'umask 022; eval "$(cat <&3)"; exec 3<&-; exec "$@"';
-/** Relays a port of the program's loopback to the proxy's socket, its only way out, and waits until the port is open. */
+/**
+ * Relays a port of the program's loopback to the proxy's socket, its only way out, and waits until the port is open. The
+ * relay leaves the process group, which gets a SIGTERM when the run is cancelled: a program that cleans up needs it (D-474).
+ */
 const startProxyRelay = [
-  `(socat TCP-LISTEN:${proxyPort},bind=127.0.0.1,fork,reuseaddr,backlog=64 UNIX-CONNECT:${proxySocketInside} </dev/null >/dev/null 2>&1 3<&- &)`,
+  `($(command -v setsid) socat TCP-LISTEN:${proxyPort},bind=127.0.0.1,fork,reuseaddr,backlog=64 UNIX-CONNECT:${proxySocketInside} </dev/null >/dev/null 2>&1 3<&- &)`,
   'tries=0',
   `until grep -q '${proxyPort.toString(16).toUpperCase().padStart(4, '0')} .* 0A ' /proc/net/tcp; do tries=$((tries+1)); [ $tries -lt 1000 ] || exit 125; sleep 0.01; done`,
   'unset tries',

@@ -1,0 +1,109 @@
+import { readdirSync } from 'node:fs';
+import { chmod, writeFile } from 'node:fs/promises';
+import { type AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { requireSandbox } from '../../../../../test/services.ts';
+import type { JsonObject } from '../../../src/domain/json.ts';
+import type { Leg } from '../../../src/ports/harness.ts';
+import { agentOf, temporaryFolder } from '../../support/agent-folders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type OpenStdio, type PlayMore, playProgram } from '../stdio/leg.ts';
+import { openCode } from './open-code.ts';
+
+let code: OpenStdio;
+beforeAll(async () => {
+  requireSandbox();
+  code = await openCode();
+});
+afterAll(() => code.close());
+
+async function play(
+  { entry, text }: { readonly entry: string; readonly text: string },
+  settings: JsonObject,
+  more: PlayMore,
+) {
+  const folder = await temporaryFolder();
+  await chmod(folder, 0o755);
+  await writeFile(join(folder, entry), text);
+  const given = { entry, code: { keep_seconds: 0 }, ...settings };
+  return playProgram(code, agentOf({ framework: 'code', folder, settings: given }), more);
+}
+
+/** Call the address in the prompt without end, once they are cancelled. */
+const cleaners = [
+  {
+    entry: 'agent.ts',
+    text: `
+import { agent } from '@convoke/agent';
+import { setTimeout as sleep } from 'node:timers/promises';
+export default agent(async (ctx) => {
+  ctx.say('working');
+  while (!ctx.signal.aborted) await sleep(10);
+  for (;;) {
+    await fetch(ctx.prompt).then((reply) => reply.text(), (error) => console.error(error.cause));
+    await sleep(10);
+  }
+});
+`,
+  },
+  {
+    entry: 'agent.py',
+    text: `
+import sys, time, urllib.request
+from convoke_agent import agent
+
+@agent
+def main(ctx):
+    address = ctx.prompt
+    ctx.say("working")
+    ctx.signal.wait()
+    while True:
+        try:
+            urllib.request.urlopen(address, timeout=60).read()
+        except OSError as error:
+            print(error, file=sys.stderr)
+        time.sleep(0.01)
+`,
+  },
+];
+
+test.each(cleaners)(
+  'a cancelled program ($entry) keeps its network until its grace period is over (D-474)',
+  async (program) => {
+    let calls = 0;
+    const server = createServer((_request, response) => {
+      calls += 1;
+      response.end('done');
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    let leg: Leg | undefined;
+    const played = play(
+      program,
+      { sandbox: { network: [`127.0.0.1:${port}`] } },
+      {
+        prompt: `http://127.0.0.1:${port}/clean-up`,
+        onStart: (started) => {
+          leg = started;
+        },
+        onEvent: ({ type }) => {
+          if (type === 'message_delta') leg?.cancel().catch(() => undefined);
+        },
+      },
+    );
+    await eventually(() => calls > 2);
+    expect(proxies()).toHaveLength(1);
+    // What the server does when the grace period is over.
+    await leg?.kill();
+    expect(proxies()).toEqual([]);
+    expect((await played).end).toEqual({ type: 'end', outcome: 'cancelled' });
+  },
+);
+
+function proxies(): readonly string[] {
+  return readdirSync(code.sandbox.folder).filter((name) => name.startsWith('net-'));
+}
