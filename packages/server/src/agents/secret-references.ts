@@ -22,6 +22,9 @@ export interface Redact {
   unsure(text: string): number;
 }
 
+/** Stands for a secret that was removed. */
+export const hiddenSecret = '[secret]';
+
 const fileBytesMax = 64 * 1024;
 const reference = /\$\{(env|file):([^}]*)\}/g;
 
@@ -112,7 +115,7 @@ export function redactor(secrets: Iterable<string>): Redact {
   // One secret may be part of another, so the longer goes first.
   const ordered = [...new Set(forms)].sort((a, b) => b.length - a.length);
   const redact = (text: string) =>
-    ordered.reduce((rest, form) => rest.replaceAll(form, '[secret]'), text);
+    ordered.reduce((rest, form) => rest.replaceAll(form, hiddenSecret), text);
   const unsure = (text: string) => Math.max(0, ...ordered.map((form) => overlap(text, form)));
   return Object.assign(redact, { unsure });
 }

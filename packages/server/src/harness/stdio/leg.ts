@@ -1,4 +1,4 @@
-import { resolveReferences } from '../../agents/secret-references.ts';
+import { hiddenSecret, resolveReferences } from '../../agents/secret-references.ts';
 import type { Json } from '../../domain/json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
@@ -238,10 +238,13 @@ export class StdioLeg {
     try {
       for await (const line of linesOf(child.stdout, lineBytesMax)) {
         number += 1;
-        const read = readLine(this.#redact(line.text), line);
+        const text = this.#redact(line.text);
+        const read = readLine(text, line);
         const pause = pace.charge({ bytes: line.bytes, values: read.values });
         if (!read.ok) return agentError(`Line ${number} of the program's output: ${read.problem}.`);
         const { event } = read;
+        const named = text === line.text ? undefined : refOf(event);
+        if (named?.includes(hiddenSecret) === true) return agentError(secretInName(named));
         if (event.type === 'end') return yield* this.#endOf(event);
         const problem = yield* this.#take(event);
         if (problem !== undefined) return agentError(problem);
@@ -333,6 +336,17 @@ export class StdioLeg {
     const { stdin } = this.#child ?? {};
     if (stdin?.writable === true) stdin.write(`${JSON.stringify(message)}\n`);
   }
+}
+
+/** The name by which program and server know a step or a request. */
+function refOf(event: ProgramMessage): string | undefined {
+  if (event.type === 'call_begin') return event.call.ref;
+  return 'ref' in event ? event.ref : undefined;
+}
+
+/** The program would wait for an answer under a name that the server does not know (D-475). */
+function secretInName(name: string): string {
+  return `The step or request named "${name}" has a secret of the agent's env in its name, which is stored and shown. Choose a name without it; inside of a step the secret can be used.`;
 }
 
 function sandboxUnavailable(message: string): LegEnd {

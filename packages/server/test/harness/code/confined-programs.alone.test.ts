@@ -4,7 +4,7 @@ import { type AddressInfo } from 'node:net';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { requireSandbox } from '../../../../../test/services.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import type { Leg } from '../../../src/ports/harness.ts';
@@ -107,3 +107,50 @@ test.each(cleaners)(
 function proxies(): readonly string[] {
   return readdirSync(code.sandbox.folder).filter((name) => name.startsWith('net-'));
 }
+
+describe('a secret in the name of a step', () => {
+  const variable = 'CONFINED_PROGRAMS_SECRET';
+  const secret = 'tulip-4711-secret';
+  beforeAll(() => {
+    process.env[variable] = secret;
+  });
+  afterAll(() => {
+    delete process.env[variable];
+  });
+
+  test.each([
+    {
+      entry: 'agent.ts',
+      text: `
+import { agent } from '@convoke/agent';
+export default agent(async (ctx) => {
+  await ctx.step('fetch https://x/?key=' + process.env.API_KEY, () => 1);
+});
+`,
+    },
+    {
+      entry: 'agent.py',
+      text: `
+import os
+from convoke_agent import agent
+
+@agent
+def main(ctx):
+    ctx.step("fetch https://x/?key=" + os.environ["API_KEY"], lambda: 1)
+`,
+    },
+  ])(
+    'ends the run of $entry with an error that names the step without it (Y-10)',
+    async (program) => {
+      const env = { API_KEY: `\${env:${variable}}` };
+      const { end, events } = await play(program, { env }, {});
+      expect(end).toMatchObject({ outcome: 'error', code: 'agent_error' });
+      expect(end).toHaveProperty(
+        'message',
+        expect.stringContaining('fetch https://x/?key=[secret]'),
+      );
+      expect(end).toHaveProperty('message', expect.stringContaining('Choose a name without it'));
+      expect(JSON.stringify(events)).not.toContain(secret);
+    },
+  );
+});
