@@ -27,6 +27,8 @@ export const unconfined: Sandbox = {
       dropErrorOutput: () => {},
       exited,
       mark: async () => async () => 0,
+      suspend: async () => child.kill('SIGSTOP'),
+      resume: () => void child.kill('SIGCONT'),
       terminate: () => void child.kill('SIGTERM'),
       async kill() {
         child.kill('SIGKILL');

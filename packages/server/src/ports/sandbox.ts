@@ -70,6 +70,12 @@ export interface SandboxedProcess {
   readonly exited: Promise<ProcessExit>;
   /** Remembers the current processes. The returned function counts the running ones that started since. */
   mark(): Promise<() => Promise<number>>;
+  /**
+   * Stops all its processes until `resume`: they execute nothing (SIGSTOP). False when that failed; it should be killed then.
+   * `kill` ends a stopped program, too.
+   */
+  suspend(): Promise<boolean>;
+  resume(): void;
   /** Asks the program and its children to end (SIGTERM). */
   terminate(): void;
   /** Kills the program and every process it started (SIGKILL). */

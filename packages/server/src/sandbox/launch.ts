@@ -5,7 +5,7 @@ import type { Places, ProcessExit, SandboxedProcess } from '../ports/sandbox.ts'
 import { inBackground } from '../runtime/in-background.ts';
 import type { Cgroup } from './cgroups.ts';
 import { readStatus, readable, send, signalCode, writable } from './launch-streams.ts';
-import { markProcesses } from './process-list.ts';
+import { markProcesses, stopProcesses } from './process-list.ts';
 import { systemPath } from './program-path.ts';
 
 export interface Launch {
@@ -64,6 +64,7 @@ class LaunchedProcess implements WatchedProcess {
   #errors: Buffer = Buffer.alloc(0);
   /** Pid on the host of the first process in the program's pid namespace. */
   #init: number | undefined;
+  #stopped: readonly number[] = [];
   #isReleased = false;
   #isOver = false;
   #timedOut = false;
@@ -146,6 +147,21 @@ class LaunchedProcess implements WatchedProcess {
     if (root === undefined) return async () => 0;
     const count = await markProcesses(root);
     return async () => (this.#isOver ? 0 : count());
+  }
+
+  async suspend(): Promise<boolean> {
+    const { pid } = this.#child;
+    if (this.#isOver || pid === undefined) return false;
+    // Without a namespace the child is the program itself; its watcher must stay awake.
+    const stopped = this.#init === undefined ? [pid] : await stopProcesses(this.#init);
+    if (this.#init === undefined) send(pid, 'SIGSTOP');
+    this.#stopped = stopped ?? [];
+    return stopped !== undefined && !this.#isOver;
+  }
+
+  resume(): void {
+    if (!this.#isOver) for (const pid of this.#stopped) send(pid, 'SIGCONT');
+    this.#stopped = [];
   }
 
   terminate(): void {

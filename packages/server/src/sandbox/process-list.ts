@@ -1,4 +1,5 @@
 import { readFile, readdir, readlink } from 'node:fs/promises';
+import { send } from './launch-streams.ts';
 
 /** Relay to the proxy, which forks a process for each connection: these are not the program's. */
 const relay = 'socat';
@@ -27,6 +28,69 @@ export async function markProcesses(root: number): Promise<() => Promise<number>
     if (now === undefined) return 1;
     return now.filter(({ id, parent }) => !known.has(id) && !relays.has(parent)).length;
   };
+}
+
+/** How often it is looked whether all processes of a program have stopped, and the pause between two looks. */
+const looksMax = 1000;
+const lookPauseMs = 2;
+
+/**
+ * Stops all descendants of a process, and resolves when each of their threads has stopped and none is new: a signal is acted
+ * on a moment after it was sent. Returns their pids; undefined where they cannot be listed or do not stop, which they do
+ * not notice. Signals reach a process also after it left its process group.
+ */
+export async function stopProcesses(root: number): Promise<readonly number[] | undefined> {
+  const stopped = new Set<number>();
+  for (let look = 0; look < looksMax; look += 1) {
+    const pids = await childrenBelow(root);
+    if (pids === undefined) return undefined;
+    const found = pids.filter((pid) => !stopped.has(pid));
+    for (const pid of found) {
+      stopped.add(pid);
+      send(pid, 'SIGSTOP');
+    }
+    if (found.length > 0) continue;
+    if (stopped.size === 0) return undefined;
+    if ((await Promise.all(Array.from(stopped, hasStopped))).every(Boolean)) return [...stopped];
+    await new Promise((resolve) => setTimeout(resolve, lookPauseMs));
+  }
+  for (const pid of stopped) send(pid, 'SIGCONT');
+  return undefined;
+}
+
+async function hasStopped(pid: number): Promise<boolean> {
+  const folder = `/proc/${pid}/task`;
+  const threads = await readdir(folder).catch(() => []);
+  const stats = await Promise.all(
+    threads.map((thread) => readFile(`${folder}/${thread}/stat`, 'utf8').catch(() => '')),
+  );
+  // Behind the name: T is stopped; a thread without a line, and Z and X, have ended.
+  return stats.every(
+    (text) => text === '' || /^[TtZX]/.test(text.slice(text.lastIndexOf(')') + 2)),
+  );
+}
+
+/** Pids as this process sees them, from the short lists of children where the kernel has them. */
+async function childrenBelow(root: number): Promise<readonly number[] | undefined> {
+  const found: number[] = [];
+  const parents = [root];
+  // The list grows during iteration.
+  for (const parent of parents) {
+    const threads = await readdir(`/proc/${parent}/task`).catch(() => []);
+    const lists = await Promise.all(
+      threads.map((thread) =>
+        readFile(`/proc/${parent}/task/${thread}/children`, 'utf8').catch(() => undefined),
+      ),
+    );
+    if (parent === root && lists.every((list) => list === undefined)) {
+      const listed = await descendantsIn({ folder: '/proc', root });
+      return listed?.map(({ pid }) => pid);
+    }
+    const children = lists.flatMap((list) => (list ?? '').split(' ').filter((pid) => pid !== ''));
+    found.push(...children.map(Number));
+    parents.push(...children.map(Number));
+  }
+  return found;
 }
 
 /** A list of processes, and the pid that the root has in it. */

@@ -43,7 +43,11 @@ export class CodeProcesses {
         const count = await this.#started.get(child)?.countOthers();
         return count === 0 && isSilent(child);
       },
-      keep: ({ context }, child) => this.#kept.keep(context, child, idleMs),
+      keep: async ({ context }, child) => {
+        // Between two legs it must do nothing: no run would count its time, and none could be cancelled (D-476).
+        if (await child.suspend()) this.#kept.keep(context, child, idleMs);
+        else await child.kill();
+      },
     };
   }
 
@@ -53,6 +57,7 @@ export class CodeProcesses {
       // A secret may have been replaced since.
       (kept) => isSilent(kept) && isDeepStrictEqual(this.#started.get(kept)?.env, env),
     );
+    child?.resume();
     child?.dropErrorOutput();
     return child;
   }

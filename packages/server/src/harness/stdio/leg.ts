@@ -57,7 +57,8 @@ export interface ProcessKeeper {
   admit(needs: ProgramNeeds, child: SandboxedProcess): Promise<void>;
   /** Whether the program has left nothing behind that would run between two legs. */
   isClean(child: SandboxedProcess): Promise<boolean>;
-  keep(needs: ProgramNeeds, child: SandboxedProcess): void;
+  /** Keeps it, stopped, or ends it. */
+  keep(needs: ProgramNeeds, child: SandboxedProcess): Promise<void>;
 }
 
 /** What a process is made for. */
@@ -207,7 +208,7 @@ export class StdioLeg {
     if (end !== undefined) {
       if (await this.#canBeKept(child, end)) {
         this.#child = undefined;
-        this.#program.keeper?.keep(needs, child);
+        await this.#program.keeper?.keep(needs, child);
         return end;
       }
       await this.#waitForExit(child);

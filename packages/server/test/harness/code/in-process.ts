@@ -63,6 +63,12 @@ class KitProcess implements SandboxedProcess {
     return async () => 0;
   }
 
+  async suspend(): Promise<boolean> {
+    return true;
+  }
+
+  resume(): void {}
+
   terminate(): void {}
 
   async kill(): Promise<void> {

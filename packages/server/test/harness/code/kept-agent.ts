@@ -1,6 +1,6 @@
 // An agent as code that tells its processes apart: each answer begins with the name of the process, and how many legs it had.
 import { spawn } from 'node:child_process';
-import { writeFileSync, writeSync } from 'node:fs';
+import { appendFileSync, writeSync } from 'node:fs';
 import { agent } from '@convoke/agent';
 
 const name = Math.random().toString(36).slice(2);
@@ -23,10 +23,10 @@ export default agent<{ runs?: number }>(async (ctx) => {
       spawn('sleep', ['8082'], { stdio: 'ignore', detached: true });
       break;
     case 'write after the end':
-      setTimeout(() => {
-        writeSync(3, '{"type":"end"}\n');
-        writeFileSync('written', '');
-      });
+      writeSync(3, '{"type":"end"}\n{"type":"custom","name":"late"}\n');
+      break;
+    case 'work on':
+      setInterval(() => appendFileSync('ticks', '.'), 1);
       break;
     case 'work':
       await new Promise<void>((resolve) => {

@@ -1,5 +1,5 @@
 // D-185: the process of a session is kept for its next leg, and for no other session.
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -174,10 +174,34 @@ describe.each(['kept-agent.ts', 'kept_agent.py'])('the process of %s', (file) =>
     expect([said.leg, said.text]).toEqual([1, expect.stringContaining('run 2')]);
   });
 
-  test('is replaced if it wrote something between two legs', async () => {
+  test('does nothing between two legs, and goes on in the next one (Y-9)', async () => {
     const { sitting, folders } = await sit();
+    const ticks = () => statSync(join(folders.sessionFolder, 'ticks'), { throwIfNoEntry: false });
+    const size = () => ticks()?.size ?? 0;
+    const { name } = await ask(sitting, 'work on');
+    const before = size();
+    // As long as another process of the same kind needs for a whole run, in which this one would have written.
+    const { sitting: other } = await sit();
+    await ask(other);
+    await ask(other);
+    expect(size()).toBe(before);
+    const { text } = await endOf(sitting, async (leg) => {
+      await eventually(() => size() > before);
+      await sitting.cancel(leg);
+    });
+    expect(text).toContain(`${name} leg 2`);
+  });
+
+  test('that is stopped ends with its session', async () => {
+    const { sitting } = await sit();
+    const { name } = await ask(sitting, 'work on');
+    await sitting.release();
+    expect((await ask(sitting)).name).not.toBe(name);
+  });
+
+  test('is replaced if it wrote something between two legs', async () => {
+    const { sitting } = await sit();
     const { name } = await ask(sitting, 'write after the end');
-    await eventually(() => existsSync(join(folders.sessionFolder, 'written')));
     const said = await ask(sitting);
     expect([said.name === name, said.leg]).toEqual([false, 1]);
   });

@@ -13,11 +13,11 @@ name = uuid.uuid4().hex
 legs = 0
 
 
-def write_after_the_end(ctx):
-    while not ctx._leg.is_over:
+def work_on():
+    while True:
+        with open("ticks", "a") as ticks:
+            ticks.write(".")
         time.sleep(0.001)
-    os.write(3, b'{"type":"end"}\n')
-    open("written", "w").close()
 
 
 @agent
@@ -37,7 +37,11 @@ def main(ctx):
     if ctx.prompt == "leave a process":
         subprocess.Popen(["sleep", "8082"], start_new_session=True)
     if ctx.prompt == "write after the end":
-        threading.Thread(target=write_after_the_end, args=(ctx,)).start()
+        os.write(3, b'{"type":"end"}\n{"type":"custom","name":"late"}\n')
+    if ctx.prompt == "work on":
+        # A program that leaves its process group is stopped all the same.
+        os.setpgid(0, 0)
+        threading.Thread(target=work_on, daemon=True).start()
     if ctx.prompt == "work":
         ctx.signal.wait()
         ctx.say("")
