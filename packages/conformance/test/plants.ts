@@ -171,6 +171,8 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
   ],
   'it is a limit on memory, time or storage that the specification does not name': [
     'buffer-without-bound',
+    'chat-repeats-requests',
+    'lagging-reader-holds-server',
     'page-without-bytes',
     'query-read-quadratically',
     'readable-master-key',
