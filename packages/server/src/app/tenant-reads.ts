@@ -31,8 +31,7 @@ import type { Services } from './services.ts';
 
 /** D-253: rows that one page looks at, at most. */
 export const lookedAtMax = 5_000;
-/** The first read of a page is small: most pages find what they need in it. */
-const firstRead = 200;
+/** Rows of a read that follows the first one of a page. */
 const laterRead = 300;
 
 /** A part of a list. Rows up to `lookedTo` were looked at; `isCut` says that there may be more. */
@@ -117,7 +116,9 @@ async function look<Item>({ page, most, read, idOf, isWanted }: Look<Item>): Pro
   const items: Item[] = [];
   let lookedTo = page.after;
   for (let looked = 0; looked < most; ) {
-    const limit = Math.min(looked === 0 ? firstRead : laterRead, most - looked);
+    // Most pages find what they need in the first read. SQLite walks through a large input to reach the columns behind it, so
+    // rows that a page does not show are not looked at without need.
+    const limit = Math.min(looked === 0 ? page.limit : laterRead, most - looked);
     const rows = await read({ ...page, after: lookedTo, limit });
     for (const row of rows) {
       lookedTo = idOf(row);

@@ -1,5 +1,6 @@
 import { interactionKey, limits, organizationId, sessionId, tenantId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { listTenantInteractions } from '../../src/app/tenant-reads.ts';
 import { openSession, runIn, startRun } from '../support/api-steps.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type TestServer } from '../support/server.ts';
@@ -58,6 +59,31 @@ describe.each(databaseKinds)('lists of large records on %s (T-2)', (database) =>
   }
 
   const orders = ['asc', 'desc'] as const;
+
+  test('a page of the whole tenant looks at the rows that it shows and at no other', async () => {
+    const { store, clock } = server.convoke.services;
+    const lists = store.read.tenantLists;
+    let looked = 0;
+    const counted: typeof lists = {
+      ...lists,
+      interactions: async (...asked) => {
+        const rows = await lists.interactions(...asked);
+        looked += rows.length;
+        return rows;
+      },
+    };
+    const read = Object.create(store.read, { tenantLists: { value: counted } });
+    const watched: typeof store = Object.create(store, { read: { value: read } });
+    for (const order of orders) {
+      looked = 0;
+      const page = await listTenantInteractions({ store: watched, clock }, scopeOf(server), {
+        filter: { status: 'pending' },
+        page: { limit: 1, order },
+      });
+      expect(page).toMatchObject({ items: [{ status: 'pending' }], isCut: true });
+      expect(looked).toBe(1);
+    }
+  });
 
   test.each(orders)('runs: a page ends at 8 MiB, and no run is missing (%s)', async (order) => {
     const pages = await walk('list_runs', order);
