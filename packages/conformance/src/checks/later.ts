@@ -5,7 +5,7 @@ import { newKey } from '../owner.ts';
 import { hasStatus } from '../server.ts';
 import { sessionPath } from '../steps.ts';
 
-/** What needs time, or other requests, between its two halves. */
+/** What needs time, or other requests, between its two halves (D-489). */
 export const laterChecks: readonly LaterCheck[] = [
   {
     id: '4.2-key-later',

@@ -95,10 +95,10 @@ class RunError(ConvokeError):
 
 
 class WaitTimeoutError(ConvokeError, TimeoutError):
-    """Raised by `run.text(timeout=…)` and `run.wait(timeout=…)` if the run has not ended by then. The run goes on."""
+    """Raised by `run.text(timeout=…)` and `run.wait(timeout=…)` if the run has not ended by then. The run continues."""
 
     def __init__(self, run_id: str, timeout: float) -> None:
-        message = f"The run {run_id} has not ended after {timeout:g} s. It goes on: wait again, or cancel it."
+        message = f"The run {run_id} has not ended after {timeout:g} s. It continues: wait again, or cancel it."
         super().__init__(message, code="wait_timeout")
         self.run_id = run_id
 

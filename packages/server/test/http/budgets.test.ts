@@ -104,7 +104,7 @@ describe.each(deployments)('ceilings and budgets on %s', (database: Deployment) 
     await server.send('delete_budget', { params });
     await runIn(server, await startRun(server, session, 'go'), 'failed');
     expect(await server.refused('get_budget', { params })).toMatchObject({ status: 404 });
-    // D-490
+    // Deleting it again succeeds (D-490).
     expect((await server.send('delete_budget', { params })).status).toBe(204);
   });
 

@@ -161,7 +161,7 @@ describe.each(databaseKinds)('schedules over HTTP on %s', (database) => {
     expect(resumed).toMatchObject({ status: 'active', next_at: changed.next_at, version: 4 });
     expect((await server.send('delete_schedule', { params })).status).toBe(204);
     expect((await server.refused('get_schedule', { params })).error).toBe('not_found');
-    // D-490
+    // Deleting it again succeeds (D-490).
     expect((await server.send('delete_schedule', { params })).status).toBe(204);
   });
 

@@ -55,15 +55,18 @@ describe.each(databaseKinds)('webhooks over HTTP on %s', (database) => {
       },
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     });
-    const again = await server.send('create_webhook', { as, body });
-    expect(again).toMatchObject({ status: 200, body: { webhook: issued.webhook } });
-    expect(again.body.secret).toBeUndefined();
+    // D-491
+    const again = await server.refused('create_webhook', { as, body });
+    expect(again).toMatchObject({ status: 409, error: 'secret_already_issued' });
+    expect(again.text).not.toContain(issued.secret);
     const other = { ...body, types: ['*'] };
     expect((await server.refused('create_webhook', { as, body: other })).error).toBe(
       'idempotency_conflict',
     );
     await server.send('delete_webhook', of(issued.webhook));
-    expect((await server.refused('create_webhook', { as, body })).error).toBe('not_found');
+    expect((await server.refused('create_webhook', { as, body })).error).toBe(
+      'secret_already_issued',
+    );
   });
 
   test.each([

@@ -82,7 +82,7 @@ class AsyncRunFollowing(AsyncResource):
     ) -> str:
         """Waits for the run and returns its complete answer. Raises `RunError` if it failed or was cancelled.
 
-        After `timeout` seconds it raises `WaitTimeoutError`; the run goes on. A handler of the blocking client is not
+        After `timeout` seconds it raises `WaitTimeoutError`; the run continues. A handler of the blocking client is not
         interrupted.
         """
         joined = RunText()
@@ -104,7 +104,7 @@ class AsyncRunFollowing(AsyncResource):
     ) -> RunRecord:
         """Waits until the run has ended, with any outcome, and returns its record.
 
-        After `timeout` seconds it raises `WaitTimeoutError`; the run goes on. A handler of the blocking client is not
+        After `timeout` seconds it raises `WaitTimeoutError`; the run continues. A handler of the blocking client is not
         interrupted.
         """
         return await self._followed(

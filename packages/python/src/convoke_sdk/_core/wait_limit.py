@@ -1,4 +1,4 @@
-"""Limits how long an application waits for a run. The run goes on."""
+"""Limits how long an application waits for a run. The run continues."""
 
 from __future__ import annotations
 

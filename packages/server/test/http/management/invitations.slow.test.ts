@@ -163,7 +163,7 @@ describe.each(databaseKinds)('an invitation, on %s (D-331)', (database) => {
     expect([...answers][0]).toMatch(/^404 \{"error":"invitation_not_found"/);
     expect(await listed()).toEqual([]);
     const gone = { ...params(), invitation_id: revoked.invitation.id };
-    // D-490
+    // Deleting it again succeeds (D-490).
     const again = await server.send('revoke_invitation', { as: acme.owner, params: gone });
     expect(again.status).toBe(204);
   });

@@ -124,7 +124,7 @@ async function* eventsOf(
   parser: McpEventParser,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<McpEvent, void> {
-  const reader = response.body?.getReader();
+  const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.body?.getReader();
   try {
     for (;;) {
       const read = await reader?.read();
