@@ -63,6 +63,8 @@ export type Operation = {
   readonly sdk?: SdkMethod;
   readonly method: Method;
   readonly path: `/${string}`;
+  /** The path with a slash at its end is the same. */
+  readonly endsInSlash?: 'too';
   readonly tag: Tag;
   readonly summary: string;
   readonly description: string;

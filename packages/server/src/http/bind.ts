@@ -26,7 +26,7 @@ import { arrayFields } from './bodies/array-fields.ts';
 import { abandonBody, readBody } from './bodies/body.ts';
 import type { CallerAddress } from './caller-address.ts';
 import type { Cors } from './answers/cors.ts';
-import { methodsOf } from './declared-paths.ts';
+import { methodsOf, pathsOf } from './declared-paths.ts';
 import type { Denials } from './denials.ts';
 import { errorAnswer } from './errors.ts';
 import type { Handlers, RawReply, RequestFacts } from './handler.ts';
@@ -59,11 +59,13 @@ export function bindOperations(app: FastifyInstance, handlers: Handlers, binding
     const handler = handlers[operation.id as OperationId] as AnyHandler;
     const name = `${operation.method} ${operation.path}`;
     const bound = { operation, name, handler, binding, body: checkedBody(operation) };
-    app.route({
-      method: [...methodsOf(operation)],
-      url: routePattern(operation.path),
-      handler: (request, reply) => trace(request, reply, bound),
-    });
+    for (const path of pathsOf(operation)) {
+      app.route({
+        method: [...methodsOf(operation)],
+        url: routePattern(path),
+        handler: (request, reply) => trace(request, reply, bound),
+      });
+    }
   }
 }
 

@@ -27,6 +27,11 @@ export function methodsOf({ method, responses }: Operation): readonly RoutedMeth
   return method === 'GET' && !isStream ? ['GET', 'HEAD'] : [method];
 }
 
+/** Where an operation is. */
+export function pathsOf({ path, endsInSlash }: Operation): readonly string[] {
+  return endsInSlash === 'too' ? [path, `${path}/`] : [path];
+}
+
 /** Knows which methods operations declare at a path. The router knows it for one method at a time, and takes any text for an id. */
 export class DeclaredPaths {
   readonly #paths: readonly DeclaredPath[];
@@ -34,10 +39,11 @@ export class DeclaredPaths {
   constructor(operations: readonly Operation[]) {
     const paths = new Map<string, DeclaredPath>();
     for (const operation of operations) {
-      const { path } = operation;
-      const known = paths.get(path) ?? { path, pattern: patternOf(path), operations: [] };
-      known.operations.push(operation);
-      paths.set(path, known);
+      for (const path of pathsOf(operation)) {
+        const known = paths.get(path) ?? { path, pattern: patternOf(path), operations: [] };
+        known.operations.push(operation);
+        paths.set(path, known);
+      }
     }
     // Literal text first: `…/m2m/profiles` is not the path of a client.
     this.#paths = [...paths.values()].toSorted(

@@ -20,6 +20,15 @@ const versionHeader = {
     .optional(),
 };
 
+const versionQuery = z.strictObject({
+  'A2A-Version': z
+    .string()
+    .meta({
+      description: 'As the header, for clients that cannot set one. Both must name one version.',
+    })
+    .optional(),
+});
+
 const card = z.looseObject({ name: z.string() }).meta({
   id: 'AgentCard',
   description: 'An agent card of the A2A protocol.',
@@ -36,12 +45,27 @@ export const getAgentCard = defineOperation({
   caller: 'anonymous',
   scope: { unscoped: 'Clients read it before they have a token; the agent is published for that.' },
   params: ofAgent,
-  headers: versionHeader,
+  headers: {
+    ...versionHeader,
+    'if-none-match': z
+      .string()
+      .meta({
+        description: 'One or more `ETag`s: the response is 304 if the card has one of them.',
+      })
+      .optional(),
+  },
   responses: {
     200: {
       description: 'The card.',
       schema: card,
-      headers: { Vary: '`A2A-Version`: the card of each version has its own shape.' },
+      headers: {
+        ETag: 'Changes with the card.',
+        Vary: '`A2A-Version`: the card of each version has its own shape.',
+      },
+    },
+    304: {
+      description: 'The card has the `ETag` of If-None-Match.',
+      headers: { ETag: 'Changes with the card.' },
     },
   },
   errors: ['agent_not_found'],
@@ -87,6 +111,8 @@ export const callPublishedAgent = defineOperation({
   id: 'call_published_agent',
   method: 'POST',
   path: place,
+  // Libraries that join a base address with an empty path add one.
+  endsInSlash: 'too',
   tag: 'Faces',
   summary: 'Call an agent by the A2A protocol',
   description:
@@ -95,6 +121,7 @@ export const callPublishedAgent = defineOperation({
   selectors: 'path',
   scope: 'runs:read',
   params: ofAgent,
+  query: versionQuery,
   headers: versionHeader,
   content: 'json-rpc',
   body: z.unknown(),
@@ -107,6 +134,7 @@ export const callPublishedAgent = defineOperation({
       schema: rpcAnswer,
       stream: rpcFrame,
     },
+    204: { description: 'A notification, which is a call without an id. Nothing was done.' },
   },
   errors: ['not_ready'],
 });

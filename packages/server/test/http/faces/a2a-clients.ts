@@ -28,6 +28,12 @@ export interface Told {
   readonly isBlocking?: boolean;
 }
 
+interface ClientAddress {
+  readonly version: A2aVersion;
+  readonly agentUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** A client of the protocol's maintainers, unmodified, of one version. */
 export interface A2aClient {
   send(text: string, told?: Told): Promise<SeenTask>;
@@ -45,9 +51,17 @@ export async function openA2aClient(
   agentUrl: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<A2aClient> {
-  if (version === '1.0') return newClient(await openSdkClient(agentUrl, headers));
+  return openA2aClientOver(fetch, { version, agentUrl, headers });
+}
+
+/** The same, with what sends its requests. */
+export async function openA2aClientOver(
+  send: typeof fetch,
+  { version, agentUrl, headers }: ClientAddress,
+): Promise<A2aClient> {
+  if (version === '1.0') return newClient(await openSdkClient(agentUrl, headers, send));
   const factory = new old.ClientFactory({
-    transports: [new old.JsonRpcTransportFactory({ fetchImpl: fetchWith(headers) })],
+    transports: [new old.JsonRpcTransportFactory({ fetchImpl: fetchWith(headers, send) })],
   });
   return oldClient(await factory.createFromUrl(cardOf(agentUrl), ''));
 }
@@ -56,9 +70,10 @@ export async function openA2aClient(
 export function openSdkClient(
   agentUrl: string,
   headers: Readonly<Record<string, string>>,
+  send: typeof fetch = fetch,
 ): Promise<one.Client> {
   const factory = new one.ClientFactory({
-    transports: [new one.JsonRpcTransportFactory({ fetchImpl: fetchWith(headers) })],
+    transports: [new one.JsonRpcTransportFactory({ fetchImpl: fetchWith(headers, send) })],
   });
   return factory.createFromUrl(cardOf(agentUrl), '');
 }
@@ -66,9 +81,9 @@ export function openSdkClient(
 const cardOf = (agentUrl: string) => `${agentUrl}/.well-known/agent-card.json`;
 
 const fetchWith =
-  (headers: Readonly<Record<string, string>>): typeof fetch =>
+  (headers: Readonly<Record<string, string>>, send: typeof fetch): typeof fetch =>
   (url, init) =>
-    fetch(url, { ...init, headers: { ...headersOf(init), ...headers } });
+    send(url, { ...init, headers: { ...headersOf(init), ...headers } });
 
 const headersOf = (init: RequestInit | undefined) =>
   Object.fromEntries(new Headers(init?.headers).entries());

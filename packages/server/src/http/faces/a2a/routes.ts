@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   type A2aStream,
   type A2aTask,
@@ -13,6 +14,7 @@ import type { Services } from '../../../app/services.ts';
 import { requireScopes } from '../../../auth/gate.ts';
 import { type Agent, isPublishedTo } from '../../../domain/agent.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';
+import { hasContent } from '../../conditional.ts';
 import type { Cursors } from '../../cursors.ts';
 import type { Handlers, RawReply, Reply } from '../../handler.ts';
 import { type FaceParts, sendFace } from '../face-stream.ts';
@@ -57,15 +59,16 @@ export function a2aRoutes(
       if (agent === undefined) return refuse('agent_not_found');
       const place = { baseUrl: parts.baseUrl, organizationId, tenantId: tenant };
       const version = cardVersion(headers['a2a-version']);
-      return {
-        status: 200,
-        body: cardOf(agent, place, version),
-        headers: { vary: 'A2A-Version', 'cache-control': 'public, max-age=60' },
-      };
+      const body = cardOf(agent, place, version);
+      const etag = `"${hash('sha256', JSON.stringify(body), 'base64url')}"`;
+      const sent = { etag, vary: 'A2A-Version', 'cache-control': 'public, max-age=60' };
+      return hasContent(headers['if-none-match'], etag)
+        ? { status: 304, body: undefined, headers: sent }
+        : { status: 200, body, headers: sent };
     },
 
     async call_published_agent(call) {
-      const { params, headers, body } = call;
+      const { params, query, headers, body } = call;
       // As for the card: neither says more than that there is no such agent.
       if (published(services, params.tenant_id, params.agent_name) === undefined) {
         return refuse('agent_not_found');
@@ -73,7 +76,8 @@ export function a2aRoutes(
       const rpc = readCall(body);
       try {
         if ('error' in rpc) throw rpc.error;
-        const version = versionOf(headers['a2a-version']);
+        if (rpc.isNotification) return { status: 204, body: undefined };
+        const version = versionOf(headers['a2a-version'], query['A2A-Version']);
         return await new A2aCall(services, parts, { request: call, rpc, version }).answer();
       } catch (error) {
         return { status: 200, body: failureOf(rpc.id, rpcErrorOf(error)) };

@@ -46,13 +46,15 @@ export interface RpcCall {
   readonly id: RpcId;
   readonly method: string;
   readonly params: unknown;
+  /** Whether it has no id, so that there is nothing to answer (JSON-RPC 2.0, section 4.1). */
+  readonly isNotification: boolean;
 }
 
 /** The id is repeated in every frame of a stream. */
 const rpcId = z.union([z.string().max(limits.nameMaxCharacters), z.int(), z.null()]);
 const rpcCall = z.looseObject({
   jsonrpc: z.literal('2.0'),
-  id: rpcId.default(null),
+  id: rpcId.optional(),
   method: z.string().min(1).max(limits.nameMaxCharacters),
   params: z.unknown().optional(),
 });
@@ -65,16 +67,26 @@ export function readCall(
     return { id: null, error: new RpcError('PARSE_ERROR', body.message) };
   }
   const read = rpcCall.safeParse(body);
-  if (read.success) return { ...read.data, params: read.data.params };
+  if (read.success) {
+    const { id, method, params } = read.data;
+    return { id: id ?? null, method, params, isNotification: id === undefined };
+  }
   const id = z.looseObject({ id: rpcId }).safeParse(body).data?.id ?? null;
   const message = 'The body must be one request of JSON-RPC 2.0.';
   return { id, error: new RpcError('INVALID_REQUEST', message) };
 }
 
+/** Header and parameter are the same; a request with two versions is refused, because either may be the wrong one (D-471). */
+export function versionOf(header: string | undefined, parameter?: string): A2aVersion {
+  const said = [header, parameter].map((text) => text?.trim() ?? '').filter((text) => text !== '');
+  const [version = '0.3', ...others] = said.map(readVersion);
+  if (others.every((other) => other === version)) return version;
+  return failCall('INVALID_REQUEST', 'The header and the parameter A2A-Version differ.');
+}
+
 /** D-239: absent means 0.3, the last version that had no such header. */
-export function versionOf(header: string | undefined): A2aVersion {
-  const version = header?.trim() ?? '';
-  if (version === '' || /^0\.3(\.\d{1,3})?$/.test(version)) return '0.3';
+function readVersion(version: string): A2aVersion {
+  if (/^0\.3(\.\d{1,3})?$/.test(version)) return '0.3';
   if (/^1(\.0(\.\d{1,3})?)?$/.test(version)) return '1.0';
   return failCall('VERSION_NOT_SUPPORTED', 'A2A-Version must be 1.0 or 0.3.');
 }
