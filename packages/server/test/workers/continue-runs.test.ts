@@ -4,6 +4,7 @@ import { cancelRun } from '../../src/app/runs/runs.ts';
 import { type RunningRun } from '../../src/domain/run/run.ts';
 import { recallLeg } from '../../src/execution/claim-leg.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
+import { agentOf } from '../support/agent-folders.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
 import { expireLeases, joined, lossSteps, point } from './lost-workers.ts';
@@ -11,11 +12,12 @@ import { expireLeases, joined, lossSteps, point } from './lost-workers.ts';
 describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)', (kind) => {
   let world: RunFixture;
   beforeAll(async () => {
-    world = await createRunFixture(kind, {}, { afterLoss: 'repeat' });
+    const recovery = { ...agentOf({}).recovery, cutMessage: 'again' as const };
+    world = await createRunFixture(kind, { recovery }, { afterLoss: 'repeat' });
   });
   const { types, lose, started, answer } = lossSteps(() => world);
 
-  test('from its last recovery point: what was said after it is discarded', async () => {
+  test('from its last recovery point: what was said after it is discarded if its agent wants it again', async () => {
     const leg = await started();
     await world.record(leg, { items: [delta('kept. '), delta('lost ')], notes: [point(1)] });
     await world.record(leg, { items: [delta('too')] });
@@ -47,6 +49,18 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
       ['run_completed', { run_id: run.id, recovered: true }],
     ]);
     expect(joined(log)).toBe('kept. said again');
+  });
+
+  test('from its last recovery point: what was said after it stays until it is said otherwise (D-473)', async () => {
+    const other = await createRunFixture(kind, {}, { afterLoss: 'repeat' });
+    const leg = await other.claimed(await other.start(await other.open()));
+    await other.record(leg, { items: [delta('kept. '), delta('cut')], notes: [point(1)] });
+    await expireLeases(other, true);
+    const run = await other.read(leg.run);
+    expect(run).toMatchObject({ status: 'running', lease: null, outputText: 'kept. cut' });
+    const told = (await other.logOf(run.id)).at(-1);
+    expect(told?.type).toBe('run_interrupted');
+    expect(told?.data).not.toHaveProperty('discard_from_event_id');
   });
 
   test('from the start when it was lost before its first recovery point', async () => {
@@ -219,8 +233,8 @@ describe('an agent that keeps its own record', () => {
 
   test('goes on from the point if its record has whole messages only', async () => {
     const { run, log } = await lost({ afterLoss: 'session' });
-    expect(run).toMatchObject({ status: 'running', lease: null, outputText: null });
-    expect(log.at(-1)?.data).toHaveProperty('discard_from_event_id');
+    expect(run).toMatchObject({ status: 'running', lease: null, outputText: 'said. ' });
+    expect(log.at(-1)?.data).not.toHaveProperty('discard_from_event_id');
   });
 
   test.each(['continue', 'session'] as const)(
@@ -238,7 +252,7 @@ describe('an agent that keeps its own record', () => {
 
   test('begins again before its first recovery point if its record has whole messages only', async () => {
     const { run, log } = await lost({ hasPoint: false, afterLoss: 'session' });
-    expect(run).toMatchObject({ status: 'running', lease: null, outputText: null });
-    expect(log.at(-1)?.data).toHaveProperty('discard_from_event_id');
+    expect(run).toMatchObject({ status: 'running', lease: null, outputText: 'said. ' });
+    expect(log.at(-1)?.data).not.toHaveProperty('discard_from_event_id');
   });
 });

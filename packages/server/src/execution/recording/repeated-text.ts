@@ -44,7 +44,7 @@ export class RepeatedText {
     return rest === '' ? nothing : this.#differ(rest);
   }
 
-  /** The leg goes on without text: what it has not said again is taken back. */
+  /** The leg continues without text: what it has not said again is taken back. */
   settle(): NewText {
     return this.#isSettled ? nothing : this.#differ('');
   }

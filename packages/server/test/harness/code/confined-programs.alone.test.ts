@@ -38,21 +38,20 @@ const cleaners = [
     entry: 'agent.ts',
     text: `
 import { agent } from '@convoke/agent';
-import { setTimeout as sleep } from 'node:timers/promises';
 export default agent(async (ctx) => {
   ctx.say('working');
-  while (!ctx.signal.aborted) await sleep(10);
-  for (;;) {
-    await fetch(ctx.prompt).then((reply) => reply.text(), (error) => console.error(error.cause));
-    await sleep(10);
-  }
+  await new Promise((resolve) => {
+    ctx.signal.addEventListener('abort', resolve);
+    setInterval(() => {}, 1000);
+  });
+  for (;;) await fetch(ctx.prompt).then((reply) => reply.text(), (error) => console.error(error.cause));
 });
 `,
   },
   {
     entry: 'agent.py',
     text: `
-import sys, time, urllib.request
+import sys, urllib.request
 from convoke_agent import agent
 
 @agent
@@ -65,7 +64,6 @@ def main(ctx):
             urllib.request.urlopen(address, timeout=60).read()
         except OSError as error:
             print(error, file=sys.stderr)
-        time.sleep(0.01)
 `,
   },
 ];
