@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from .tasks import Tasks
 
 _OUTPUT = 3
+#: The answer to a ping: the program's loop turns (D-479).
+_ALIVE = {"type": "alive"}
 
 
 def launch(arguments: list[str]) -> None:
@@ -105,6 +107,8 @@ def _run_leg(loaded: Agent, leg: Leg, server: _Server) -> None:
     host: Threads | Tasks = leg.host  # type: ignore[assignment]
     ctx = (AsyncContext if loaded.is_async else Context)(leg, host)  # type: ignore[arg-type]
     server.attach(leg)
+    # From here on the server expects answers.
+    _write(_ALIVE)
     try:
         host.run(leg.perform(lambda: loaded.body(ctx)))
     except BaseException as error:
@@ -158,6 +162,10 @@ def _tell(leg: Leg, message: dict) -> None:
     host: Threads | Tasks = leg.host  # type: ignore[assignment]
 
     def receive() -> None:
+        if message["type"] == "ping":
+            # A `def` may block: only the loop of an `async def` keeps this from being called (D-479).
+            leg.send(_ALIVE)
+            return
         leg.receive(message)
         if message["type"] == "yield" and isinstance(host, Threads) and host.is_program_running:
             leg.hand_over_now()

@@ -14,6 +14,8 @@ import { type Program, loadProblem, manifestProblem, whereOf } from './problems.
 import { resolveKit } from './resolve-kit.ts';
 
 const outputDescriptor = 3;
+/** The answer to a ping: the event loop turns (D-479). */
+const alive = { type: 'alive' };
 const waitCell = new Int32Array(new SharedArrayBuffer(4));
 
 const [, , entry = '', folder = '', flag, label = "the agent's folder"] = process.argv;
@@ -97,9 +99,16 @@ async function runLeg(
   if (typeof body === 'string') return leg.fail(new Misuse(body));
   if (running === undefined) endWithProcess();
   running = leg;
-  inbox.deliverTo((message) => leg.receive(message));
+  let isRunning = true;
+  inbox.deliverTo((message) => {
+    if (message.type !== 'ping') leg.receive(message);
+    else if (isRunning) write(alive);
+  });
   stdin.unref();
+  // From here on the server expects answers.
+  write(alive);
   await leg.run(() => perform(leg, body));
+  isRunning = false;
 }
 
 function endWithProcess(): void {

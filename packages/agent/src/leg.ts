@@ -105,6 +105,9 @@ export class Leg {
       case 'cancel':
         this.#cancel();
         break;
+      case 'ping':
+        // The launcher answers.
+        break;
       default:
         // A newer server may say more.
         message satisfies never;

@@ -36,7 +36,8 @@ export type KnownCall =
 export type ServerMessage =
   | { readonly type: 'call_begun'; readonly call_id: string; readonly idempotency_key: string }
   | { readonly type: 'yield' }
-  | { readonly type: 'cancel' };
+  | { readonly type: 'cancel' }
+  | { readonly type: 'ping' };
 
 export type Option = string | { readonly label: string; readonly description?: string };
 export type Touches = 'workspace' | 'outside' | 'both';

@@ -24,6 +24,7 @@ test('events become lines, and the pieces of an answer one text', async () => {
       attempt: 1,
       discard_from_event_id: '000000000009',
     }),
+    event(9, 'code.not_yielding', { message: 'agent.ts has not yielded for 5 s' }),
     event(10, 'error', { message: 'Broken', error_code: 'agent_error' }),
   ];
   expect(await collect(eventLines(Readable.from(log)))).toEqual([
@@ -36,6 +37,7 @@ test('events become lines, and the pieces of an answer one text', async () => {
     '    8  scripted.tool_result  {"size":1}',
     '    9  message               Bye',
     '    9  run_interrupted       worker_lost, attempt 1, discards the text from 9 on',
+    '    9  code.not_yielding     agent.ts has not yielded for 5 s',
     '   10  error                 agent_error: Broken',
   ]);
 });

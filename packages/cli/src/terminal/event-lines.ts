@@ -1,4 +1,5 @@
 import type { RunEvent } from '@convoke/sdk';
+import { standstillOf } from './show-run.ts';
 
 /** Renders recorded events for people, one line each; the pieces of an answer become one text. */
 export async function* eventLines(events: AsyncIterable<RunEvent>): AsyncGenerator<string> {
@@ -65,7 +66,7 @@ function summaryOf(event: RunEvent): string {
     case 'message_delta':
       return event.data.text;
     default:
-      return JSON.stringify(event.data);
+      return standstillOf(event) ?? JSON.stringify(event.data);
   }
 }
 

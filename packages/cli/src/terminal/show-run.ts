@@ -92,5 +92,10 @@ function remarkOn(event: RunEvent, tools: ReadonlyMap<string, string>): string |
     const tool = tools.get(interaction_key) ?? 'the tool';
     return `${tool}: ${decision === 'allow' ? 'allowed' : 'denied'}`;
   }
-  return undefined;
+  return standstillOf(event);
+}
+
+/** The words about a program that does not yield (D-479), whose author waits for an answer that may never come. */
+export function standstillOf({ type, data }: RunEvent): string | undefined {
+  return type === 'code.not_yielding' && 'message' in data ? String(data.message) : undefined;
 }

@@ -53,6 +53,7 @@ export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
         endsByExit: false,
         eventOf: callEvents(),
         asksByCallId: true,
+        watched: settings.entry,
         endWith,
       };
       return new LazyLeg(

@@ -20,6 +20,7 @@ import {
 } from './protocol.ts';
 import type { StdioSettings } from './settings.ts';
 import { type ShowOutput, eachLine } from './shown-output.ts';
+import { standstill, standstillEvent, watchedLines } from './standstill.ts';
 
 /** After its `end` event a program has this long to exit. */
 const exitGraceMs = 2000;
@@ -43,6 +44,8 @@ export interface StartedProgram {
   readonly endsByExit: boolean;
   /** The events that readers see of a call: none where only the program can say what it did. */
   eventOf(message: CallMessage): HarnessEvent | undefined;
+  /** The file whose function answers pings; absent for a program without a kit. */
+  readonly watched?: string;
   /** Whether a step that needs approval has the ref of its request as its id. */
   readonly asksByCallId: boolean;
   /** The end of the leg with the lines of standard error that help the author of the program. */
@@ -237,7 +240,11 @@ export class StdioLeg {
     const pace = new ReadingPace(this.#parts.clock);
     let number = 0;
     try {
-      for await (const line of linesOf(child.stdout, lineBytesMax)) {
+      for await (const line of this.#linesOf(child)) {
+        if (line === standstill) {
+          yield standstillEvent(this.#program.watched ?? '');
+          continue;
+        }
         number += 1;
         const text = this.#redact(line.text);
         const read = readLine(text, line);
@@ -257,6 +264,15 @@ export class StdioLeg {
       if (!(error instanceof LineTooLong)) throw error;
       return agentError(`A line of the program's output is longer than ${lineBytesMax} bytes.`);
     }
+  }
+
+  #linesOf(child: SandboxedProcess): ReturnType<typeof watchedLines> {
+    const lines = linesOf(child.stdout, this.#program.lineBytesMax);
+    if (this.#program.watched === undefined) return lines;
+    return watchedLines(lines, {
+      clock: this.#parts.clock,
+      send: (message) => this.#send(message),
+    });
   }
 
   /** Emits one event, or writes one entry of the ledger. Returns what is wrong with it. */

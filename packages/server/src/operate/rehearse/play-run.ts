@@ -62,6 +62,8 @@ export interface PlayedRun {
 }
 
 const legsMax = 1000;
+/** A program has this long to end when its rehearsal is stopped. */
+const stopGraceMs = 2000;
 const linesMax = 100_000;
 
 /** Rehearses one run in a new session folder, and with a seat what happens there. */
@@ -154,12 +156,20 @@ class PlayedLeg {
       isLate = true;
       leg.kill().catch(() => undefined);
     });
+    // A program in an endless loop does not hear that it shall stop.
+    let clearStop = () => {};
+    const stop = () => {
+      clearStop = clock.after(stopGraceMs, () => leg.kill().catch(() => undefined));
+    };
+    options.signal.addEventListener('abort', stop, { once: true });
     try {
       const end = await this.#follow(leg);
       if (isLate) return failed(`A leg took more than ${runSeconds} s (limits.run_seconds).`);
       return end;
     } finally {
       clearTimer();
+      clearStop();
+      options.signal.removeEventListener('abort', stop);
       // The next leg starts in a process of its own, as after a restart.
       await harness.release?.(sessionId);
     }

@@ -95,6 +95,7 @@ function show(event: RehearsedEvent): void {
     case 'result':
       return note(`${event.ok ? '✓' : '✕'} ${event.name} ${short(event.output)}`);
     case 'custom':
+      if (event.name === 'not_yielding') return note(`· ${String(event.data['message'])}`);
       return note(`· ${event.name} ${short(event.data)}`);
     case 'printed':
       endLine();
