@@ -65,7 +65,11 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
   if ('reason' in source) return { ok: false, ...source };
   if (!isNamed) return { ok: false, reason: badName, ...readableParts(source) };
   const parsed = agentSchema.safeParse(source.value);
-  if (!parsed.success) return faulty(source, problemsOf(parsed.error, agentSchema));
+  if (!parsed.success) {
+    const { data = {} } = identity.safeParse(source.value);
+    const problems = problemsOf(parsed.error, agentSchema);
+    return faulty(source, [...problems, ...identityProblems(data, request)]);
+  }
 
   const yaml = parsed.data;
   const harness = request.harnesses.get(yaml.framework);
@@ -159,19 +163,31 @@ function digestOf(declared: object): string {
   return createHash('sha256').update(JSON.stringify(declared)).digest('base64url');
 }
 
-function findProblems(
-  yaml: AgentYaml,
-  { name, harnesses, prices = noPrices }: ReadAgentFolder,
-): readonly AgentProblem[] {
+/** What can be judged of a file that has other mistakes, too: its author gets to know all of them. */
+const identity = z.object({
+  name: z.string().optional().catch(undefined),
+  framework: z.string().max(200).optional().catch(undefined),
+});
+
+function identityProblems(
+  yaml: Partial<z.infer<typeof identity>>,
+  { name, harnesses }: ReadAgentFolder,
+): AgentProblem[] {
   const problems: AgentProblem[] = [];
   if (yaml.name !== undefined && yaml.name !== name) {
     problems.push({ path: ['name'], message: `must be the folder's name, "${name}"` });
   }
-  if (!harnesses.has(yaml.framework)) {
+  if (yaml.framework !== undefined && !harnesses.has(yaml.framework)) {
     const available = [...harnesses.keys()].sort().join(', ');
     const message = `${yaml.framework} is not available in this build (available: ${available})`;
     problems.push({ path: ['framework'], message });
   }
+  return problems;
+}
+
+function findProblems(yaml: AgentYaml, request: ReadAgentFolder): readonly AgentProblem[] {
+  const { harnesses, prices = noPrices } = request;
+  const problems = identityProblems(yaml, request);
   if (yaml.script !== undefined && yaml.framework !== 'scripted') {
     problems.push({ path: ['script'], message: 'belongs to the framework "scripted" only' });
   }

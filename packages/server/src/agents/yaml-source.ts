@@ -1,4 +1,13 @@
-import { type Document, LineCounter, isMap, isNode, isScalar, parseDocument } from 'yaml';
+import {
+  type Document,
+  type ErrorCode,
+  LineCounter,
+  type YAMLParseError,
+  isMap,
+  isNode,
+  isScalar,
+  parseDocument,
+} from 'yaml';
 import { AgentFileError } from '../confined-fs/agent-file.ts';
 import type { AgentProblem } from './problems.ts';
 
@@ -18,10 +27,10 @@ export interface YamlSource {
 export function parseYaml(name: string, text: string): YamlSource {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const [error] = document.errors;
-  if (error !== undefined) {
-    const { line, col } = lines.linePos(error.pos[0]);
-    throw new AgentFileError(`${name}:${line}:${col}: ${error.message}`);
+  if (document.errors.length > 0) {
+    const found = syntaxProblems(document.errors, text, lines);
+    const shown = found.map(({ line, col, message }) => `${name}:${line}:${col}: ${message}`);
+    throw new AgentFileError(listed(shown));
   }
   if (document.contents === null) throw new AgentFileError(`${name} is empty`);
   try {
@@ -35,10 +44,52 @@ export function parseYaml(name: string, text: string): YamlSource {
 
 /** Describes the first problems, each with its line and column. */
 export function describeProblems(source: YamlSource, problems: readonly AgentProblem[]): string {
-  const shown = problems.slice(0, problemsShown).map((problem) => located(source, problem));
+  return listed(problems.map((problem) => located(source, problem)));
+}
+
+function listed(problems: readonly string[]): string {
+  const shown = problems.slice(0, problemsShown);
   const more = problems.length - shown.length;
   return more > 0 ? `${shown.join('; ')}; and ${more} more` : shown.join('; ');
 }
+
+interface SyntaxProblem {
+  readonly line: number;
+  readonly col: number;
+  readonly message: string;
+}
+
+/** What is wrong with the syntax, one problem a line: the parser reports several where a line is indented by mistake. */
+function syntaxProblems(
+  errors: readonly YAMLParseError[],
+  text: string,
+  lines: LineCounter,
+): readonly SyntaxProblem[] {
+  const found = new Map<number, SyntaxProblem>();
+  for (const { code, message, pos } of errors) {
+    const [start, end] = [lines.linePos(pos[0]), lines.linePos(pos[1])];
+    const isOverLines = code === 'MULTILINE_IMPLICIT_KEY' && end.line > start.line;
+    const below = text.split('\n')[end.line - 1] ?? '';
+    const indent = below.length - below.trimStart().length;
+    if (isOverLines && indent > 0) {
+      // The key above has its value already, so the parser took both lines for one key.
+      found.delete(start.line);
+      const place = { line: end.line, col: indent + 1 };
+      found.set(end.line, { ...place, message: 'the line is indented, but belongs to no key' });
+    } else if (!found.has(start.line)) {
+      found.set(start.line, { ...start, message: plainly[code] ?? message });
+    }
+  }
+  return [...found.values()];
+}
+
+/** In words for a person who has not read the specification of YAML. */
+const plainly: Readonly<Partial<Record<ErrorCode, string>>> = {
+  BLOCK_AS_IMPLICIT_KEY: 'the value contains ": " and needs quotes',
+  MULTILINE_IMPLICIT_KEY: 'the line is no key with a value: write "key: value"',
+  BAD_INDENT: 'the line is indented differently than those it belongs to, or a bracket is open',
+  TAB_AS_INDENT: 'the line is indented with a tab: use spaces',
+};
 
 function located({ name, document, lines }: YamlSource, { path, message }: AgentProblem): string {
   const offset = offsetOf(document, path);

@@ -185,6 +185,16 @@ describe('an agent folder', () => {
       'framework: ai-sdk',
       'agent.yaml:1:1: framework ai-sdk is not available in this build (available: acp, scripted)',
     ],
+    [
+      'framework: acp\nname: tester\n  model: x\ndescription: a: b\n\tenv: {}',
+      'agent.yaml:3:3: the line is indented, but belongs to no key; agent.yaml:4:14: the value contains ": " and needs quotes; agent.yaml:5:1: the line is indented with a tab: use spaces',
+    ],
+    ['env:\n  A: b\n B: c', 'agent.yaml:3:1: the line is indented differently than'],
+    ['framework: acp\nname\nenv: {}', 'agent.yaml:2:1: the line is no key with a value'],
+    [
+      'framework: none\nname: other\ndescripton: a\nlimits: { memory_mb: a }',
+      'agent.yaml:4:11: limits.memory_mb expected number, received string; agent.yaml:3:1: descripton is an unknown key; did you mean "description"?; agent.yaml:2:1: name must be the folder\'s name, "tester"; agent.yaml:1:1: framework none is not available',
+    ],
     ['framework: acp\nname: other', 'agent.yaml:2:1: name must be the folder\'s name, "tester"'],
     ['framework: acp\nschema: 2', 'schema must be 1'],
     [
