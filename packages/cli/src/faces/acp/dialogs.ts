@@ -68,7 +68,7 @@ export class Dialogs {
     const toolCallId = callOf(ask, this.#parts.runId);
     const chosen = await this.#choose(
       {
-        toolCall: { toolCallId, title: ask.name, rawInput: ask.input },
+        toolCall: { toolCallId, title: printable(ask.name), rawInput: ask.input },
         options: [
           { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
           { optionId: 'deny', name: 'Deny', kind: 'reject_once' },
@@ -96,7 +96,7 @@ export class Dialogs {
     }
     // Editors can be set to allow everything: that must not repeat a call (D-397).
     if (shown.options.length === 0 || shown.multiple || shown.isAboutCall) return undefined;
-    const toolCall = { toolCallId, title: ask.question };
+    const toolCall = { toolCallId, title: printable(ask.question) };
     const options = permissionOptions(shown.options);
     const chosen = shown.options[Number(await this.#choose({ toolCall, options }, signal))];
     return chosen && { answer: chosen.label };

@@ -51,8 +51,8 @@ export function answerIn(
 export function formOf({ options, multiple }: ShownQuestion) {
   const choices = options.map(({ label, description }) => ({
     const: label,
-    title: label,
-    ...(description !== undefined && { description }),
+    title: printable(label),
+    ...(description !== undefined && { description: printable(description) }),
   }));
   const answer: ElicitationPropertySchema =
     choices.length === 0

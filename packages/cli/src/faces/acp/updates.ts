@@ -1,5 +1,6 @@
 import type { ContentBlock, SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
 import { type AskItem, type Json, type TurnItem, interruptedText } from '@convoke/sdk';
+import { printable } from '../../terminal/output.ts';
 
 /** ACP cannot take words back: what follows repeats them (D-215). */
 const interruptedLine = '\n\n(interrupted, going on)\n\n';
@@ -16,7 +17,7 @@ export function updatesOf(item: TurnItem, runId: string): SessionUpdate[] {
       const toolCallId = idOf(runId, item.call);
       if (!item.isNew) return [update(toolCallId, 'in_progress')];
       const { name, input: rawInput } = item;
-      return [{ ...pending, toolCallId, title: name, name, rawInput }];
+      return [{ ...pending, toolCallId, title: printable(name), name, rawInput }];
     }
     case 'ask':
       return item.about === 'permission' && !item.isNew ? [] : [askedCall(item, runId)];
@@ -54,11 +55,18 @@ function askedCall(ask: AskItem, runId: string): SessionUpdate {
   const toolCallId = callOf(ask, runId);
   if (ask.about === 'permission') {
     const { name, input: rawInput } = ask;
-    return { ...pending, toolCallId, title: name, name, rawInput };
+    return { ...pending, toolCallId, title: printable(name), name, rawInput };
   }
   const rawInput = { question: ask.question, ...ask.details };
   // It acts on nothing, so a client that guards other kinds has nothing to guard.
-  return { ...pending, kind: 'think', toolCallId, title: ask.question, name: 'ask_user', rawInput };
+  return {
+    ...pending,
+    kind: 'think',
+    toolCallId,
+    title: printable(ask.question),
+    name: 'ask_user',
+    rawInput,
+  };
 }
 
 /** A call that was denied never has a result. */
