@@ -5,6 +5,9 @@ import { applyConventions } from './options/conventions.ts';
 import { ownVersion } from './own-version.ts';
 import { armSpinner } from './terminal/spinner.ts';
 
+/** They wait for no server, and their log would continue the spinner's line. */
+const servers: ReadonlySet<string> = new Set(['dev', 'serve']);
+
 /**
  * Creates the program with the one command that `words` name, so that only its modules are loaded. Words that name no
  * command get all of them: `--help` lists them, and a misspelt one is compared with each.
@@ -18,7 +21,9 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .option('--client <name>', 'name of the saved login to use; `convoke logins` lists them')
     .addHelpText('after', exitCodesHelp)
     .addHelpText('after', '\nExample:\n  npx convoke dev\n  npx convoke invoke demo "Hello"\n')
-    .hook('preAction', () => armSpinner('waiting for the server'));
+    .hook('preAction', (_program, command) => {
+      if (!servers.has(command.name())) armSpinner('waiting for the server');
+    });
   const named = commandAmong(words);
   for (const [heading, commands] of Object.entries(catalogue)) {
     program.commandsGroup(heading);

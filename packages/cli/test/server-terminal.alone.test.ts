@@ -43,6 +43,31 @@ test('a server at a terminal writes lines for people, and says what becomes of i
   await convoke.run(['invoke', 'demo', 'Hello', '--unattended']);
   await terminal.press('C-c');
   const ended = await terminal.shows(/it ended with 0/);
+  // The log would continue the line of a spinner.
+  expect(ended).not.toContain('waiting for the server');
   expect(ended).toContain('stopping; press Ctrl-C again to exit immediately');
   expect(ended).toMatch(/^stopped; 2 runs continue at the next start; 1 run waits for an answer$/m);
+});
+
+test('a server without an organization names the next command, at every start until there is one', async () => {
+  requireTerminal();
+  const place = await mkdtemp(join(tmpdir(), 'convoke-start-'));
+  onTestFinished(() => removeFolder(place));
+  const convoke = await createCommandLine(place);
+  onTestFinished(() => convoke.remove());
+  const env = { ...ownEnvironment(convoke.settings), CONVOKE_PORT: String(await unusedPort()) };
+  await mkdir(join(place, 'agents'));
+  const terminal = await openTerminal({ cwd: place, env });
+  onTestFinished(() => terminal.close());
+  const serve = `"${process.execPath}" "${mainPath}" serve; echo "it ended with $?"`;
+  await terminal.type(serve);
+  await terminal.shows(/No organization yet\..*convoke admin org create/s);
+  await terminal.press('C-c');
+  await terminal.shows(/it ended with 0/);
+  expect((await convoke.run(['admin', 'org', 'create', '--name', 'Acme'])).code).toBe(0);
+  await terminal.type(`clear; ${serve}`);
+  await terminal.shows(/listening on (?!.*No organization)/s);
+  await terminal.press('C-c');
+  const ended = await terminal.shows(/stopped\s+it ended with 0/);
+  expect(ended).not.toContain('No organization yet');
 });

@@ -2,7 +2,12 @@ import { Command } from 'commander';
 import { report } from '../../operating.ts';
 import { settingsHelp } from '../../options/settings-help.ts';
 import { loadServer } from '../../server.ts';
+import { remark } from '../../terminal/output.ts';
 import { untilStopped } from './until-stopped.ts';
+
+/** Said at every start until there is one: without an organization no person can sign in. */
+const noOrganization =
+  'No organization yet. Next, with the settings of this server: npx convoke admin org create --name Acme (docs/guides/people.md#bootstrap)';
 
 export function serveCommand(): Command {
   return new Command('serve')
@@ -21,6 +26,8 @@ export function serveCommand(): Command {
       const { baseUrl } = convoke;
       const facts = { base_url: baseUrl, listens_on: listensOn };
       report(command, facts, `listening on ${listensOn}, clients use ${baseUrl}`);
+      const { organizations } = convoke.services.store.read;
+      if ((await organizations.first()) === undefined) remark(noOrganization, 'yellow');
       await untilStopped(server);
     });
 }
