@@ -52,8 +52,10 @@ test('what the guide of clusters says to type keeps old sessions and files, from
   const agents = join(place, 'agents');
   await mkdir(join(agents, 'keeper'), { recursive: true });
   await writeFile(join(agents, 'keeper/agent.yaml'), JSON.stringify(keeper));
-  await cp(join(root, 'agents/slow'), join(agents, 'slow'), { recursive: true });
-  // A server on SQLite has a session with a file and a folder. An export is refused until it has stopped.
+  for (const name of ['slow', 'demo']) {
+    await cp(join(root, 'agents', name), join(agents, name), { recursive: true });
+  }
+  // A question waits in the newest session. A server on SQLite has a session with a file and a folder. An export is refused until it has stopped.
   const script = `
     node() { "${process.execPath}" "$@"; }
     npx() { shift; exec "${process.execPath}" "${cli}" "$@"; }
@@ -61,6 +63,7 @@ test('what the guide of clusters says to type keeps old sessions and files, from
     npx convoke dev > first.log 2>&1 & first=$!
     until [ -e .convoke/address ]; do sleep 0.1; done
     (npx convoke invoke keeper Hello) > invoked.log
+    (npx convoke invoke demo Hello --unattended) > waiting.log 2>&1 || true
     if (npx convoke export) > refused.jsonl 2> refused.log; then exit 9; fi
     kill $first; wait $first || true
     ${blocks.join('\n').replaceAll('879', String(ports).slice(0, 3) + '9')}`;
