@@ -303,7 +303,7 @@ export class AgUiStream {
   /** Replaces what the client shows of the run, if it has to. A client that is behind gets a snapshot anyway. */
   #showAgain(): void {
     if (!this.#isSnapshotDue || this.#isBehind) return;
-    // Nothing may be open then. What is being said goes on after it.
+    // Nothing may be open then. A text continues behind it.
     this.#closeSpeech();
     this.#out.push(this.#snapshot());
   }

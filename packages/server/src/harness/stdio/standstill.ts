@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { HarnessEvent } from '../../ports/harness.ts';
-import type { Line } from './lines.ts';
+import type { Line } from '../lines.ts';
 
 /** What the server asks a program that is silent, and its answer. Both are between the server and its own kits. */
 const pingMessage = { type: 'ping' };

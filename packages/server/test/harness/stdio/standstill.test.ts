@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Line } from '../../../src/harness/stdio/lines.ts';
+import type { Line } from '../../../src/harness/lines.ts';
 import { standstill, watchedLines } from '../../../src/harness/stdio/standstill.ts';
 import { FakeClock } from '../../support/clocks.ts';
 
