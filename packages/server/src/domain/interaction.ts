@@ -203,6 +203,28 @@ export function answererOf(interaction: Interaction): string | undefined {
   return interaction.status === 'answered' ? interaction.answeredBy : undefined;
 }
 
+/** The event that announces the request. */
+export function requestEvent(interaction: Interaction): { type: string; data: JsonObject } {
+  const { requestId: request_id, key: interaction_key } = interaction;
+  if (interaction.kind === 'permission') {
+    const { toolName: tool_name, toolInput: tool_input } = interaction;
+    const data = { request_id, interaction_key, tool_name, tool_input };
+    return { type: 'permission_request', data };
+  }
+  const { question, options, multiple, about } = interaction;
+  return {
+    type: 'user_question',
+    data: {
+      request_id,
+      interaction_key,
+      question,
+      ...(options === null ? {} : { options }),
+      ...(multiple ? { multiple: true } : {}),
+      ...(about === null ? {} : { about: aboutFields(about) }),
+    },
+  };
+}
+
 /** The event that announces the decision or the answer. */
 export function answeredEvent(
   key: InteractionKey,

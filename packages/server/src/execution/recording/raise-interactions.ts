@@ -5,8 +5,8 @@ import {
   type InteractionRequest,
   type PendingInteraction,
   type QuestionAbout,
-  aboutFields,
   openInteraction,
+  requestEvent,
 } from '../../domain/interaction.ts';
 import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import type { Run } from '../../domain/run/run.ts';
@@ -44,12 +44,12 @@ export async function raiseInteractions(
     }
     const known = await tx.interactions.findByRequest(run.id, item.ref);
     if (known !== undefined) {
-      events.push(requestEvent(known, item, true));
+      events.push(raisedEvent(known, item, true));
       continue;
     }
     const interaction = newInteraction(services, { run, item, waitMs });
     await tx.interactions.insert(interaction);
-    events.push(requestEvent(interaction, item, false));
+    events.push(raisedEvent(interaction, item, false));
   }
   // The run's own count includes every interaction that was open before this batch.
   const mayBeOpen = run.pendingInteractions > 0 || !items.every(isDraft);
@@ -83,37 +83,20 @@ function requestOf(item: InteractionEvent): InteractionRequest {
   return { kind: 'question', question, options, multiple, about };
 }
 
-function requestEvent(
+/** The event of a request, with the id of the call that it is about where the framework names one. */
+function raisedEvent(
   interaction: Interaction,
   item: InteractionEvent,
   replayed: boolean,
 ): RunEventDraft {
-  const common = {
-    request_id: interaction.requestId,
-    interaction_key: interaction.key,
+  const { type, data } = requestEvent(interaction);
+  const id = item.type === 'permission_request' ? item.toolCallId : undefined;
+  const isShown = id !== undefined && id.length <= callIdMaxCharacters;
+  const more = {
     ...(replayed ? { replayed: true } : {}),
+    ...(isShown ? { tool_call_id: id } : {}),
   };
-  if (interaction.kind === 'permission') {
-    const { toolName, toolInput } = interaction;
-    const id = item.type === 'permission_request' ? item.toolCallId : undefined;
-    const isShown = id !== undefined && id.length <= callIdMaxCharacters;
-    const data = { ...common, tool_name: toolName, tool_input: toolInput };
-    return {
-      type: 'permission_request',
-      data: isShown ? { ...data, tool_call_id: id } : data,
-    };
-  }
-  const { question, options, multiple, about } = interaction;
-  return {
-    type: 'user_question',
-    data: {
-      ...common,
-      question,
-      ...(options === null ? {} : { options }),
-      ...(multiple ? { multiple: true } : {}),
-      ...(about === null ? {} : { about: aboutFields(about) }),
-    },
-  };
+  return { type, data: { ...data, ...more } };
 }
 
 export function isDraft(item: LegItem): item is RunEventDraft {

@@ -7,8 +7,8 @@ import { type Run, attemptOf } from '../../domain/run/run.ts';
 import { eventsOf } from './face-stream.ts';
 
 /** What a history shows of one run (D-195). A longer one is shown as its text. */
-const bounds = { limit: 5000, maxBytes: 4 * 1024 * 1024 };
-const page = { limit: 1000, maxBytes: 1024 * 1024 };
+export const historyBounds = { limit: 5000, maxBytes: 4 * 1024 * 1024 };
+export const historyPage = { limit: 1000, maxBytes: 1024 * 1024 };
 
 /** The text that interruptions have discarded up to now. Its reader must not show it again (D-207). */
 export async function readVoids(
@@ -20,7 +20,7 @@ export async function readVoids(
   const voids: VoidText[] = [];
   let after = 0;
   while (after < run.lastSeq) {
-    const { events } = await readLog(services, logOf(run), { after, ...page });
+    const { events } = await readLog(services, logOf(run), { after, ...historyPage });
     voids.push(...voidTextIn(eventsOf(events.filter(({ type }) => type === 'run_interrupted'))));
     after = events.at(-1)?.seq ?? run.lastSeq;
     await nextTurn();
@@ -40,9 +40,9 @@ export interface RunHistory {
 export async function readHistory(
   services: Pick<Services, 'store'>,
   run: Run,
-  maxBytes = bounds.maxBytes,
+  maxBytes = historyBounds.maxBytes,
 ): Promise<RunHistory> {
-  const most = { ...bounds, maxBytes: Math.min(bounds.maxBytes, maxBytes) };
+  const most = { ...historyBounds, maxBytes: Math.min(historyBounds.maxBytes, maxBytes) };
   const { events, isCut } = await readLog(services, logOf(run), { after: 0, ...most });
   // A page shows the histories of many runs.
   await nextTurn();

@@ -1,16 +1,15 @@
 import { type InteractionKey, type JsonObject, idPattern, interactionKey } from '@convoke/contract';
-import { answerPending, claimQuestion, listInteractions } from '../../../app/interactions.ts';
+import { answerPending, claimQuestion } from '../../../app/interactions.ts';
 import { getRun } from '../../../app/runs/runs.ts';
 import { findInvoked, invokeAgent, startRun } from '../../../app/runs/start-run.ts';
 import type { Services } from '../../../app/services.ts';
 import { requireScopes } from '../../../auth/gate.ts';
-import type { Interaction } from '../../../domain/interaction.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';
 import { actorOf, clientOf } from '../../actor.ts';
 import type { Call } from '../../handler.ts';
 import type { ReadMessage } from './message.ts';
 import { failCall } from './rpc.ts';
-import { type AgentTasks, findContext, findTask } from './tasks.ts';
+import { type AgentTasks, findContext, findTask, pendingOf } from './tasks.ts';
 
 export type Request = Pick<
   Call<'call_published_agent'>,
@@ -135,7 +134,7 @@ async function dataAnswers(
 /** Text answers the one question that is open. It never gives a permission: the data part says which, and what. */
 async function textAnswer(services: Services, { at, message, run }: Answered): Promise<Answer> {
   if (message.text === '') failCall('INVALID_PARAMS', 'The message has no text.');
-  const open = isEnded(run) ? [] : await pendingOf(services, at, run);
+  const open = isEnded(run) ? [] : await pendingOf(services, run);
   const [asked] = open;
   const question = asked?.kind === 'question' && open.length === 1 ? asked.key : undefined;
   const key = await claimQuestion(services, at.scope, {
@@ -150,17 +149,4 @@ async function textAnswer(services: Services, { at, message, run }: Answered): P
   const how =
     'Text answers one open question only. Send a data part {interaction_key, decision} or {interaction_key, answer}.';
   return failCall('INVALID_PARAMS', how);
-}
-
-const pendingMax = 100;
-
-async function pendingOf(
-  services: Pick<Services, 'store' | 'clock'>,
-  { scope }: AgentTasks,
-  run: Run,
-): Promise<readonly Interaction[]> {
-  const page = { limit: pendingMax, order: 'asc', after: undefined } as const;
-  const request = { sessionId: run.sessionId, status: 'pending', page } as const;
-  const { items } = await listInteractions(services, scope, request);
-  return items.filter(({ runId }) => runId === run.id);
 }

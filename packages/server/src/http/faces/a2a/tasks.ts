@@ -11,18 +11,22 @@ import {
   runId,
   sessionId,
 } from '@convoke/contract';
+import { listInteractions } from '../../../app/interactions.ts';
 import { logOf, readLog } from '../../../app/runs/run-log.ts';
 import type { Services } from '../../../app/services.ts';
 import { acceptedPrompt } from '../../../domain/agent.ts';
+import { type Interaction, requestEvent } from '../../../domain/interaction.ts';
 import { isoTime } from '../../../domain/iso-time.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';
 import type { TenantScope } from '../../../domain/scope.ts';
+import { nextTurn } from '../../../runtime/next-turn.ts';
 import { eventsOf } from '../face-stream.ts';
-import { eventsInstead } from '../run-history.ts';
+import { eventsInstead, historyBounds, historyPage } from '../run-history.ts';
 import { failCall } from './rpc.ts';
 
 type Reading = Pick<Services, 'store'>;
+type TaskReading = Pick<Services, 'store' | 'clock'>;
 
 /** The agent of the address: tasks and contexts of others look like none (D-235). */
 export interface AgentTasks {
@@ -68,11 +72,61 @@ export function encoderOf(run: Run, endsAtWait: boolean): A2aStream {
 }
 
 /** The task of a run as it stands. The row of a run that has ended says everything. */
-export async function readTask(services: Reading, run: Run): Promise<A2aTask> {
+export async function readTask(services: TaskReading, run: Run): Promise<A2aTask> {
   const encoder = encoderOf(run, true);
-  if (isEnded(run) && run.outputText !== null) eventsInstead(run).forEach((e) => encoder.take(e));
-  else await everyEvent(services, run, (event) => encoder.take(event));
+  const isWhole = isEnded(run) && run.outputText !== null;
+  const events = isWhole ? eventsInstead(run) : await eventsOfOpen(services, run);
+  for (const event of events) encoder.take(event);
   return withStatus(encoder.task(), run);
+}
+
+/** A log that is longer than a history may be is not read (D-195): the rows say what the run has said and asks. */
+async function eventsOfOpen(services: TaskReading, run: Run): Promise<readonly TurnEvent[]> {
+  return (
+    (await wholeLog(services, run)) ?? [...eventsInstead(run), ...(await asksOf(services, run))]
+  );
+}
+
+async function wholeLog(
+  services: TaskReading,
+  run: Run,
+): Promise<readonly TurnEvent[] | undefined> {
+  if (run.lastSeq > historyBounds.limit) return undefined;
+  const log: TurnEvent[] = [];
+  let bytes = 0;
+  for (let after = 0; after < run.lastSeq; ) {
+    const { events } = await readLog(services, logOf(run), { after, ...historyPage });
+    const known = events.filter(({ seq }) => seq <= run.lastSeq);
+    for (const { body } of known) bytes += body.length;
+    if (bytes > historyBounds.maxBytes) return undefined;
+    log.push(...eventsOf(known));
+    after = events.at(-1)?.seq ?? run.lastSeq;
+    // SQLite reads on this thread.
+    await nextTurn();
+  }
+  return log;
+}
+
+/** What the run asks, as its log has it. */
+async function asksOf(services: TaskReading, run: Run): Promise<readonly TurnEvent[]> {
+  const pending = await pendingOf(services, run);
+  return pending.map((interaction) => ({
+    id: formatEventId(run.lastSeq),
+    ...requestEvent(interaction),
+  }));
+}
+
+const pendingMax = 100;
+
+/** The requests of the run that are open, the oldest first. */
+export async function pendingOf(
+  services: TaskReading,
+  { organizationId, tenantId, sessionId: session, id }: Run,
+): Promise<readonly Interaction[]> {
+  const page = { limit: pendingMax, order: 'asc', after: undefined } as const;
+  const request = { sessionId: session, status: 'pending', page } as const;
+  const { items } = await listInteractions(services, { organizationId, tenantId }, request);
+  return items.filter(({ runId: of }) => of === id);
 }
 
 /** Says of the state what a list says of it: the row knows both, and the log what the agent asks or why it failed. */
@@ -81,21 +135,6 @@ function withStatus(task: A2aTask, run: Run): A2aTask {
   const { state, message } = task.status;
   const isSame = state === status.state && message !== undefined;
   return { ...task, status: isSame ? { ...status, message } : status };
-}
-
-const page = { limit: 1000, maxBytes: 1024 * 1024 };
-
-async function everyEvent(
-  services: Reading,
-  run: Run,
-  take: (event: TurnEvent) => unknown,
-): Promise<void> {
-  let after = 0;
-  while (after < run.lastSeq) {
-    const { events } = await readLog(services, logOf(run), { after, ...page });
-    eventsOf(events.filter(({ seq }) => seq <= run.lastSeq)).forEach(take);
-    after = events.at(-1)?.seq ?? run.lastSeq;
-  }
 }
 
 /** With the message that began the task; what was said since is in the artifact and the status. */
