@@ -94,8 +94,6 @@ function Part({ part }) {
   );
 }
 
-const { createObjectURL: addressOf, revokeObjectURL: forget } = URL;
-
 // Images and links send no token: the page fetches the file, and shows it from memory.
 function Attachment({ file: { url, mediaType, filename } }) {
   const [source, setSource] = useState();
@@ -105,10 +103,10 @@ function Attachment({ file: { url, mediaType, filename } }) {
       const isOfConvoke = url.startsWith(`${baseUrl}/`);
       const token = isOfConvoke ? (await grant()).token : undefined;
       const response = await fetch(url, { headers: token ? { authorization: `Bearer ${token}` } : {} });
-      if (response.ok) setSource((shown = addressOf(await response.blob())));
+      if (response.ok) setSource((shown = URL.createObjectURL(await response.blob())));
     };
     show().catch(console.error);
-    return () => forget(shown);
+    return () => URL.revokeObjectURL(shown);
   }, [url]);
   if (source !== undefined && mediaType.startsWith('image/')) {
     return <img src={source} alt={filename} />;

@@ -50,7 +50,7 @@ class WatchedCall<T> extends Promise<T> {
   open: Set<WatchedCall<unknown>> | undefined;
   readonly place = placeNow();
 
-  // biome-ignore lint/suspicious/noThenProperty: the one way to know that the program waits.
+  // oxlint-disable-next-line unicorn/no-thenable -- the one way to know that the program waits
   override then<R1 = T, R2 = never>(
     onFulfilled?: ((value: T) => R1 | PromiseLike<R1>) | null,
     onRejected?: ((reason: unknown) => R2 | PromiseLike<R2>) | null,

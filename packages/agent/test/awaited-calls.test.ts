@@ -13,7 +13,7 @@ test.each<[string, string, (ctx: Context) => unknown]>([
 ])('%s that is left alone is an error with its line', async (_, call, leave) => {
   const program = agent(async (ctx) => {
     const left = leave(ctx);
-    return `Hello ${left}`;
+    return `Hello ${typeof left}`;
   });
   const { outcome, message, text } = await rehearse(program);
   expect([outcome, text.replace('a', '')]).toEqual(['error', '']);

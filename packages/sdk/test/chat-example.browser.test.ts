@@ -182,7 +182,8 @@ test('a file of the history is shown, from another origin', async () => {
   await session.uiMessages.send({ id: 'm1', role: 'user', parts: [picture, text] });
   const { page } = await open('file', { grant });
   await page.getByAltText('dot.gif').waitFor();
-  await page.waitForFunction(`document.querySelector('img').naturalWidth === 1`);
+  const width = () => page.getByAltText('dot.gif').evaluate('image => image.naturalWidth');
+  await expect.poll(width).toBe(1);
 });
 
 /** A picture of one pixel. */

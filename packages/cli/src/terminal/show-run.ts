@@ -97,5 +97,6 @@ function remarkOn(event: RunEvent, tools: ReadonlyMap<string, string>): string |
 
 /** The words about a program that does not yield (D-479), whose author waits for an answer that may never come. */
 export function standstillOf({ type, data }: RunEvent): string | undefined {
-  return type === 'code.not_yielding' && 'message' in data ? String(data.message) : undefined;
+  const message = type === 'code.not_yielding' && 'message' in data ? data.message : undefined;
+  return typeof message === 'string' ? message : undefined;
 }

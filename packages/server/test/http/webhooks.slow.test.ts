@@ -104,7 +104,7 @@ describe.each(databaseKinds)('webhooks over HTTP on %s', (database) => {
 
   test('is listed, read, changed and deleted; every change is a row of the audit', async () => {
     const { as, create, of } = await newTenant();
-    const { webhook, secret = '' } = await create({ ...quiet, agent_names: ['echo'] });
+    const { webhook, secret } = await create({ ...quiet, agent_names: ['echo'] });
     const { body: page } = await server.send('list_webhooks', { as });
     expect(page.webhooks).toEqual([webhook]);
     expect((await server.send('get_webhook', of(webhook))).body).toEqual(webhook);
@@ -242,7 +242,7 @@ describe.each(databaseKinds)('webhooks over HTTP on %s', (database) => {
       refusals += 1;
       return 400;
     });
-    const { webhook, secret = '' } = await create({ url: receiver.url });
+    const { webhook, secret } = await create({ url: receiver.url });
     known.add(secret);
     const runs = Array.from({ length: 8 }, () => invoke());
     const rotated = await server.send('rotate_webhook', of(webhook));
@@ -309,7 +309,7 @@ describe.each(databaseKinds)('webhooks over HTTP on %s', (database) => {
   test('a delivery shows the bytes that were sent, and the response (D-310)', async () => {
     const { id, as, create, of, invoke, deliveries } = await newTenant();
     const receiver = await startReceiver(() => 418);
-    const { webhook, secret = '' } = await create({ url: receiver.url, types: ['run_completed'] });
+    const { webhook, secret } = await create({ url: receiver.url, types: ['run_completed'] });
     await invoke();
     const tried = await eventually(async () =>
       (await deliveries(webhook)).find(({ response_status: status }) => status === 418),

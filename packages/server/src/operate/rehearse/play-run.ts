@@ -159,7 +159,9 @@ class PlayedLeg {
     // A program in an endless loop does not hear that it shall stop.
     let clearStop = () => {};
     const stop = () => {
-      clearStop = clock.after(stopGraceMs, () => leg.kill().catch(() => undefined));
+      clearStop = clock.after(stopGraceMs, () => {
+        leg.kill().catch(() => undefined);
+      });
     };
     options.signal.addEventListener('abort', stop, { once: true });
     try {

@@ -16,7 +16,7 @@ function watched() {
       else waiting.push(next);
       const text = await next.promise;
       if (text === undefined) return;
-      yield { text, isEnded: true };
+      yield { text, bytes: Buffer.byteLength(text), isEnded: true };
     }
   }
   const reader = watchedLines(lines(), { clock, send: (message) => asked.push(message) });

@@ -95,12 +95,17 @@ function show(event: RehearsedEvent): void {
     case 'result':
       return note(`${event.ok ? '✓' : '✕'} ${event.name} ${short(event.output)}`);
     case 'custom':
-      if (event.name === 'not_yielding') return note(`· ${String(event.data['message'])}`);
-      return note(`· ${event.name} ${short(event.data)}`);
+      return note(`· ${noticeOf(event) ?? `${event.name} ${short(event.data)}`}`);
     case 'printed':
       endLine();
       return remark(printable(`${event.agent} | ${event.line}`), 'dim');
   }
+}
+
+/** The words about a program that does not yield (D-479). */
+function noticeOf({ name, data }: Extract<RehearsedEvent, { type: 'custom' }>): string | undefined {
+  const { message } = data;
+  return name === 'not_yielding' && typeof message === 'string' ? message : undefined;
 }
 
 function note(text: string): void {

@@ -109,8 +109,7 @@ async function inNode({ folder, files, output, signal }: Testing): Promise<Teste
     ok = false;
     count(test);
   });
-  const report = stream.compose(new Spec());
-  for await (const text of report) output.write(text as string);
+  for await (const text of stream.pipe(new Spec())) output.write(text as string);
   return { tests, ok };
 }
 
