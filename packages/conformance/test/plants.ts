@@ -77,10 +77,13 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
       'python-waiting-is-swallowed',
     ],
   'it is in a face, for clients of another protocol': [
+    'a2a-answer-of-another-task',
     'a2a-card-of-private-agent',
+    'a2a-list-in-order-of-start',
     'a2a-message-without-key',
     'a2a-next-question-answered',
     'a2a-permission-by-text',
+    'a2a-text-answers-first-of-two',
     'a2a-void-text-kept',
     'ag-ui-answer-starts-run',
     'ag-ui-answer-without-snapshot',
