@@ -55,7 +55,7 @@ describe.each(databaseKinds)('webhooks over HTTP on %s', (database) => {
       },
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     });
-    // D-491
+    // The secret is issued once (D-491).
     const again = await server.refused('create_webhook', { as, body });
     expect(again).toMatchObject({ status: 409, error: 'secret_already_issued' });
     expect(again.text).not.toContain(issued.secret);

@@ -34,7 +34,7 @@ async function noticesOf(file: string, text: string) {
 }
 
 const inTypeScript = (body: string) =>
-  `import { existsSync } from 'node:fs';\nimport { agent } from '@convoke/agent';\nexport default agent(async (ctx) => {\n${body}\n});\n`;
+  `import { existsSync } from 'node:fs';\nimport { setTimeout as wait } from 'node:timers/promises';\nimport { agent } from '@convoke/agent';\nexport default agent(async (ctx) => {\n${body}\n});\n`;
 const inPython = (kind: string, body: string) =>
   `import asyncio, os, time\nfrom convoke_agent import agent\n\n@agent\n${kind} main(ctx):\n    ${body}\n`;
 /** Long enough to be named, if it did not answer. */
@@ -50,7 +50,7 @@ test('a loop without await is named and goes on; what waits, and a def that bloc
         'while not os.path.exists(os.path.dirname(__file__) + "/noticed"): pass',
       ),
     ),
-    noticesOf('agent.ts', inTypeScript(`await new Promise((done) => setTimeout(done, ${ms}));`)),
+    noticesOf('agent.ts', inTypeScript(`await wait(${ms});`)),
     noticesOf('agent.py', inPython('async def', `await asyncio.sleep(${ms / 1000})`)),
     noticesOf('agent.py', inPython('def', `time.sleep(${ms / 1000})`)),
   ]);

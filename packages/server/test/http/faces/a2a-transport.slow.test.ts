@@ -94,7 +94,10 @@ test('a call whose id is null is answered, and one that is none is refused', asy
 describe('the address with a slash at its end', () => {
   test.each(a2aVersions)('is the same to a client of %s', async (version) => {
     const { authorization = '' } = server.client;
-    const slashed: typeof fetch = (url, init) => fetch(url === address ? `${address}/` : url, init);
+    const slashed: typeof fetch = (input, init) => {
+      const url = input instanceof Request ? input.url : input.toString();
+      return fetch(url === address ? `${address}/` : input, init);
+    };
     const client = await openA2aClientOver(slashed, {
       version,
       agentUrl: address,
