@@ -84,6 +84,10 @@ export class RunView {
     } else if (event.type === 'error') {
       const { message, error_code: code } = event.data;
       this.#items.push({ kind: 'failure', id, at, message, code });
+    } else if (event.type === 'code.not_yielding' && 'message' in event.data) {
+      const { message } = event.data;
+      if (typeof message !== 'string') return;
+      this.#items.push({ kind: 'note', id, at, note: 'not yielding', reason: message });
     }
   }
 

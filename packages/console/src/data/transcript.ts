@@ -46,7 +46,8 @@ export interface ToolItem extends Dated {
 
 export interface NoteItem extends Dated {
   readonly kind: 'note';
-  readonly note: 'interrupted' | 'resumed' | 'resumed with a changed agent';
+  readonly note: 'interrupted' | 'resumed' | 'resumed with a changed agent' | 'not yielding';
+  /** Why it was interrupted, or the sentence about a program that does not yield. */
   readonly reason?: string | undefined;
   /** Text was discarded. */
   readonly hasCut?: boolean | undefined;

@@ -145,6 +145,16 @@ test('a run that goes on after an answer says nothing of it, after an interrupti
   expect(notes).toEqual(['interrupted', 'resumed with a changed agent']);
 });
 
+test('a program that does not yield is named in the conversation (D-479)', () => {
+  const script = new EventScript();
+  script.add('run_started', 0);
+  const message = 'agent.ts has not yielded for 5 s: a loop without await?';
+  script.add('code.not_yielding', 6000, { message });
+  expect(viewOf(script).snapshot().items).toMatchObject([
+    { kind: 'note', note: 'not yielding', reason: message },
+  ]);
+});
+
 test('a step that was interrupted says so, is run again, and those before it keep their results', () => {
   const script = new EventScript();
   const call = (id: string, at: number) =>
