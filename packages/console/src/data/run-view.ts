@@ -32,6 +32,8 @@ export class RunView {
   readonly #turn = new Turn();
   #lastId: string | undefined;
   #hasEnded = false;
+  /** The next `run_resumed` belongs to text that was taken back, and tells nothing new. */
+  #hasTakenBack = false;
 
   constructor(createdAt: string) {
     this.#spans = new SpanRecorder(Date.parse(createdAt));
@@ -115,6 +117,7 @@ export class RunView {
       this.#texts.delete(item);
       this.#items.splice(this.#items.indexOf(item), 1);
     }
+    if (event.data.text_only === true) return this.#tookBack();
     for (const [index, item] of this.#items.entries()) {
       if (item.kind !== 'tool' || item.endedAt !== undefined) continue;
       this.#items[index] = { ...item, isCut: true, endedAt: event.created_at };
@@ -130,9 +133,21 @@ export class RunView {
     });
   }
 
+  /** Says at the interruption that text of it was discarded: its leg has said something else since. */
+  #tookBack(): void {
+    const at = this.#items.findLastIndex(
+      (item) => item.kind === 'note' && item.note === 'interrupted',
+    );
+    const item = this.#items[at];
+    if (item?.kind === 'note') this.#items[at] = { ...item, hasCut: true };
+    this.#hasTakenBack = true;
+  }
+
   /** Only an interruption is mentioned: after an answer the conversation simply continues. */
   #resume({ id, created_at: at, data }: Extract<RunEvent, { type: 'run_resumed' }>): void {
-    if (data.reason === 'answered') return;
+    const isTold = this.#hasTakenBack;
+    this.#hasTakenBack = false;
+    if (isTold || data.reason === 'answered') return;
     const note = data.agent_changed === true ? 'resumed with a changed agent' : 'resumed';
     const keptSteps = this.#items.filter(
       (item) => item.kind === 'tool' && item.isStep && hasResult(item),

@@ -112,10 +112,13 @@ export class SpanRecorder {
       }
       this.#beginLeg(at, event.id);
     } else if (event.type === 'run_resumed') {
+      // A leg that took text back continues, and its steps are not replayed.
+      if (this.#leg !== undefined) return;
       for (const step of this.#steps) step.isReplayed = true;
-      if (this.#leg === undefined) this.#beginLeg(at, event.id);
-    } else if (event.type === 'run_interrupted') this.#endLeg(at, 'interrupted');
-    else if (event.type === 'message_delta') this.#said(event, at);
+      this.#beginLeg(at, event.id);
+    } else if (event.type === 'run_interrupted') {
+      if (event.data.text_only !== true) this.#endLeg(at, 'interrupted');
+    } else if (event.type === 'message_delta') this.#said(event, at);
     else if (event.type === 'permission_request' || event.type === 'user_question') {
       this.#asked(event, at);
     } else if (isTerminalEvent(event)) this.#ended(event, at);

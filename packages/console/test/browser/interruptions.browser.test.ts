@@ -54,7 +54,7 @@ beforeAll(async () => {
 test('a run that was interrupted shows it in the waterfall, and its text without what was discarded (D-87)', async () => {
   await runIn(web.server, told, 'running');
   const leg = await puppet.leg();
-  leg.say('half and half');
+  leg.say('another half');
   const page = await web.visit(`${web.tenant}/runs/${told.id}`);
   await page.getByRole('figure', { name: /in 2 legs.* interrupted once/ }).waitFor();
   await page.locator('.waterfall .span.leg.interrupted').waitFor();

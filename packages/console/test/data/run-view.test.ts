@@ -145,6 +145,29 @@ test('a run that goes on after an answer says nothing of it, after an interrupti
   expect(notes).toEqual(['interrupted', 'resumed with a changed agent']);
 });
 
+test('text that a leg takes back is told at its interruption, and interrupts nothing (D-473)', () => {
+  const script = new EventScript();
+  script.add('run_started', 0);
+  script.say(10, 'First. ');
+  const half = script.say(20, 'half');
+  script.add('run_interrupted', 30, { attempt: 1, reason: 'worker_lost' });
+  script.add('run_resumed', 40, { attempt: 2, reason: 'worker_lost' });
+  script.say(50, '(interrupted)');
+  const data = { attempt: 2, reason: 'worker_lost' };
+  script.add('run_interrupted', 50, { ...data, discard_from_event_id: half, text_only: true });
+  script.add('run_resumed', 50, data);
+  script.say(60, 'another');
+  const snapshot = viewOf(script).snapshot();
+  expect(snapshot.items).toMatchObject([
+    { kind: 'text', text: 'First. ' },
+    { kind: 'note', note: 'interrupted', hasCut: true },
+    { kind: 'note', note: 'resumed' },
+    { kind: 'text', text: 'another' },
+  ]);
+  const legs = snapshot.spansAt(startedAt + 70).spans.filter(({ kind }) => kind === 'leg');
+  expect(legs.map(({ end }) => end)).toEqual(['interrupted', undefined]);
+});
+
 test('a program that does not yield is named in the conversation (D-479)', () => {
   const script = new EventScript();
   script.add('run_started', 0);

@@ -41,12 +41,16 @@ export const eventTypes = {
   run_interrupted: {
     terminal: false,
     description:
-      'The run was interrupted and will continue in another process: its server was stopped or lost. With `discard_from_event_id`, every `message_delta` from that event up to this one no longer belongs to the answer: the agent repeats it or says something else. Such an event may also come after `run_resumed`, when the agent says something else than before; another `run_resumed` follows it.',
+      'The run was interrupted and will continue in another process: its server was stopped or lost. With `discard_from_event_id`, every `message_delta` from that event up to this one no longer belongs to the answer: the agent repeats it or says something else. Such an event may also come after `run_resumed`, when the agent says something else than before: it has `text_only`, and another `run_resumed` follows it.',
     data: z.object({
       run_id: z.string(),
       attempt: z.int().min(1),
       reason: z.enum(interruptionReasons),
       discard_from_event_id: z.string().optional(),
+      text_only: z
+        .literal(true)
+        .meta({ description: 'The run was not interrupted again: only text was taken back.' })
+        .optional(),
       calls_in_doubt: z
         .int()
         .min(1)

@@ -11,6 +11,8 @@ export interface RunInterruptedData {
   attempt: number;
   reason: InterruptionReason;
   discard_from_event_id?: string | undefined;
+  /** The run was not interrupted again: only text was taken back. */
+  text_only?: true | undefined;
   /** Tool calls that may or may not have completed. */
   calls_in_doubt?: number | undefined;
 }
@@ -148,7 +150,7 @@ export interface AgentSkillsLoadedData {
 export interface EventDataByType {
   /** The run was dispatched to the agent. */
   run_started: RunStartedData;
-  /** The run was interrupted and will continue in another process: its server was stopped or lost. With `discard_from_event_id`, every `message_delta` from that event up to this one no longer belongs to the answer: the agent repeats it or says something else. Such an event may also come after `run_resumed`, when the agent says something else than before; another `run_resumed` follows it. */
+  /** The run was interrupted and will continue in another process: its server was stopped or lost. With `discard_from_event_id`, every `message_delta` from that event up to this one no longer belongs to the answer: the agent repeats it or says something else. Such an event may also come after `run_resumed`, when the agent says something else than before: it has `text_only`, and another `run_resumed` follows it. */
   run_interrupted: RunInterruptedData;
   /** The run executes again, after it was answered or interrupted. */
   run_resumed: RunResumedData;

@@ -19,6 +19,8 @@ class _RunInterruptedDataRequired(TypedDict):
 
 class RunInterruptedData(_RunInterruptedDataRequired, total=False):
     discard_from_event_id: str
+    #: The run was not interrupted again: only text was taken back.
+    text_only: Literal[True]
     #: Tool calls that may or may not have completed.
     calls_in_doubt: int
 
@@ -204,7 +206,7 @@ class RunStartedEvent(EventEnvelope):
 
 
 class RunInterruptedEvent(EventEnvelope):
-    """The run was interrupted and will continue in another process: its server was stopped or lost. With `discard_from_event_id`, every `message_delta` from that event up to this one no longer belongs to the answer: the agent repeats it or says something else. Such an event may also come after `run_resumed`, when the agent says something else than before; another `run_resumed` follows it."""
+    """The run was interrupted and will continue in another process: its server was stopped or lost. With `discard_from_event_id`, every `message_delta` from that event up to this one no longer belongs to the answer: the agent repeats it or says something else. Such an event may also come after `run_resumed`, when the agent says something else than before: it has `text_only`, and another `run_resumed` follows it."""
 
     type: Literal["run_interrupted"]
     data: RunInterruptedData

@@ -29,7 +29,7 @@ export function discardFrom(
   const data = { run_id: runId, attempt, reason };
   return [
     endOfDiscarded(agent),
-    { type: 'run_interrupted', data: { ...data, discard_from_event_id: id } },
+    { type: 'run_interrupted', data: { ...data, discard_from_event_id: id, text_only: true } },
     { type: 'run_resumed', data },
   ];
 }
