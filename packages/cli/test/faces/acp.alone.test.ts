@@ -250,8 +250,8 @@ test('the server is killed in a turn: it is one run, and an editor that allows e
   await eventually(() => paymentsIn(faces().server.place) > 0);
   await faces().killAndRestart();
   expect(await turn).toEqual({ stopReason: 'end_turn' });
-  // The words are said again, since no step was behind them.
-  expect(editor.text()).toMatch(/^I pay it\. \n\n\(interrupted, going on\)\n\n[\s\S]*1\. Yes, it/);
+  // The agent says its words again, and the editor shows them once (D-473).
+  expect(editor.text()).toMatch(/^I pay it\. \n\nThe server stopped [\s\S]*1\. Yes, it/);
   const { interactions } = faces().convoke.sessions.at(sessionId);
   expect((await interactions.pending().page()).items).toHaveLength(1);
   expect(await editor.prompt(sessionId, '1')).toEqual({ stopReason: 'end_turn' });
