@@ -147,9 +147,10 @@ test('a server says where it listens and which address clients use', async () =>
   try {
     const [said] = (await once(child.stdout, 'data')) as [Buffer];
     const [, address] =
-      /^listening on (127\.0\.0\.1:\d+), clients use https:\/\/convoke\.example\n$/.exec(
+      /^listening on (127\.0\.0\.1:\d+), clients use https:\/\/convoke\.example\n/.exec(
         said.toString(),
       ) ?? [];
+    expect(address).toBeDefined();
     expect((await fetch(`http://${address}/healthz`)).status).toBe(200);
   } finally {
     child.kill('SIGKILL');
