@@ -1,9 +1,11 @@
 import { ListTasksRequest, TaskState } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { sql } from '../../../src/store/sql.ts';
 import { usualAgents } from '../../support/agents.ts';
 import { logOf } from '../../support/api-steps.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { databaseKinds, openTestDatabase } from '../../support/databases.ts';
 import { type TestServer, startServer } from '../../support/server.ts';
 import { A2aCalls, type RawTask, said } from './a2a-calls.ts';
 import { openSdkClient } from './a2a-clients.ts';
@@ -14,6 +16,7 @@ const agents = {
   ...usualAgents,
   asker: { ...asker, publish },
   sleeper: { ...sleeper, publish },
+  mute: { description: 'Asks only', publish, script: [{ ask: { question: 'Well?' } }] },
 };
 const old = { headers: { 'a2a-version': '' } };
 
@@ -195,6 +198,48 @@ describe.each(databaseKinds)('a list of tasks on %s', (database) => {
     { statusTimestampAfter: '2026-01-01T00:00:00Z' },
   ])('with %o is refused', async (params) => {
     expect((await calls.call('ListTasks', params)).error?.code).toBe(-32602);
+  });
+
+  test('an id that no database can store is an unknown one', async () => {
+    const id = 'a\u0000';
+    expect((await calls.call('GetTask', { id })).error?.code).toBe(-32001);
+    expect((await calls.call('ListTasks', { contextId: id })).result).toMatchObject({ tasks: [] });
+    expect((await calls.call('SendMessage', said('x', { contextId: id }))).error?.code).toBe(
+      -32602,
+    );
+    const { id: taskId } = await calls.task(said('x'), { agent: 'asker' });
+    const parts = [{ data: { interaction_key: id, answer: 'red' } }];
+    const { error } = await calls.call('SendMessage', said('', { taskId, parts }), {
+      agent: 'asker',
+    });
+    expect(error?.code).toBe(-32602);
+  });
+
+  test('a task that is answered and waits for its worker works, in a list and alone', async () => {
+    const { id, contextId } = await calls.task(said('x'), { agent: 'asker' });
+    const location = server.config.databaseUrl ?? join(server.config.dataDir, 'convoke.db');
+    const connection = await openTestDatabase(database, { location });
+    await connection.transaction((tx) =>
+      tx.run(sql`update runs set pending_interactions = 0 where id = ${id}`),
+    );
+    const inState = async (status: string) =>
+      (await list({ status: `TASK_STATE_${status}`, contextId }, { agent: 'asker' })).tasks;
+    const [working] = await inState('WORKING');
+    expect(working).toMatchObject({ id, status: { state: 'TASK_STATE_WORKING' } });
+    expect(await inState('INPUT_REQUIRED')).toEqual([]);
+    const { result } = await calls.call('GetTask', { id }, { agent: 'asker' });
+    expect(result?.['status']).toEqual(working?.status);
+  });
+
+  test('a task that has said nothing has no answer in it', async () => {
+    const agent = 'mute';
+    const { id, contextId } = await calls.task(said('x'), { agent });
+    const listed = async () =>
+      (await list({ contextId, includeArtifacts: true }, { agent })).tasks[0];
+    expect(await listed()).not.toHaveProperty('artifacts');
+    await calls.task(said('y', { taskId: id }), { agent });
+    expect(await listed()).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
+    expect(await listed()).not.toHaveProperty('artifacts');
   });
 
   test('of a context of another agent is empty, as that of an unknown one', async () => {

@@ -72,5 +72,8 @@ describe.each(databaseKinds)('a task with a long log on %s', (database) => {
     const { messageId: _, ...message } = status.message;
     expect(await read(id)).toMatchObject({ ...task, status: { ...status, message } });
     expect(pages).toEqual([]);
+    const done = await calls.task(said('a', { taskId: id }), asked);
+    expect(await read(id)).toMatchObject({ id, status: done.status });
+    expect(pages).toEqual([]);
   });
 });

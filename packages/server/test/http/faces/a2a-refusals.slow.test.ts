@@ -159,6 +159,10 @@ describe('an answer', () => {
       const { error } = await calls.call('SendMessage', params, { agent: 'asker' });
       expect([error?.code, error?.message]).toEqual([-32602, expect.stringContaining(words)]);
     }
+    const { error: silent } = await calls.call('SendMessage', said('', { taskId }), {
+      agent: 'asker',
+    });
+    expect(silent).toMatchObject({ code: -32602, message: 'The message has no text.' });
     const elsewhere = said('red', { taskId, contextId: other.contextId });
     expect((await calls.call('SendMessage', elsewhere, { agent: 'asker' })).error?.code).toBe(
       -32602,

@@ -269,6 +269,32 @@ describe.each(databaseKinds)('on %s', (database) => {
     await expect(behind).rejects.toThrow(/waits for an answer/);
   });
 
+  test('a task is shown as its row has it, whatever its log has got since', async () => {
+    const { authorization = '' } = server.client;
+    const client = await openA2aClient('1.0', urlOf('asker'), { authorization });
+    const asked = await client.send('x');
+    afterRead = async () => {
+      afterRead = undefined;
+      await client.send('red', { task: asked.id });
+    };
+    expect(await client.get(asked.id)).toEqual(asked);
+    expect((await client.get(asked.id)).state).toBe('completed');
+  });
+
+  test('who subscribes to a task in a queue is told so at once', async () => {
+    const { authorization = '' } = server.client;
+    const client = await openA2aClient('1.0', urlOf('sleeper'), { authorization });
+    const { id, context } = await client.send('x', { isBlocking: false });
+    const queued = await client.send('y', { context, isBlocking: false });
+    const states: string[] = [];
+    for await (const { state } of client.subscribe(queued.id)) {
+      states.push(state);
+      if (states.length === 1) await client.cancel(queued.id);
+    }
+    expect(states).toEqual(['submitted', 'canceled']);
+    await client.cancel(id);
+  });
+
   test('a run that the API started is a task, and its log may be gone', async () => {
     const { authorization = '' } = server.client;
     const client = await openA2aClient('1.0', urlOf('echo'), { authorization });
