@@ -34,8 +34,10 @@ export class UiStep {
 
   /** The last delta of text; the given one where there is none. */
   lastText(before: string): string {
-    const ids = this.#entries.map((entry) => ('deltas' in entry ? lastIdIn(entry) : undefined));
-    return ids.findLast((id) => id !== undefined) ?? before;
+    return this.#entries.reduce(
+      (last, entry) => ('deltas' in entry ? (lastIdIn(entry) ?? last) : last),
+      before,
+    );
   }
 
   /** Adds calls without showing them yet. */
