@@ -19,6 +19,7 @@ test('a connection on which nothing was asked is closed in silence; half a head 
     expect(JSON.parse(answer.text)).toEqual({
       error: 'invalid_request',
       message: 'The head of the request was not complete in time.',
+      request_id: answer.headers.get('x-request-id'),
     });
   } finally {
     listener.headersTimeout = usual;
