@@ -6,7 +6,11 @@ import type { TestServer } from '../../support/server.ts';
 interface Answer {
   readonly id: Json;
   readonly result?: { readonly [name: string]: Json };
-  readonly error?: { readonly code: number; readonly message: string };
+  readonly error?: {
+    readonly code: number;
+    readonly message: string;
+    readonly data?: readonly { readonly reason: string; readonly domain: string }[];
+  };
 }
 
 interface RawCall extends OperationCall {

@@ -209,6 +209,24 @@ test('a list is cut where it has more bytes than a request may have', async () =
   expect([page.totalSize, rest.totalSize]).toEqual([4, 4]);
 });
 
+test('what a use case refuses has a code of the protocol, and the reason of Convoke', async () => {
+  const message = said('x');
+  const ended = await calls.task(message);
+  const asking = await calls.task(said('x'), { agent: 'asker' });
+  const { contextId } = asking;
+  const other = { message: { ...message.message, parts: [{ text: 'y' }] } };
+  for (const [agent, method, params, error] of [
+    ['echo', 'CancelTask', { id: ended.id }, [-32002, 'RUN_TERMINAL', 'convoke']],
+    ['echo', 'SendMessage', other, [-32602, 'IDEMPOTENCY_CONFLICT', 'convoke']],
+    ['asker', 'SendMessage', said('y', { contextId }), [-32004, 'SESSION_BUSY', 'convoke']],
+    ['echo', 'GetTask', { id: 'run_never' }, [-32001, 'TASK_NOT_FOUND', 'a2a-protocol.org']],
+  ] as const) {
+    const answer = await calls.call(method, params, { agent });
+    const [info] = answer.error?.data ?? [];
+    expect([answer.error?.code, info?.reason, info?.domain]).toEqual(error);
+  }
+});
+
 test('what the protocol has and Convoke does not is refused by its own error', async () => {
   for (const [method, code] of [
     ['CreateTaskPushNotificationConfig', -32003],
