@@ -64,6 +64,7 @@ describe('a NUL in a request', () => {
     const ids = ({ path }: Operation) => ({
       ...Object.fromEntries(pathParams(path).map((name) => [name, 'x'])),
       organization_id: server.quickstart.organization_id,
+      ...(path.startsWith('/v1/a2a/') && { tenant_id: server.quickstart.tenant_id }),
     });
   });
 });

@@ -23,6 +23,7 @@ const versionHeader = {
 const versionQuery = z.strictObject({
   'A2A-Version': z
     .string()
+    .regex(/^[ -~]{0,40}$/)
     .meta({
       description: 'As the header, for clients that cannot set one. Both must name one version.',
     })

@@ -56,19 +56,19 @@ describe('the version of the protocol', () => {
 });
 
 test('the card has a tag, by which a client that has it is told so (D-471)', async () => {
-  const card = `${address}/.well-known/agent-card.json`;
-  const read = (headers: Record<string, string>) => fetch(card, { headers });
+  const card = `${new URL(address).pathname}/.well-known/agent-card.json`;
+  const read = (headers: Record<string, string>) => server.call('GET', card, { headers });
   const first = await read({});
   const etag = first.headers.get('etag') ?? '';
   expect(etag).toMatch(/^"[\w-]{43}"$/);
   const again = await read({ 'if-none-match': `"x", W/${etag}` });
-  expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, '']);
+  expect([again.status, again.headers.get('etag'), again.text]).toEqual([304, etag, '']);
   expect(again.headers.get('vary')).toContain('A2A-Version');
   expect(again.headers.get('cache-control')).toBe('public, max-age=60');
   expect((await read({ 'if-none-match': '"x"' })).status).toBe(200);
   const other = await read({ 'if-none-match': etag, 'a2a-version': '1.0' });
   expect([other.status, other.headers.get('etag') === etag]).toEqual([200, false]);
-  const asker = await fetch(card.replace('/echo/', '/asker/'));
+  const asker = await server.call('GET', card.replace('/echo/', '/asker/'));
   expect(asker.headers.get('etag')).not.toBe(etag);
 });
 
@@ -79,8 +79,10 @@ test.each(['ListTasks', 'SendMessage', 'Never'])(
       (await server.send('list_tenant_runs', { query: { limit: '1' } })).body.runs[0]?.id;
     const before = await newest();
     const { id: _, ...notification } = call(method, said('x'));
-    const response = await post(address, notification, { 'a2a-version': '1.0' });
-    expect([response.status, await response.text()]).toEqual([204, '']);
+    const headers = { 'a2a-version': '1.0' };
+    const { pathname } = new URL(address);
+    const answer = await server.call('POST', pathname, { headers, body: notification });
+    expect([answer.status, answer.text]).toEqual([204, '']);
     expect(await newest()).toBe(before);
   },
 );
