@@ -27,7 +27,7 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   'it installs programs on the machine, or packages from the registry': [
     /^apt install /,
-    /^npm (ci|install (--global|--ignore-scripts|--prefix|@anthropic-ai|openapi-fetch).*)$/,
+    /^npm (ci|install (--global|--ignore-scripts|--prefix|@anthropic-ai|openapi-fetch|ai ).*)$/,
     /^NODE_OPTIONS="--import \.\/\.otel\//,
     // In the folder of an agent whose framework is installed.
     /^npm run bundle$/,
@@ -43,6 +43,10 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
     /^claude mcp add /,
   ],
   'it needs a person in a browser': [/^npx convoke login /],
+  'packages/sdk/test/chat-example.browser.test.ts starts both, and opens the page': [
+    /^CONVOKE_CORS_ORIGINS=\S+ npm start$/,
+    /^node examples\/chat\/server\.mjs$/,
+  ],
   'it measures for minutes; bench/bench.long.test.ts runs the parts': [
     /^node (\.\.\/\.\.\/)?scripts\/run\.mjs (bench\/)?[\w-]+\.ts/,
     /^cd bench\/peers$/,
