@@ -145,7 +145,7 @@ test('a run that goes on after an answer says nothing of it, after an interrupti
   expect(notes).toEqual(['interrupted', 'resumed with a changed agent']);
 });
 
-test('text that a leg takes back is told at its interruption, and interrupts nothing (D-473)', () => {
+test('a leg that discards text later adds that to its interruption, and shows no second one (D-473)', () => {
   const script = new EventScript();
   script.add('run_started', 0);
   script.say(10, 'First. ');

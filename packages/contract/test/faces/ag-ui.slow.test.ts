@@ -198,7 +198,7 @@ test('text that an interruption discards leaves the client, and its other messag
   expect([messages[0], textOf(messages)]).toEqual([before[0], 'kept again']);
 });
 
-test('what was changed in a batch is replaced by one snapshot at its end, and a text goes on behind it (D-465)', async () => {
+test('a batch with edited calls ends with one snapshot, and its open text continues after it (D-465)', async () => {
   const edited = { decision: 'allow', updated_input: { path: 'b' } };
   const events = logOf(
     ...shownThenAsked,

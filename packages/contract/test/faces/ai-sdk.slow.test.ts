@@ -149,7 +149,7 @@ test.each([7, 6] as const)(
   },
 );
 
-/** Questions and requests that are open together, and answered while the agent goes on. */
+/** A log with several open questions and requests, which are answered while the agent continues. */
 const busy = logOf(
   ['run_started', {}],
   ...[1, 2, 3].flatMap((each) => [

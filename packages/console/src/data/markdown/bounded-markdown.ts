@@ -93,7 +93,7 @@ function depthOf(line: string): number {
   }
 }
 
-/** Cuts a text into blocks of code and pieces of at most so many characters, as far as no list is cut. */
+/** Splits a text into code blocks and pieces of at most `charsMax` characters. A list is never split, so it may be longer. */
 function piecesOf(text: string, charsMax: number): readonly Piece[] {
   const pieces: Piece[] = [];
   const lines = text.split('\n');

@@ -27,7 +27,7 @@ export class RepeatedText {
     this.#isSettled = this.#cut === '';
   }
 
-  /** Characters of the cut text that were not said again yet. */
+  /** Characters of the cut text that may still be discarded: all of them until the leg has repeated the whole text. */
   get open(): number {
     return this.#isSettled ? 0 : this.#cut.length;
   }

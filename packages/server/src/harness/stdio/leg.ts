@@ -363,7 +363,7 @@ function refOf(event: ProgramMessage): string | undefined {
 
 /** The program would wait for an answer under a name that the server does not know (D-475). */
 function secretInName(name: string): string {
-  return `The step or request named "${name}" has a secret of the agent's env in its name, which is stored and shown. Choose a name without it; inside of a step the secret can be used.`;
+  return `The step or request named "${name}" has a secret of the agent's env in its name, which is stored and shown. Choose a name without it; the step itself may use the secret.`;
 }
 
 function sandboxUnavailable(message: string): LegEnd {
