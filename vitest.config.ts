@@ -5,6 +5,11 @@ import { sharing } from './test/runner/leftovers.ts';
 import { LongKindsFirst } from './test/runner/long-kinds-first.ts';
 import { SlowestFiles } from './test/runner/slowest-files.ts';
 
+const browserSetup = [
+  'packages/console/test/browser/support/chromium.ts',
+  'packages/console/test/browser/support/built-console.ts',
+];
+
 export default {
   test: {
     globalSetup: [
@@ -23,7 +28,11 @@ export default {
     projects: [
       {
         extends: true,
-        test: { name: 'exhaustive', include: [...filesOf('fault'), ...filesOf('long')] },
+        test: {
+          name: 'exhaustive',
+          include: [...filesOf('fault'), ...filesOf('long')],
+          globalSetup: browserSetup,
+        },
       },
       {
         extends: true,
@@ -37,10 +46,7 @@ export default {
           isolate: false,
           testTimeout: 600_000,
           hookTimeout: 180_000,
-          globalSetup: [
-            'packages/console/test/browser/support/chromium.ts',
-            'packages/console/test/browser/support/built-console.ts',
-          ],
+          globalSetup: browserSetup,
         },
       },
       {

@@ -61,12 +61,12 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   'it records a terminal for a minute': [/^npm run picture$/],
   'the copy of the checkout stands for the clone': [/^git clone /, /^cd convoke$/],
-  'test/readme.alone.test.ts runs it, at a terminal': [/^npx convoke invoke (demo|payer) /],
+  'test/readme.long.test.ts runs it, at a terminal': [/^npx convoke invoke (demo|payer) /],
   'packages/server/test/harness/code/guide.alone.test.ts runs the agent that the reader has written':
     [/^npx convoke (invoke|agents test) (refunds|returns)\b/],
   'packages/server/test/harness/stdio/guide.alone.test.ts runs the program that the reader has written':
     [/^npx convoke agents rehearse cashier /],
-  'test/cluster-guide.alone.test.ts runs it': [/^npx convoke export \| /],
+  'test/cluster-guide.long.test.ts runs it': [/^npx convoke export \| /],
   'it needs an empty PostgreSQL': [/ pg_(dump|restore) /, /^npx convoke serve --role api$/],
   'packages/conformance/test runs it': [
     /^npx @convoke\/conformance /,
@@ -81,12 +81,12 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
 
 /** Scripts, whose commands need each other, and the test that runs all of a page's. */
 const scriptTests: Readonly<Record<string, string>> = {
-  'README.md': 'test/readme.alone.test.ts',
-  'docs/guides/cluster.md': 'test/cluster-guide.alone.test.ts',
+  'README.md': 'test/readme.long.test.ts',
+  'docs/guides/cluster.md': 'test/cluster-guide.long.test.ts',
   'docs/guides/operate.md': 'packages/cli/test/backup.alone.test.ts',
   'docs/guides/people.md': 'test/people-guide.alone.test.ts',
   'docs/guides/stdio-agents.md': 'packages/server/test/harness/stdio/guide.alone.test.ts',
-  'docs/guides/use-python.md': 'packages/python/test/guide.alone.test.ts',
+  'docs/guides/use-python.md': 'packages/python/test/guide.long.test.ts',
   'docs/guides/use-the-sdk.md': 'test/documented-commands.long.test.ts',
 };
 
@@ -306,7 +306,7 @@ function concrete(text: string): string {
     .replaceAll(/https:\/\/convoke\.example|http:\/\/127\.0\.0\.1:8787/g, () => word('address'));
 }
 
-/** `npx convoke` without the half second that npm takes to find it; test/readme.alone.test.ts goes through npm. */
+/** `npx convoke` without the half second that npm takes to find it; test/readme.long.test.ts goes through npm. */
 const npx = 'npx() { shift; node "$CHECKOUT/packages/cli/bin/convoke.mjs" "$@"; }\n';
 
 /** Runs a command and notes the ids that it shows. */

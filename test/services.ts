@@ -106,7 +106,8 @@ async function startPostgres(
 
   // The shell waits for the end of its input, which comes when this process ends, even killed: no server is left.
   const guard = '"$@" & read -r _; kill -INT $!; wait $!; rm -rf "$0"';
-  const settings = ['-h', '127.0.0.1', '-p', `${port}`, '-c', 'unix_socket_directories='];
+  const place = ['-h', '127.0.0.1', '-p', `${port}`, '-c', 'unix_socket_directories='];
+  const settings = [...place, '-c', 'max_connections=200'];
   const server = spawn(
     'sh',
     ['-c', guard, folder, join(programs, 'postgres'), '-D', data, ...settings],

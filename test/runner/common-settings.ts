@@ -8,7 +8,6 @@ export const commonSettings = {
   hookTimeout: 180_000,
   // The usual second is too short when other work has the processor.
   expect: { poll: { timeout: patienceMs, interval: 10 } },
-  // One more than the two cores of CI, because many files mostly wait. Their servers hold up to 60 of the 100
-  // connections of PostgreSQL.
-  maxWorkers: 3,
+  // Two more than the cores of CI, because many files mostly wait. Their servers hold up to 80 connections of PostgreSQL.
+  maxWorkers: 4,
 };

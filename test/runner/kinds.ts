@@ -5,7 +5,7 @@
 export const kinds = [
   /** Has servers, networks and disks fail at every moment, or under load. In a process of its own. */
   'fault',
-  /** Takes a minute or more: images, packed packages, every command of the pages, benchmarks. In a process of its own. */
+  /** Takes long: images, packed packages, commands of the pages, every screen, benchmarks. In a process of its own. */
   'long',
   /** The console in Chromium. */
   'browser',

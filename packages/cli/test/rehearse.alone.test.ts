@@ -26,8 +26,6 @@ beforeAll(async () => {
     folder.path,
     'careful',
     'once',
-    'clumsy',
-    'forgetful',
     'shell',
     'shell-twice',
     'broken',
@@ -99,37 +97,6 @@ test('a question without an answer, and an agent that cannot be loaded, are said
     1,
     expect.stringContaining('cannot be rehearsed: agent.ts:3: "enum"'),
   ]);
-});
-
-test('killed at every line, a careful agent does nothing twice', async () => {
-  const { stdout, stderr, code } = await rehearse(
-    'once',
-    'order 7',
-    '--approve',
-    'allow',
-    '--kill',
-  );
-  expect(stdout).toContain('nothing was done twice, and the answer was the same each time');
-  expect(stdout).toMatch(/in \d+ a call may have been carried out: tried with a yes and with a no/);
-  expect(code).toBe(0);
-  // A log shows progress.
-  expect(stderr.match(/^try \d+ of \d+(, \d+ (s|min) left)?$/gm)?.length).toBeGreaterThan(3);
-});
-
-test('an effect outside of a step runs twice, and is found by the file that it leaves', async () => {
-  const { stdout, code } = await rehearse('clumsy', 'x', '--kill');
-  expect(stdout).toContain('it left other content in ledger.txt');
-  expect(stdout).toMatch(/killed before line 1 \(call_begin thank\)/);
-  expect(code).toBe(1);
-});
-
-test('a person who is asked again after a loss is found, too', async () => {
-  const answers = ['--answer', 'late', '--answer', 'late'];
-  const { stdout, code } = await rehearse('forgetful', 'x', '--kill', ...answers);
-  expect(stdout).toMatch(
-    /a person was asked 2 times instead of 1: \{"kind":"question","question":"Why\?"/,
-  );
-  expect(code).toBe(1);
 });
 
 test('a shell program that speaks the protocol is rehearsed, too', async () => {

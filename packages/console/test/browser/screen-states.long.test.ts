@@ -1,5 +1,5 @@
 import type { Route } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { addTenant } from '../../../server/test/support/identities.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
@@ -12,6 +12,8 @@ import {
   expectReadableInDark,
   expectStructure,
 } from './support/screen-checks.ts';
+
+vi.setConfig({ testTimeout: 600_000 });
 
 const web = consoleTests({ agents: consoleAgents });
 /** The path of a tenant without anything. */

@@ -1,9 +1,11 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { fillPlaces, settled } from './support/places.ts';
 import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
+
+vi.setConfig({ testTimeout: 600_000 });
 
 const web = consoleTests({ agents: consoleAgents });
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { go } from './support/go.ts';
@@ -12,6 +12,8 @@ import {
   expectAccessibleAtBothWidths,
   expectStructure,
 } from './support/screen-checks.ts';
+
+vi.setConfig({ testTimeout: 600_000 });
 
 const web = consoleTests({ agents: consoleAgents });
 /** `CONVOKE_PICTURES=1` writes a picture of every screen, to be looked at; none is compared. */

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { openProgramFolder } from '../../../test/program-folder.ts';
+import { root } from '../../../test/repository.ts';
+import { requireSandbox } from '../../../test/services.ts';
+import { writeAgents } from './agent-programs.ts';
+import { type CommandLine, type Ended, createCommandLine } from './command-line.ts';
+
+/** A rehearsal with kills starts dozens of processes. */
+vi.setConfig({ testTimeout: 600_000 });
+
+let convoke: CommandLine;
+let folder: Awaited<ReturnType<typeof openProgramFolder>>;
+beforeAll(async () => {
+  requireSandbox();
+  folder = await openProgramFolder(root);
+  convoke = await createCommandLine(folder.path);
+  await writeAgents(folder.path, 'once', 'clumsy', 'forgetful');
+});
+afterAll(async () => {
+  await convoke.remove();
+  await folder[Symbol.asyncDispose]();
+});
+
+function rehearse(...args: readonly string[]): Promise<Ended> {
+  return convoke.run(['agents', 'rehearse', ...args]);
+}
+
+test('killed at every line, a careful agent does nothing twice', async () => {
+  const { stdout, stderr, code } = await rehearse(
+    'once',
+    'order 7',
+    '--approve',
+    'allow',
+    '--kill',
+  );
+  expect(stdout).toContain('nothing was done twice, and the answer was the same each time');
+  expect(stdout).toMatch(/in \d+ a call may have been carried out: tried with a yes and with a no/);
+  expect(code).toBe(0);
+  // A log shows progress.
+  expect(stderr.match(/^try \d+ of \d+(, \d+ (s|min) left)?$/gm)?.length).toBeGreaterThan(3);
+});
+
+test('an effect outside of a step runs twice, and is found by the file that it leaves', async () => {
+  const { stdout, code } = await rehearse('clumsy', 'x', '--kill');
+  expect(stdout).toContain('it left other content in ledger.txt');
+  expect(stdout).toMatch(/killed before line 1 \(call_begin thank\)/);
+  expect(code).toBe(1);
+});
+
+test('a person who is asked again after a loss is found, too', async () => {
+  const answers = ['--answer', 'late', '--answer', 'late'];
+  const { stdout, code } = await rehearse('forgetful', 'x', '--kill', ...answers);
+  expect(stdout).toMatch(
+    /a person was asked 2 times instead of 1: \{"kind":"question","question":"Why\?"/,
+  );
+  expect(code).toBe(1);
+});
