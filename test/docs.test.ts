@@ -5,6 +5,7 @@ import { permissionCatalog, runErrorCodes } from '../packages/contract/src/index
 import { keyPurposes } from '../packages/server/src/auth/master-key.ts';
 import { brokenLinks } from './links.ts';
 import { files, root, textOf } from './repository.ts';
+import { isExhaustive } from './runner/kinds.ts';
 
 test('every link between our pages leads somewhere', () => {
   const pages = files(/\.md$/);
@@ -54,3 +55,16 @@ function kept(path: string): string | undefined {
   if (!existsSync(place)) return undefined;
   return statSync(place).isDirectory() ? '' : textOf(path);
 }
+
+test('each promise of the trust page names tests that exist, and the command that runs them', () => {
+  const commands = [
+    ...textOf('docs/guides/trust.md').matchAll(/`npm (test|run test:faults) -- (\S+)`/g),
+  ];
+  expect(commands.length).toBeGreaterThanOrEqual(10);
+  const tests = files(/\.test\.ts$/);
+  for (const [command, name, filter = ''] of commands) {
+    const matched = tests.filter((path) => path.includes(filter));
+    const run = matched.filter((path) => isExhaustive(path) === (name === 'run test:faults'));
+    expect([command, run.length > 0]).toEqual([command, true]);
+  }
+});

@@ -1,5 +1,6 @@
 import { type Html, html } from '@convoke/contract';
 import type { Guide } from './guides/guides.ts';
+import type { Heading } from './guides/markdown.ts';
 import { nothing } from './prose.ts';
 import { methodBadge } from './operation-section.ts';
 import type { ReferencePage } from './reference.ts';
@@ -8,6 +9,8 @@ import type { ReferencePage } from './reference.ts';
 const referenceFollows = 'Use it';
 
 export type Contents = {
+  /** The guide of the first page. */
+  readonly start: Guide | undefined;
   readonly guides: readonly Guide[];
   readonly pages: readonly ReferencePage[];
   /** The way from the page to the root of the server. */
@@ -26,7 +29,12 @@ export function renderContents(contents: Contents): Html {
     );
     return title === referenceFollows ? html`${guides}${reference(contents)}` : guides;
   });
-  return html`<ul class="contents">${groups.size === 0 ? reference(contents) : lists}</ul>`;
+  const inner = (contents.start?.headings ?? []).filter(({ level }) => level === 2);
+  const first = item(
+    { path: 'docs', title: 'Start here', inner: inner.map(headingItem) },
+    contents,
+  );
+  return html`<ul class="contents">${first}${groups.size === 0 ? reference(contents) : lists}</ul>`;
 }
 
 function group(title: string, items: readonly Html[]): Html {
@@ -43,16 +51,16 @@ function reference(contents: Contents): Html {
     );
     return item({ path: `docs/reference/${name}`, title, inner }, contents);
   });
-  return group('API reference', [
-    item({ path: 'docs', title: 'Overview', inner: [] }, contents),
-    ...pages,
-  ]);
+  return group('API reference', pages);
 }
 
 function guideItem(guide: Guide, contents: Contents): Html {
   const sections = guide.headings.filter(({ level }) => level === 2);
-  const inner = sections.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>`);
-  return item({ path: `docs/guides/${guide.name}`, title: guide.title, inner }, contents);
+  return item({ path: guide.path, title: guide.title, inner: sections.map(headingItem) }, contents);
+}
+
+function headingItem({ id, text }: Heading): Html {
+  return html`<li><a href="#${id}">${text}</a></li>`;
 }
 
 type Item = { readonly path: string; readonly title: string; readonly inner: readonly Html[] };

@@ -10,7 +10,7 @@ import {
 import { nothing, prose } from './prose.ts';
 import { fieldsOf, itemsOf, refName, resolve, rulesText, typeText } from './schema-text.ts';
 
-type Row = {
+export type FieldRow = {
   readonly name: string;
   readonly required: boolean;
   readonly schema: Schema;
@@ -19,9 +19,14 @@ type Row = {
 
 /** Renders one row per field; the fields of nested anonymous objects follow, indented. */
 export function fieldTable(document: OpenApiDocument, schema: Schema): Html {
-  const rows = rowsOf(withFields(document, schema), 0);
+  const rows = fieldRows(document, schema);
   if (rows.length === 0) return html`<p class="quiet">An empty object.</p>`;
   return table(rows.map((row) => fieldRow(row)));
+}
+
+/** One row per field; the fields of nested anonymous objects follow theirs. */
+export function fieldRows(document: OpenApiDocument, schema: Schema): FieldRow[] {
+  return rowsOf(withFields(document, schema), 0);
 }
 
 /** Every event has the fields of the open alternative; what differs is `data`. */
@@ -33,23 +38,23 @@ function withFields(document: OpenApiDocument, schema: Schema): Schema {
 const eventEnvelope: Schema = { $ref: `${schemaRefPrefix}OtherRunEvent` };
 
 export function parameterTable(parameters: readonly Parameter[]): Html {
-  return table(
-    parameters.map(({ name, required, schema, description }) =>
-      fieldRow({
-        name,
-        required,
-        schema: description === undefined ? schema : { ...schema, description },
-        depth: 0,
-      }),
-    ),
-  );
+  return table(parameterRows(parameters).map((row) => fieldRow(row)));
+}
+
+export function parameterRows(parameters: readonly Parameter[]): FieldRow[] {
+  return parameters.map(({ name, required, schema, description }) => ({
+    name,
+    required,
+    schema: description === undefined ? schema : { ...schema, description },
+    depth: 0,
+  }));
 }
 
 function table(rows: readonly Html[]): Html {
   return html`<div class="scroll"><table class="fields"><tbody>${rows}</tbody></table></div>`;
 }
 
-function fieldRow({ name, required, schema, depth }: Row): Html {
+function fieldRow({ name, required, schema, depth }: FieldRow): Html {
   const rules = rulesText(schema);
   const notes = [
     ...(schema.description === undefined ? [] : [prose(schema.description)]),
@@ -57,8 +62,12 @@ function fieldRow({ name, required, schema, depth }: Row): Html {
   ];
   return html`<tr>
 <th scope="row" class="depth-${depth}"><code>${name}</code>${required ? nothing : html`<span class="optional">optional</span>`}</th>
-<td><span class="type">${typeText(withoutFields(schema))}</span>${joinHtml(notes.map((note) => html`<div>${note}</div>`))}</td>
+<td><span class="type">${fieldType(schema)}</span>${joinHtml(notes.map((note) => html`<div>${note}</div>`))}</td>
 </tr>`;
+}
+
+export function fieldType(schema: Schema): Html {
+  return typeText(withoutFields(schema));
 }
 
 /** Removes the fields of a nested object, which get rows of their own. */
@@ -69,7 +78,7 @@ function withoutFields(schema: Schema): Schema {
   return { type: 'array', items: { type: 'object' } };
 }
 
-function rowsOf(schema: Schema, depth: number): Row[] {
+function rowsOf(schema: Schema, depth: number): FieldRow[] {
   const required = schema.required ?? [];
   return fieldsOf(schema).flatMap(([name, field]) => {
     const row = { name, required: required.includes(name), schema: field, depth };

@@ -60,7 +60,7 @@ function routeText(path: string): Html {
   );
 }
 
-function whoText(operation: PathOperation): Html {
+export function whoText(operation: PathOperation): Html {
   const scopes = operation.security.flatMap((one) => one['automation'] ?? []);
   const callers = operation.security.map((one) =>
     'human' in one ? 'owners and admins' : 'automation clients',
@@ -71,16 +71,23 @@ function whoText(operation: PathOperation): Html {
   return joinHtml([who, ...needs], ' ');
 }
 
-function parameterGroups(parameters: readonly Parameter[]): Html {
-  const isSelector = ({ name }: Parameter) =>
-    /^X-(Organization|Workspace-Tenant|Tenant)-ID$/.test(name);
-  const groups: readonly (readonly [string, readonly Parameter[]])[] = [
+/** Parameters by where they stand. The headers that select a tenant are the same everywhere, and left out. */
+export function groupsOf(parameters: readonly Parameter[]): [string, readonly Parameter[]][] {
+  const groups: [string, readonly Parameter[]][] = [
     ['Path', parameters.filter(({ in: place }) => place === 'path')],
     ['Query', parameters.filter(({ in: place }) => place === 'query')],
     ['Headers', parameters.filter((one) => one.in === 'header' && !isSelector(one))],
   ];
-  const tables = groups.flatMap(([title, group]) =>
-    group.length === 0 ? [] : [html`<h3>${title}</h3>${parameterTable(group)}`],
+  return groups.filter(([, group]) => group.length > 0);
+}
+
+export function isSelector({ name }: Parameter): boolean {
+  return /^X-(Organization|Workspace-Tenant|Tenant)-ID$/.test(name);
+}
+
+function parameterGroups(parameters: readonly Parameter[]): Html {
+  const tables = groupsOf(parameters).map(
+    ([title, group]) => html`<h3>${title}</h3>${parameterTable(group)}`,
   );
   if (!parameters.some(isSelector)) return joinHtml(tables);
   return html`${tables}<p class="quiet">Requires the <a href="#selectors">organization and tenant headers</a>.</p>`;
@@ -185,7 +192,7 @@ function sample(title: string, text: string): Html {
   return html`<figure><figcaption>${title}</figcaption>${codeBlock(text)}</figure>`;
 }
 
-function resolveResponse(document: OpenApiDocument, response: Response | Ref): Response {
+export function resolveResponse(document: OpenApiDocument, response: Response | Ref): Response {
   if (!('$ref' in response)) return response;
   return document.components.responses[lastSegment(response)] ?? { description: '' };
 }

@@ -10,6 +10,8 @@ export type Page = {
   /** The way from this page to the root of the server: `./` or `../../`. */
   readonly root: string;
   readonly contents: Html;
+  /** The address of the same page as Markdown. */
+  readonly markdown: string;
   readonly main: Html;
 };
 
@@ -28,7 +30,7 @@ export const pagePolicy = [
 ].join('; ');
 
 /** Renders what all pages share: the head, the contents beside the text, and the search. */
-export function renderPage({ title, brand, root, contents, main }: Page): string {
+export function renderPage({ title, brand, root, contents, markdown, main }: Page): string {
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -48,6 +50,7 @@ ${contents}
 </nav>
 <main id="main">
 ${main}
+<p class="quiet"><a href="${markdown}" type="text/markdown">This page as Markdown</a> · <a href="${root}llms.txt" type="text/plain">All pages for coding agents</a></p>
 </main>
 ${searchDialog(root)}
 <script>${rawHtml(pageScript)}</script>

@@ -8,6 +8,13 @@ import {
 import { anchorLink, prose } from './prose.ts';
 import { operationSection, type Place } from './operation-section.ts';
 import {
+  errorsMarkdown,
+  eventsMarkdown,
+  nounMarkdown,
+  schemasMarkdown,
+  scopesMarkdown,
+} from './reference-markdown.ts';
+import {
   conventions,
   errorsSection,
   eventsSection,
@@ -20,6 +27,7 @@ export type ReferencePage = {
   readonly name: string;
   readonly title: string;
   readonly body: Html;
+  readonly markdown: () => string;
   /** What the contents show below the current page, and the overview everywhere. */
   readonly items: readonly ReferenceItem[];
 };
@@ -31,29 +39,49 @@ export type ReferenceItem = {
   readonly method?: string;
 };
 
-type Entry = Place & { readonly operation: PathOperation };
+export type Entry = Place & { readonly operation: PathOperation };
 
 /** The reference: a page for each noun, and one each for events, resources, scopes and errors. */
 export function referencePages(document: OpenApiDocument): ReferencePage[] {
   const nouns = document.tags.map((tag) => nounPage(document, tag));
   const lists = [
-    { name: 'events', title: 'Run events', body: eventsSection(document) },
-    { name: 'resources', title: 'Resources', body: schemasSection(document) },
-    { name: 'scopes', title: 'Scopes and profiles', body: scopesSection() },
-    { name: 'errors', title: 'Error codes', body: errorsSection() },
+    {
+      name: 'events',
+      title: 'Run events',
+      body: eventsSection(document),
+      markdown: () => eventsMarkdown(document),
+    },
+    {
+      name: 'resources',
+      title: 'Resources',
+      body: schemasSection(document),
+      markdown: () => schemasMarkdown(document),
+    },
+    {
+      name: 'scopes',
+      title: 'Scopes and profiles',
+      body: scopesSection(),
+      markdown: scopesMarkdown,
+    },
+    { name: 'errors', title: 'Error codes', body: errorsSection(), markdown: errorsMarkdown },
   ];
   return [...nouns, ...lists.map((page) => ({ ...page, items: itemsOf(page.body) }))];
 }
 
 /** The first page: how to begin, the rules, and the address of everything by its name. */
-export function overview(document: OpenApiDocument, pages: readonly ReferencePage[]): Html {
+export function overview(
+  document: OpenApiDocument,
+  pages: readonly ReferencePage[],
+  start: Html | undefined,
+): Html {
   const { title, version, summary } = document.info;
   return html`
 <header class="masthead">
-<p class="eyebrow">API reference <span class="version">${version}</span></p>
-<h1>${title}</h1>
-<p class="tagline">${summary} <a href="./openapi.json">OpenAPI 3.1 document</a></p>
+<p class="eyebrow">${title} <span class="version">${version}</span></p>
+${start === undefined ? html`<h1>${title}</h1>` : start}
 </header>
+<h2 id="api">The API${anchorLink('api')}</h2>
+<p class="tagline">${summary} <a href="./openapi.json">OpenAPI 3.1 document</a></p>
 ${introduction(document)}
 ${conventions(document)}
 <section id="index">
@@ -87,6 +115,7 @@ function nounPage(
   return {
     name,
     title: tag.name,
+    markdown: () => nounMarkdown(document, tag, entries),
     items: entries.map(({ method, operation }) => ({
       id: operation.operationId,
       title: operation.summary,
@@ -101,7 +130,8 @@ ${joinHtml(sections)}
   };
 }
 
-function entriesOf(document: OpenApiDocument, tag: string): Entry[] {
+/** The operations of a noun. */
+export function entriesOf(document: OpenApiDocument, tag: string): Entry[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) =>
       operation.tags.includes(tag) ? [{ method, path, operation }] : [],

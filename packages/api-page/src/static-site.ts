@@ -16,15 +16,22 @@ export function staticSite(docs: Docs, document: OpenApiDocument): ReadonlyMap<s
   files.set(fileOf('docs/search'), JSON.stringify(withFiles(docs.searchIndex())));
   for (const path of docs.paths) {
     files.set(fileOf(path), withPolicy(linkedToFiles(docs.render(path) ?? '', path)));
+    const markdown = `${path}.md`;
+    files.set(fileOf(markdown), withMarkdownLinks(docs.markdown(path) ?? '', markdown));
   }
+  files.set('llms.txt', withMarkdownLinks(docs.list(), 'llms.txt'));
+  files.set('llms-full.txt', docs.whole());
   return files;
 }
 
 /** The file of what a server has at this path. */
 function fileOf(path: string): string {
   if (path === 'docs') return 'index.html';
+  if (path === 'docs.md') return 'index.md';
   if (path === 'docs/search') return 'search.json';
-  return path.startsWith('docs/') ? `${path.slice('docs/'.length)}.html` : path;
+  if (!path.startsWith('docs/')) return path;
+  const name = path.slice('docs/'.length);
+  return name.endsWith('.md') ? name : `${name}.html`;
 }
 
 /** Rewrites what a page links to, from the path it has on a server to the file it has here. */
@@ -36,6 +43,14 @@ function linkedToFiles(page: string, path: string): string {
       /^[a-z]+:/.test(target) ? target : relative(from, fileOf(join(dirname(path), target))),
     )
     .replace(/(?<= data-root=")[^"]*/, root);
+}
+
+/** The same for Markdown. */
+function withMarkdownLinks(text: string, path: string): string {
+  const from = dirname(fileOf(path));
+  return text.replaceAll(/(?<=\]\()[^)#\s]+/g, (target: string) =>
+    /^[a-z]+:/.test(target) ? target : relative(from, fileOf(join(dirname(path), target))),
+  );
 }
 
 function withPolicy(page: string): string {

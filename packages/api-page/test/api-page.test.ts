@@ -56,7 +56,11 @@ test.each([...pages])(
       if (href.startsWith('https:') || href.startsWith('http:')) continue;
       const { pathname, hash } = new URL(href, `http://server/${place}`);
       const target = pathname.slice(1);
-      if (target === 'openapi.json') continue;
+      if (target === 'openapi.json' || target === 'llms.txt') continue;
+      if (target.endsWith('.md')) {
+        expect([target, pages.has(target.slice(0, -3))]).toEqual([target, true]);
+        continue;
+      }
       const found = pages.get(target);
       expect(found === undefined ? `${href} leads nowhere` : target).toBe(target);
       if (hash !== '')
@@ -114,7 +118,17 @@ test('the contents are those of docs/README.md, and have every guide', () => {
   const shown = Array.from(overview.matchAll(/<span class="group">([^<]+)</g), ([, text]) => text);
   expect(shown).toEqual([headings[0], 'API reference', ...headings.slice(1)]);
   const written = files(/^docs\/guides\/.*\.md$/).map((path) => path.slice(12, -3));
+  const titles = guides.map(({ title }) => title);
+  expect(titles.filter((title, at) => titles.indexOf(title) !== at)).toEqual([]);
   expect(guides.map(({ name }) => name)).toEqual(expect.arrayContaining(written));
+});
+
+test('the first page is the way from zero to a run, and says what examples/hello.mjs does', () => {
+  const [, heading = ''] = /<h1[^>]*>([^<]+)/.exec(overview) ?? [];
+  expect(heading.trim()).toBe('From zero to a run in your own code');
+  expect(overview.match(/<h1/g)).toHaveLength(1);
+  const [, program = ''] = /```js\n([^]*?)```/.exec(textOf('docs/guides/start.md')) ?? [];
+  expect(textOf('examples/hello.mjs')).toContain(program);
 });
 
 test('a guide marks its place in the contents, and links its headings', () => {

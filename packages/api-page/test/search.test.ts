@@ -39,16 +39,44 @@ const queries: readonly (readonly [query: string, place: string])[] = [
   ['browser', 'docs/guides/stream-to-a-browser'],
   ['install sdk', 'docs/guides/use-the-sdk'],
   ['audit log', 'docs/reference/organizations#list_audit'],
+  ['idempotency', 'docs/guides/concepts#retries-that-are-safe'],
 ];
 
-test.each(queries)('"%s" finds %s among the first three', (query, place) => {
+/** Our own, and those of the newcomers for which no guide was among the first three. */
+const ours: typeof queries = [
+  ['invite', 'docs/guides/people#invite-people'],
+  ['timeout', 'docs/guides/use-python'],
+  ['getting started', 'docs'],
+  ['langgraph', 'docs/guides/agent-frameworks'],
+  ['openai agents', 'docs/guides/agent-frameworks#openai-agents-sdk'],
+  ['mastra', 'docs/guides/agent-frameworks#mastra'],
+  ['useChat', 'docs/guides/chat-in-a-browser'],
+  ['copilotkit', 'docs/guides/ag-ui'],
+  ['zed', 'docs/guides/editors-and-assistants'],
+  ['labels', 'docs/guides/feed#labels'],
+  ['prometheus', 'docs/guides/operate#metrics'],
+  ['sandbox', 'docs/guides/write-an-agent#sandbox'],
+  ['s3', 'docs/guides/operate#files-in-s3'],
+  ['delete a tenant', 'docs/guides/people#offboard-a-tenant'],
+  ['test an agent', 'docs/guides/agents-as-code#test-it'],
+  ['python agent', 'docs/guides/agents-as-code#in-python'],
+  ['kill -9', 'docs/guides/durable-runs'],
+  ['several servers', 'docs/guides/cluster'],
+  ['webhook signature', 'docs/guides/webhooks'],
+  ['upgrade', 'docs/guides/move-a-deployment#upgrade-without-downtime'],
+  ['trust', 'docs/guides/trust'],
+  ['human in the loop', 'docs/guides/sdk#questions-and-approvals'],
+];
+
+test.each([...queries, ...ours])('"%s" finds %s among the first three', (query, place) => {
   const found = search(query).slice(0, 3);
   const isFound = found.some((href) => href === place || href.startsWith(`${place}#`));
   expect([isFound, found]).toEqual([true, found]);
 });
 
-test('there are 26 of them, and about 20 words have synonyms', () => {
-  expect(queries).toHaveLength(26);
+test('there are 27 of them and more than 20 of ours, and about 20 words have synonyms', () => {
+  expect(queries).toHaveLength(27);
+  expect(ours.length).toBeGreaterThanOrEqual(20);
   expect(Object.keys(synonyms).length).toBeGreaterThanOrEqual(20);
   expect(Object.keys(synonyms).length).toBeLessThanOrEqual(30);
 });
@@ -61,7 +89,8 @@ test.each([
   ['verifyWebhook', 'verify webhook'],
   ['retries', 'retry'],
 ])('%s and %s are the same words', (one, other) => {
-  expect(wordsOf(one)).toEqual(wordsOf(other));
+  const stems = (words: string) => wordsOf(words).map(({ stem }) => stem);
+  expect(stems(one)).toEqual(stems(other));
 });
 
 test('a field is found by its name, and a word by its beginning', () => {

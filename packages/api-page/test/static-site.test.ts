@@ -29,6 +29,10 @@ test('every page of a server is a file, beside the OpenAPI document and the inde
       'search.json',
       'reference/errors.html',
       'guides/concepts.html',
+      'guides/concepts.md',
+      'index.md',
+      'llms.txt',
+      'llms-full.txt',
     ]),
   );
   expect(JSON.parse(site.get('openapi.json') ?? '')).toEqual(document);
@@ -40,6 +44,14 @@ test.each(pages)('every link of %s leads to a file of the site', (path, page) =>
   expect(own.length).toBeGreaterThan(20);
   expect(own.map((href) => targetOf(href, path)).filter((found) => found !== 'found')).toEqual([]);
   expect(own.filter((href) => href.startsWith('/'))).toEqual([]);
+});
+
+const texts = [...site].filter(([path]) => /\.md$|^llms\.txt$/.test(path));
+
+test.each(texts)('every link of %s leads to a file of the site', (path, text) => {
+  const links = [...text.matchAll(/\]\(([^)#\s]+)/g)].map(([, href = '']) => href);
+  const own = links.filter((href) => !/^https?:/.test(href));
+  expect(own.map((href) => targetOf(href, path)).filter((found) => found !== 'found')).toEqual([]);
 });
 
 test.each(pages)('what the search finds from %s is a file of the site', (path, page) => {

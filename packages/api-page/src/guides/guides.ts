@@ -3,13 +3,23 @@ import { basename, dirname, join, normalize } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 import { type Heading, type RenderedMarkdown, renderMarkdown } from './markdown.ts';
 import { type Section, sectionsOf } from './sections.ts';
+import { withLinks } from './markdown-links.ts';
 
 export type Guide = RenderedMarkdown & {
   readonly name: string;
   readonly title: string;
   readonly group: string;
+  /** What the list of all pages says about it. */
+  readonly about: string;
+  /** From the root of the server. */
+  readonly path: string;
   readonly sections: readonly Section[];
+  /** The guide as Markdown. Its links lead to the Markdown of other pages. */
+  readonly markdown: string;
 };
+
+/** The guide that `/docs` opens with. */
+const startGuide = 'start';
 
 /** The list of all pages; its headings are the groups of the contents, and its links their order. */
 const indexPage = 'docs/README.md';
@@ -44,18 +54,23 @@ function pagesFolder(): string {
   return existsSync(copied) ? copied : fileURLToPath(new URL('../../../..', import.meta.url));
 }
 
-type Listed = { readonly file: string; readonly group: string; readonly label: string };
+type Listed = {
+  readonly file: string;
+  readonly group: string;
+  readonly label: string;
+  readonly about: string;
+};
 
 function listed(folder: string): Listed[] {
   const found: Listed[] = [];
   let group = '';
   for (const line of readFileSync(join(folder, indexPage), 'utf8').split('\n')) {
     group = /^## (.+)$/.exec(line)?.[1] ?? group;
-    const [, cell = ''] = /^\|([^|]+)\|/.exec(line) ?? [];
+    const [, cell = '', about = ''] = /^\|([^|]+)\|([^|]+)\|/.exec(line) ?? [];
     for (const [, label = '', target = ''] of cell.matchAll(/\[([^\]]+)\]\(([^)]+\.md)\)/g)) {
       const file = join(dirname(indexPage), target);
       if (notServed.test(file) || file in elsewhere) continue;
-      found.push({ file, group, label });
+      found.push({ file, group, label, about: about.trim() });
     }
   }
   return found;
@@ -64,13 +79,18 @@ function listed(folder: string): Listed[] {
 function readGuides(folder: string): Guide[] {
   const pages = listed(folder);
   const names = new Map(pages.map(({ file }) => [file, nameOf(file)]));
-  return pages.map(({ file, group, label }) => {
+  return pages.map(({ file, group, label, about }) => {
     const text = readFileSync(join(folder, file), 'utf8');
-    const rendered = renderMarkdown(text, (target) => addressOf(target, file, names));
+    const name = nameOf(file);
+    const path = pathOf(name);
+    const resolve = (target: string) => addressOf(target, { file, path, names });
+    const rendered = renderMarkdown(text, resolve);
     // A README is headed with the name of its package.
     const isReadme = basename(file) === 'README.md';
     const title = isReadme ? capitalized(label) : titleOf(rendered.headings);
-    return { ...rendered, name: nameOf(file), title, group, sections: sectionsOf(rendered) };
+    const markdown = withLinks(text, resolve);
+    const sections = sectionsOf(rendered);
+    return { ...rendered, name, title, group, about, path, sections, markdown };
   });
 }
 
@@ -79,20 +99,26 @@ function nameOf(file: string): string {
   return basename(file) === 'README.md' ? basename(dirname(file)) : basename(file, '.md');
 }
 
+function pathOf(name: string): string {
+  return name === startGuide ? 'docs' : `docs/guides/${name}`;
+}
+
+type From = {
+  readonly file: string;
+  readonly path: string;
+  readonly names: ReadonlyMap<string, string>;
+};
+
 /** Links between guides stay between them; a link to a file that is not served loses its link. */
-function addressOf(
-  target: string,
-  from: string,
-  names: ReadonlyMap<string, string>,
-): string | undefined {
+function addressOf(target: string, { file: from, path, names }: From): string | undefined {
   if (/^https?:/.test(target) || target.startsWith('#')) return target;
-  const [path = '', anchor] = target.split('#', 2);
-  const file = normalize(join(dirname(from), path));
-  const known = elsewhere[file];
-  if (known !== undefined) return `../../${known}`;
+  const [place = '', anchor] = target.split('#', 2);
+  const file = normalize(join(dirname(from), place));
   const name = names.get(file);
-  if (name === undefined) return undefined;
-  return anchor === undefined ? name : `${name}#${anchor}`;
+  const served = elsewhere[file] ?? (name === undefined ? undefined : pathOf(name));
+  if (served === undefined) return undefined;
+  const root = path === 'docs' ? './' : '../../';
+  return anchor === undefined ? root + served : `${root}${served}#${anchor}`;
 }
 
 function capitalized(text: string): string {

@@ -1,3 +1,4 @@
+import { plainText } from '../plain-text.ts';
 import type { RenderedMarkdown } from './markdown.ts';
 
 /** A heading and the text below it, up to the next heading: what the search finds. */
@@ -8,27 +9,10 @@ export type Section = {
   readonly text: string;
 };
 
-const entities: Readonly<Record<string, string>> = {
-  '&amp;': '&',
-  '&lt;': '<',
-  '&gt;': '>',
-  '&quot;': '"',
-  '&#39;': "'",
-};
-
 export function sectionsOf({ body, headings }: RenderedMarkdown): Section[] {
   const [, ...parts] = body.markup.split(/<h[1-6] id="[^"]*">/);
   return headings.map(({ level, id, text }, at) => {
     const [, below = ''] = (parts[at] ?? '').split(/<\/h[1-6]>/, 2);
-    return { level, id, heading: text, text: plain(below) };
+    return { level, id, heading: text, text: plainText({ markup: below }) };
   });
-}
-
-function plain(markup: string): string {
-  return markup
-    .replaceAll(/<\/?(?:a|code|em|strong)\b[^>]*>/g, '')
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll(/&(amp|lt|gt|quot|#39);/g, (entity) => entities[entity] ?? entity)
-    .replaceAll(/\s+/g, ' ')
-    .trim();
 }

@@ -11,22 +11,6 @@ const precision = 4;
 
 /** Weighs every word of every entry: more in a title, and more if few entries have it. */
 export function buildIndex(entries: readonly SearchEntry[]): SearchIndex {
-  const weighed = entries.map(weightsOf);
-  const counts = new Map<string, number>();
-  for (const words of weighed) {
-    for (const word of words.keys()) counts.set(word, (counts.get(word) ?? 0) + 1);
-  }
-  const words = new Map<string, number[]>();
-  weighed.forEach((weights, at) => {
-    for (const [word, weight] of weights) {
-      const rarity = Math.log(1 + entries.length / (counts.get(word) ?? 1));
-      const whole = Math.round(precision * weight * rarity);
-      if (whole === 0) continue;
-      const list = words.get(word) ?? [];
-      list.push(at, whole);
-      words.set(word, list);
-    }
-  });
   return {
     entries: entries.map(({ kind, title, context, text, excerpt = text, href }) => [
       kind,
@@ -35,30 +19,69 @@ export function buildIndex(entries: readonly SearchEntry[]): SearchIndex {
       excerptOf(excerpt.replaceAll('`', '')),
       href,
     ]),
-    words: Object.fromEntries(words),
+    words: listsOf(entries.map(stemWeights)),
+    titles: listsOf(entries.map(titleWeights)),
     synonyms: Object.fromEntries(
       Object.entries(synonyms).map(([word, others]) => [
-        wordsOf(word)[0] ?? word,
-        others.flatMap(wordsOf),
+        stemsOf(word)[0] ?? word,
+        others.flatMap(stemsOf),
       ]),
     ),
   };
 }
 
-function weightsOf({ title, context, names, text, weight }: SearchEntry): Map<string, number> {
-  const inTitle = wordsOf(title);
-  const inText = wordsOf(text.slice(0, textMaxCharacters));
+type Weights = ReadonlyMap<string, number>;
+
+/** By word: the entries that have it, each with its weight. */
+function listsOf(entries: readonly Weights[]): Record<string, readonly number[]> {
+  const counts = new Map<string, number>();
+  for (const words of entries) {
+    for (const word of words.keys()) counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  const lists = new Map<string, number[]>();
+  entries.forEach((weights, at) => {
+    for (const [word, weight] of weights) {
+      const rarity = Math.log(1 + entries.length / (counts.get(word) ?? 1));
+      const whole = Math.round(precision * weight * rarity);
+      if (whole === 0) continue;
+      const list = lists.get(word) ?? [];
+      list.push(at, whole);
+      lists.set(word, list);
+    }
+  });
+  return Object.fromEntries(lists);
+}
+
+function stemsOf(text: string): string[] {
+  return wordsOf(text).map(({ stem }) => stem);
+}
+
+function stemWeights({ title, context, names, text, weight }: SearchEntry): Weights {
+  const inTitle = stemsOf(title);
+  const inText = stemsOf(text.slice(0, textMaxCharacters));
   const sums = new Map<string, number>();
   const add = (words: readonly string[], worth: number) => {
     for (const word of new Set(words)) sums.set(word, (sums.get(word) ?? 0) + worth * weight);
   };
-  add(inTitle, 3 + 4 / Math.max(inTitle.length, 1));
-  add(wordsOf(names), 2);
-  add(wordsOf(context), 1.5);
+  add(inTitle, titleWorth(inTitle.length));
+  add(stemsOf(names), 2);
+  add(stemsOf(context), 1.5);
   const counts = Map.groupBy(inText, (word) => word);
   const patience = 1 + inText.length / 120;
   for (const [word, uses] of counts) add([word], (2.5 * uses.length) / (uses.length + patience));
   return sums;
+}
+
+function titleWeights({ title, weight }: SearchEntry): Weights {
+  const words = wordsOf(title);
+  const worth = titleWorth(words.length) * weight;
+  const inflected = words.filter(({ whole, stem }) => whole !== stem);
+  return new Map(inflected.map(({ whole }) => [whole, worth]));
+}
+
+/** A word is worth more in a short title. */
+function titleWorth(words: number): number {
+  return 3 + 4 / Math.max(words, 1);
 }
 
 function excerptOf(text: string): string {

@@ -3,6 +3,7 @@ import type { Guide } from '../guides/guides.ts';
 import { parametersOf } from '../samples/call.ts';
 import { shownSchemas } from '../sections.ts';
 import { fieldsOf, itemsOf, resolve } from '../schema-text.ts';
+import { alsoCalled } from './synonyms.ts';
 
 export type SearchEntry = {
   readonly kind: string;
@@ -49,15 +50,15 @@ export function searchEntries(
   ];
 }
 
-function guideEntries({ name, title, sections }: Guide): SearchEntry[] {
+function guideEntries({ path, title, sections }: Guide): SearchEntry[] {
   return sections.map(({ level, id, text, heading }) => ({
     kind: 'Guide',
     title: heading,
     context: level === 1 ? '' : title,
-    names: '',
+    names: level === 1 && path === 'docs' ? 'quickstart tutorial begin' : '',
     text,
-    href: level === 1 ? `docs/guides/${name}` : `docs/guides/${name}#${id}`,
-    weight: level === 1 ? 1.1 : 1,
+    href: level === 1 ? path : `${path}#${id}`,
+    weight: level === 1 ? 1.4 : 1.25,
   }));
 }
 
@@ -67,11 +68,11 @@ function operationEntries(document: OpenApiDocument, place: Place): SearchEntry[
       kind: method.toUpperCase(),
       title: operation.summary,
       context: path,
-      names: operation.operationId,
+      names: `${operation.operationId} ${alsoCalled[operation.operationId] ?? ''}`,
       text: textOf(document, operation),
       excerpt: operation.description,
       href: place(operation.operationId),
-      weight: 1.2,
+      weight: method === 'delete' ? 0.7 : 1.1,
     })),
   );
 }

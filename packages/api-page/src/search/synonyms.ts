@@ -7,9 +7,11 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
   conversation: ['session'],
   cost: ['price', 'usage', 'budget'],
   crash: ['loss', 'lost', 'survive', 'killed'],
+  delete: ['remove', 'offboard', 'end'],
   docker: ['container', 'image', 'compose'],
   error: ['refusal', 'failed'],
-  idempotency: ['retry', 'safe'],
+  human: ['person', 'approval', 'question'],
+  idempotency: ['safe', 'key'],
   install: ['project', 'build', 'package'],
   java: ['language', 'client'],
   k8s: ['kubernetes'],
@@ -20,9 +22,15 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
   postgresql: ['postgres', 'database'],
   price: ['cost', 'usage'],
   python: ['client'],
-  reconnect: ['last', 'connection'],
   signature: ['signed', 'verify'],
   sse: ['stream', 'event'],
   sso: ['oidc', 'identity', 'provider'],
+  timeout: ['limit', 'wait', 'deadline'],
   typescript: ['sdk', 'javascript'],
+};
+
+/** The same for operations: words of their callers, by id. */
+export const alsoCalled: Readonly<Record<string, string>> = {
+  answer_interaction: 'approve allow deny decide',
+  follow_run_events: 'reconnect sse',
 };

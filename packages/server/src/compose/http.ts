@@ -19,7 +19,7 @@ import { callerAddressBehind } from '../http/caller-address.ts';
 import { createCors } from '../http/answers/cors.ts';
 import { type Cursors, createCursors } from '../http/cursors.ts';
 import { createDenials } from '../http/denials.ts';
-import { mountDocsRedirect } from '../http/docs-redirect.ts';
+import { type ServedDocs, createServedDocs, mountDocs } from '../http/docs.ts';
 import type { StreamCaps } from '../http/streams/admitted-streams.ts';
 import { EventStreams } from '../http/streams/event-streams.ts';
 import { createRunFollowers } from '../http/streams/run-frames.ts';
@@ -102,6 +102,7 @@ export function openHttp(
     recheck: (caller) => gate.recheck(caller),
   });
   const cursors = createCursors(deriveKey(masterKey, 'cursors'));
+  const docs = createServedDocs({ version: manifest.version, baseUrl: config.baseUrl });
   const isApi = config.cluster.roles.has('api');
   const callerAddress = callerAddressBehind(config.trustedProxies);
   const passwordWork = openPasswordWork(clock);
@@ -110,7 +111,7 @@ export function openHttp(
       ({ id }: Operation) => id !== 'sign_up' || config.peopleIssuer === undefined
     : ({ id }: Operation) => healthOperations.has(id);
   const app = createApp({
-    handlers: handlersOf(services, parts, { cursors, streams, passwordWork }),
+    handlers: handlersOf(services, parts, { docs, cursors, streams, passwordWork }),
     serves,
     gate,
     callerAddress,
@@ -124,7 +125,7 @@ export function openHttp(
     metrics,
     traces,
   });
-  if (isApi) mountDocsRedirect(app);
+  if (isApi) mountDocs(app, docs);
   if (isApi) openConsole(app, services, { config, folder: parts.consoleFolder });
   if (isApi) {
     mountSignIn(app, services, { config, authority, masterKey, callerAddress, passwordWork });
@@ -151,6 +152,7 @@ function openRateLimits(services: HttpServices, config: Config): RateLimits {
 }
 
 interface RouteParts {
+  readonly docs: ServedDocs;
   readonly cursors: Cursors;
   readonly streams: EventStreams;
   readonly passwordWork: PasswordWork;
@@ -160,7 +162,7 @@ interface RouteParts {
 function handlersOf(
   services: HttpServices,
   { config, authority, isReady, draining }: HttpParts,
-  { cursors, streams, passwordWork }: RouteParts,
+  { docs, cursors, streams, passwordWork }: RouteParts,
 ): Handlers {
   const { secrets, keys, tokens } = authority;
   const { store, clock, log } = services;
@@ -177,7 +179,7 @@ function handlersOf(
   const handlers: Handlers = {
     ...systemRoutes({
       version: manifest.version,
-      baseUrl,
+      docs,
       isReady,
       draining,
       startedAt: clock.now(),

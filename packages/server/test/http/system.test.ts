@@ -87,6 +87,30 @@ describe('the description of the API', () => {
     expect((await server.call('GET', `/${href.split('#')[0]}`)).status).toBe(200);
   });
 
+  test.each([
+    ['/docs.md', 'text/markdown', '# From zero to a run in your own code'],
+    ['/docs/guides/concepts.md', 'text/markdown', '# Concepts'],
+    ['/docs/reference/runs.md', 'text/markdown', '`POST /v1/sessions/{session_id}/runs`'],
+    ['/llms.txt', 'text/plain', '(docs/guides/concepts.md)'],
+    ['/llms-full.txt', 'text/plain', '# Concepts'],
+  ])('%s is %s for coding agents', async (path, type, words) => {
+    const answer = await sendRaw(server, { method: 'GET', path });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(answer.text).toContain(words);
+    const head = await sendRaw(server, { method: 'HEAD', path });
+    expect([head.status, head.text]).toEqual([200, '']);
+  });
+
+  test.each(['/docs/guides/nothing.md', '/docs/reference/..%2f.md', '/docs/guides/.md'])(
+    '%s is not found',
+    async (path) => {
+      const answer = await sendRaw(server, { method: 'GET', path });
+      expect([answer.status, JSON.parse(answer.text)]).toMatchObject([404, { error: 'not_found' }]);
+    },
+  );
+
   test('people who type a slash after the address get to the page', async () => {
     const answer = await sendRaw(server, { method: 'GET', path: '/docs/' });
     expect([answer.status, answer.headers.get('location')]).toEqual([308, '../docs']);

@@ -1,13 +1,8 @@
-import type { Docs } from '@convoke/api-page';
-import {
-  type OpenApiDocument,
-  type SystemRecord,
-  limits,
-  openApiDocument,
-} from '@convoke/contract';
+import { type SystemRecord, limits } from '@convoke/contract';
 import { refuse } from '../../app/refusal.ts';
 import type { Settings } from '../../ports/settings.ts';
-import type { Handlers, RawReply } from '../handler.ts';
+import type { ServedDocs } from '../docs.ts';
+import type { Handlers } from '../handler.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 
 type SystemOperations =
@@ -22,7 +17,7 @@ type SystemOperations =
 
 export interface SystemParts {
   readonly version: string;
-  readonly baseUrl: string;
+  readonly docs: ServedDocs;
   /** False while the server starts or drains, or its storage cannot be read or written. */
   readonly isReady: () => Promise<boolean>;
   /** Executing legs of a draining server, and their tool calls in flight; undefined while it does not drain. */
@@ -35,8 +30,7 @@ export interface SystemParts {
 }
 
 export function systemRoutes(parts: SystemParts): Handlers<SystemOperations> {
-  const { version, baseUrl, isReady, draining } = parts;
-  const docs = servedDocs(() => openApiDocument({ version, baseUrl }));
+  const { docs, isReady, draining } = parts;
   return {
     get_health: () => ({ status: 200, body: { status: 'ok' } }),
 
@@ -60,56 +54,6 @@ export function systemRoutes(parts: SystemParts): Handlers<SystemOperations> {
   };
 }
 
-const json = { 'content-type': 'application/json; charset=utf-8' };
-
-/** The OpenAPI document and the pages of `/docs`, each rendered when it is first asked for. */
-function servedDocs(document: () => OpenApiDocument) {
-  let opened: Promise<{ readonly docs: Docs; readonly policy: string }> | undefined;
-  const open = async () => {
-    const { allGuides, createDocs, pagePolicy } = await loadPages();
-    return { docs: createDocs(document(), allGuides()), policy: pagePolicy };
-  };
-  const rendered = new Map<string, Buffer>();
-  const once = (path: string, render: () => string): Buffer => {
-    const page = rendered.get(path) ?? Buffer.from(render());
-    rendered.set(path, page);
-    return page;
-  };
-  return {
-    async page(path: string): Promise<RawReply> {
-      opened ??= open();
-      const { docs, policy } = await opened;
-      // Only known paths are kept.
-      if (!docs.paths.includes(path)) return refuse('not_found');
-      return fileReply(
-        once(path, () => docs.render(path) ?? ''),
-        {
-          'content-type': 'text/html; charset=utf-8',
-          'content-security-policy': policy,
-        },
-      );
-    },
-
-    async searchIndex(): Promise<RawReply> {
-      opened ??= open();
-      const { docs } = await opened;
-      return fileReply(once('docs/search', docs.searchIndex), json);
-    },
-
-    openApi(): RawReply {
-      return fileReply(
-        once('openapi.json', () => JSON.stringify(document())),
-        json,
-      );
-    },
-  };
-}
-
-/** Loads the pages when the first of them is asked for: most servers are never asked. */
-function loadPages() {
-  return import('@convoke/api-page');
-}
-
 function systemView(
   { version, startedAt, settings, apiRatePerMinute }: SystemParts,
   frameworks: SystemRecord['frameworks'],
@@ -126,17 +70,6 @@ function systemView(
       clients_per_organization: limits.clientsPerOrganization,
       tenants_per_organization: settings.tenantsPerOrganizationMax,
       calls_per_minute: apiRatePerMinute,
-    },
-  };
-}
-
-/** Sends the same bytes to every reader: anyone may ask, and a copy for each would be held until it is read. */
-function fileReply(content: Buffer, headers: Readonly<Record<string, string>>): RawReply {
-  return {
-    async write(response, base) {
-      const length = { 'content-length': String(content.length) };
-      response.writeHead(200, { ...base, ...headers, ...length });
-      response.end(content);
     },
   };
 }
