@@ -2,10 +2,21 @@
 // refuses to strip types below node_modules, so what others install is JavaScript with declarations. The two have a
 // manifest each, because one manifest with a condition for the sources would reach other people's bundlers.
 import { execFileSync } from 'node:child_process';
-import { copyFile, cp, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  cp,
+  mkdir,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { guideFiles } from '../packages/api-page/src/guides/guides.ts';
+import { packagedGuides } from '../packages/api-page/src/guides/packaged.ts';
 import { buildConsole } from '../packages/console/scripts/build-console.ts';
 import { bundlePackage, inlined } from './bundle-package.ts';
 import { publishedPackages } from './published-packages.mjs';
@@ -78,9 +89,16 @@ async function buildPackage(name: (typeof order)[number], folder: string): Promi
       await cp(join(root, file), join(built, 'dist/pages', file), { recursive: true });
     }
   }
+  if (name === 'agent') await writeGuides(built);
   if (isProgram) {
     await cp(join(home, 'bin'), join(built, 'bin'), { recursive: true });
   }
+}
+
+/** What a coding agent reads in the project that installs the package. */
+export async function writeGuides(folder: string): Promise<void> {
+  await mkdir(join(folder, 'docs'), { recursive: true });
+  for (const [file, text] of packagedGuides()) await writeFile(join(folder, 'docs', file), text);
 }
 
 /** Python reads the kit as it is. */

@@ -32,7 +32,7 @@ afterAll(() => removeFolder(folder));
 
 test.each(names)('%s holds no sources, no tests and no settings of the repository', (name) => {
   const allowed =
-    /^(package\.json|LICENSE|THIRD-PARTY-LICENSES\.md|README\.md|bin\/convoke(-conformance)?\.mjs|.*\.(c?js|d\.ts|sql)|dist\/pages\/.*\.md|dist\/console\/.*|dist\/python\/(launch\.sh|convoke_agent\/(\w+\.py|py\.typed)))$/;
+    /^(package\.json|LICENSE|THIRD-PARTY-LICENSES\.md|README\.md|bin\/convoke(-conformance)?\.mjs|.*\.(c?js|d\.ts|sql)|dist\/pages\/.*\.md|docs\/[a-z0-9-]+\.md|dist\/console\/.*|dist\/python\/(launch\.sh|convoke_agent\/(\w+\.py|py\.typed)))$/;
   const files = packed.get(name) ?? [];
   expect(files.filter((path) => !allowed.test(path) || /(^|\/)test\//.test(path))).toEqual([]);
   expect(files).toContain('package.json');
@@ -53,6 +53,21 @@ test('examples of the readmes work: the code of the contract runs, and the comma
   expect(known.length).toBeGreaterThan(2);
   for (const [name, isKnown] of known) expect([name, isKnown]).toEqual([name, true]);
 });
+
+test.each(['sdk', 'agent'] as const)(
+  '%s has the guides, for coding agents that look in node_modules',
+  async (name) => {
+    const files = (packed.get(name) ?? []).filter((path) => path.startsWith('docs/'));
+    expect(files).toContain('docs/start.md');
+    expect(files).toContain('docs/agents-as-code.md');
+    for (const file of files) {
+      const text = await readFile(join(project, 'node_modules/@convoke', name, file), 'utf8');
+      const links = Array.from(text.matchAll(/\]\(([^)#\s]+)/g), ([, target = '']) => target);
+      const own = links.filter((target) => !/^https?:/.test(target));
+      expect(own.filter((target) => !files.includes(`docs/${target}`))).toEqual([]);
+    }
+  },
+);
 
 test('the server brings its migrations, the built console and the Python kit along', () => {
   expect(packed.get('server')).toContain('dist/store/migrations/sqlite/0001-schema.sql');

@@ -61,9 +61,10 @@ function jobsOf(name: string) {
   return workflow.parse(parse(textOf(`.github/workflows/${name}`))).jobs;
 }
 
-test('there is one for every change, one for every night and one for a release', () => {
+test('there is one for every change, one for the docs, one for every night and one for a release', () => {
   expect(paths.map((path) => path.split('/').at(-1))).toEqual([
     'ci.yml',
+    'docs.yml',
     'nightly.yml',
     'release.yml',
   ]);
@@ -132,6 +133,17 @@ describe('a release', () => {
     );
     expect(written).toEqual(['npm: id-token', 'image: packages', 'notes: contents']);
   });
+});
+
+test('the docs that are published are those that the build writes', () => {
+  const { pages } = jobsOf('docs.yml');
+  const build = pages?.steps.findIndex(({ run }) => run === 'npm run build:docs') ?? -1;
+  const upload = pages?.steps[build + 1];
+  expect(upload).toMatchObject({
+    uses: expect.stringMatching(/^actions\/upload-pages-artifact@/),
+    with: { path: '.cache/docs' },
+  });
+  expect(pages?.permissions).toEqual({ contents: 'read', pages: 'write', 'id-token': 'write' });
 });
 
 test('ci runs what a clean checkout runs, and nothing else of ours', () => {
