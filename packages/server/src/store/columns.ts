@@ -1,3 +1,4 @@
+import { fromJsonText, toJsonText } from './json-text.ts';
 import { generated } from './row-maker.ts';
 import type { SqlValue, Statement } from './sql-database.ts';
 import { columnNames, sql } from './sql.ts';
@@ -19,7 +20,7 @@ export interface Field<in Noun, Value> {
   readonly columns: (field: string) => readonly Column<Noun>[];
   /** Source of the field's value, where `row` is the row and `read` this function. */
   readonly source: string;
-  readonly read?: (row: never) => Value;
+  readonly read?: (stored: never) => Value;
 }
 
 /** A column of text, ids among them: those that are stored are well-formed. */
@@ -46,6 +47,20 @@ export function flag(name: string, written: Written = 'always'): Field<unknown, 
   return {
     columns: (field) => [{ name, kind: 'bigint', written, source: `noun.${field} ? 1 : 0` }],
     source: `row.${name} === 1`,
+  };
+}
+
+/** A column of JSON text. */
+export function jsonText<Value>(
+  name: string,
+  written: Written = 'always',
+): Field<unknown, Value | null> {
+  return {
+    columns: (field) => [
+      { name, kind: 'text', written, source: `write(noun.${field})`, write: toJsonText },
+    ],
+    source: `read(row.${name})`,
+    read: fromJsonText<Value>,
   };
 }
 
@@ -80,17 +95,21 @@ export interface NounRow {
   readonly id: string;
 }
 
-export interface NounTable<Noun> {
+export interface NounTable<Noun, Row = NounRow> {
   /** A fast reader of rows with all columns. */
-  readonly read: (row: NounRow) => Noun;
+  readonly read: (row: Row) => Noun;
+  /** The names of all columns that `read` reads. */
+  readonly columns: Statement;
   readonly insert: (noun: Noun) => Statement;
+  /** As `insert`, for one or more of them. */
+  readonly insertAll: (nouns: readonly Noun[]) => Statement;
   /** As `insert`, for statements that add a `where`: a select takes its values. */
   readonly insertSelected: (noun: Noun) => Statement;
   /** The assignments of an update: `update … set ${assignments(noun)} where …`. */
   readonly assignments: (noun: Noun) => Statement;
 }
 
-interface TableParts<Noun> {
+export interface TableParts<Noun> {
   readonly fields: { readonly [Name in keyof Noun & string]-?: Field<Noun, Noun[Name]> };
   readonly extra?: readonly Column<Noun>[];
 }
@@ -100,25 +119,31 @@ interface TableParts<Noun> {
  * are rendered once. The functions that make values are generated as literals (`row-maker.ts`), so a table costs no more
  * than statements written by hand.
  */
-export function nounTable<Noun>(
+export function nounTable<Noun, Row = NounRow>(
   table: string,
   { fields, extra = [] }: TableParts<Noun>,
-): NounTable<Noun> {
+): NounTable<Noun, Row> {
   const named = Object.entries<Field<Noun, unknown>>(fields);
-  const columns = [...named.flatMap(([name, field]) => field.columns(name)), ...extra];
+  const read = named.flatMap(([name, field]) => field.columns(name));
+  const columns = [...read, ...extra];
   const inserted = columns.filter(({ written }) => written !== 'changed');
   const updated = columns.filter(({ written }) => written !== 'fixed');
   const into = sql`insert into ${columnNames([table])} (${namesOf(inserted)})`;
-  const values = inserted.map(() => sql`${''}`);
-  const insert = sql`${into} values (${sql.join(values)})`.strings;
+  const row = sql`(${sql.join(inserted.map(() => sql`${''}`))})`;
+  const insert = sql`${into} values ${row}`.strings;
   const selected = sql`${into} select ${sql.join(inserted.map(typed))}`.strings;
   const set = sql.join(updated.map(({ name }) => sql`${columnNames([name])} = ${''}`)).strings;
   const insertedOf = valuesMaker(inserted);
   const updatedOf = valuesMaker(updated);
   const entries = named.map(([name, { source, read }]) => ({ name, source, call: read }));
   return {
-    read: generated<NounRow, Noun>({ of: 'row', as: 'object', entries, callName: 'read' }),
+    read: generated<Row, Noun>({ of: 'row', as: 'object', entries, callName: 'read' }),
+    columns: namesOf(read),
     insert: (noun) => ({ strings: insert, values: insertedOf(noun) }),
+    insertAll: (nouns) => {
+      const rows = nouns.map((noun) => ({ strings: row.strings, values: insertedOf(noun) }));
+      return sql`${into} values ${sql.join(rows)}`;
+    },
     insertSelected: (noun) => ({ strings: selected, values: insertedOf(noun) }),
     assignments: (noun) => ({ strings: set, values: updatedOf(noun) }),
   };

@@ -1,12 +1,36 @@
-import { organizationId } from '@convoke/contract';
 import { type Budget, type BudgetState, periodStart } from '../../domain/usage/budget.ts';
 import type { BudgetRepository, NewRunGuard } from '../../ports/repositories/budgets.ts';
+import { type NounRow, made, nounTable, number, text } from '../columns.ts';
 import { pageOf } from '../page.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
+import { ceilingIn } from './run-columns.ts';
 
 /** Budgets of an organization are few (`limits.budgetsPerOrganization`). */
 const statesMax = 1000;
+
+/** The columns of a budget: a new field of a budget is one line here. */
+const budgetTable = nounTable<Budget>('budgets', {
+  // biome-ignore format: a table
+  fields: {
+    id: text('id', 'fixed'),
+    organizationId: text('organization_id', 'fixed'),
+    scope: made({
+      scope_kind: { kind: 'text', write: ({ scope }) => scope.kind, written: 'fixed' },
+      scope_id: { kind: 'text', write: ({ scope }) => scope.id, written: 'fixed' },
+    }, (row: { scope_kind: Budget['scope']['kind']; scope_id: string }) => (
+      { kind: row.scope_kind, id: row.scope_id })),
+    period: text('period', 'fixed'),
+    ceiling: made({
+      max_tokens: { kind: 'bigint', write: ({ ceiling }) => ceiling.maxTokens },
+      max_cost_micros: { kind: 'bigint', write: ({ ceiling }) => ceiling.maxCostMicros },
+    }, ceilingIn),
+    version: number('version'),
+    createdBy: text('created_by', 'fixed'),
+    createdAt: number('created_at', 'fixed'),
+    updatedAt: number('updated_at'),
+  },
+});
 
 export function budgetRepository(db: Transaction): BudgetRepository {
   return { ...records(db), ...spending(db) };
@@ -38,44 +62,37 @@ function records(db: Transaction): Records {
   };
   return {
     async insert(budget) {
-      await db.run(sql`
-        insert into budgets (id, organization_id, scope_kind, scope_id, period, max_tokens,
-          max_cost_micros, version, created_by, created_at, updated_at)
-        values (${budget.id}, ${budget.organizationId}, ${budget.scope.kind}, ${budget.scope.id},
-          ${budget.period}, ${budget.ceiling.maxTokens}, ${budget.ceiling.maxCostMicros},
-          ${budget.version}, ${budget.createdBy}, ${budget.createdAt}, ${budget.updatedAt})`);
+      await db.run(budgetTable.insert(budget));
     },
     async find(organization, id) {
-      const row = await db.get<BudgetRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select * from budgets where id = ${id} and organization_id = ${organization}`);
-      return row && toBudget(row);
+      return row && budgetTable.read(row);
     },
     async lockOf({ organizationId: organization, scope, period }) {
-      const row = await db.get<BudgetRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select * from budgets
         where organization_id = ${organization} and scope_kind = ${scope.kind}
           and scope_id = ${scope.id} and period = ${period} ${sql.forUpdate}`);
-      return row && toBudget(row);
+      return row && budgetTable.read(row);
     },
     async lock(organization, id) {
-      const row = await db.get<BudgetRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select * from budgets where id = ${id} and organization_id = ${organization}
         ${sql.forUpdate}`);
-      return row && toBudget(row);
+      return row && budgetTable.read(row);
     },
     async save(next, seen) {
       const changed = await db.run(sql`
-        update budgets set max_tokens = ${next.ceiling.maxTokens},
-          max_cost_micros = ${next.ceiling.maxCostMicros}, version = ${next.version},
-          updated_at = ${next.updatedAt}
+        update budgets set ${budgetTable.assignments(next)}
         where id = ${seen.id} and version = ${seen.version}`);
       return changed === 1;
     },
     remove: (id) => removeWhere(sql`id = ${id}`),
     async list(organization, page) {
-      const rows = await db.all<BudgetRow>(sql`
+      const rows = await db.all<NounRow>(sql`
         select * from budgets where organization_id = ${organization} ${pageOf(page, 'id')}`);
-      return rows.map(toBudget);
+      return rows.map(budgetTable.read);
     },
     async count(organization) {
       const row = await db.get<{ n: number }>(
@@ -199,21 +216,7 @@ export function exhaustedBudget({ run, now, isUnpriced }: NewRunGuard): Statemen
       or (budgets.max_cost_micros is not null and cast(${isUnpriced ? 1 : 0} as bigint) = 1))`;
 }
 
-interface BudgetRow {
-  id: string;
-  organization_id: string;
-  scope_kind: Budget['scope']['kind'];
-  scope_id: string;
-  period: Budget['period'];
-  max_tokens: number | null;
-  max_cost_micros: number | null;
-  version: number;
-  created_by: string;
-  created_at: number;
-  updated_at: number;
-}
-
-interface StateRow extends BudgetRow {
+interface StateRow extends NounRow {
   spent_tokens: number;
   spent_cost: number;
 }
@@ -232,21 +235,7 @@ function hasBudget(row: RunBudgetRow): row is RunBudgetRow & StateRow {
 
 function toState(row: StateRow): BudgetState {
   return {
-    budget: toBudget(row),
+    budget: budgetTable.read(row),
     spent: { tokens: row.spent_tokens, costMicros: row.spent_cost },
-  };
-}
-
-function toBudget(row: BudgetRow): Budget {
-  return {
-    id: row.id,
-    organizationId: organizationId(row.organization_id),
-    scope: { kind: row.scope_kind, id: row.scope_id },
-    period: row.period,
-    ceiling: { maxTokens: row.max_tokens, maxCostMicros: row.max_cost_micros },
-    version: row.version,
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
   };
 }

@@ -3,7 +3,6 @@ import {
   type ClientStatus,
   type Profile,
   type Scope,
-  type TenantId,
   type TenantStatus,
   clientId,
   isScope,
@@ -14,44 +13,63 @@ import type { Reach } from '../../domain/access.ts';
 import type { Client } from '../../domain/client.ts';
 import type { ClientRepository } from '../../ports/repositories/clients.ts';
 import { BoundedMap } from '../../runtime/bounded-map.ts';
+import { type NounRow, made, nounTable, number, text } from '../columns.ts';
 import { pageOf } from '../page.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 
+/** The columns of a client: a new field of a client is one line here. */
+const clientTable = nounTable<Client>('clients', {
+  // biome-ignore format: a table
+  fields: {
+    id: text('id', 'fixed'),
+    organizationId: text('organization_id', 'fixed'),
+    oauthClientId: text('client_id', 'fixed'),
+    name: text('name'),
+    description: text('description'),
+    profile: text('profile'),
+    scopes: made({ scopes: { kind: 'text', write: ({ scopes }) => scopes.join(' ') } }, scopesIn),
+    tenantIds: made({ tenant_ids: { kind: 'text', write: (client) => client.tenantIds?.join(' ') ?? null, written: 'fixed' } },
+      tenantIdsIn),
+    status: text('status'),
+    version: number('version'),
+    createdBy: text('created_by', 'fixed'),
+    createdAt: number('created_at', 'fixed'),
+    updatedAt: number('updated_at'),
+    deletedAt: number('deleted_at'),
+    notBefore: number('not_before'),
+  },
+});
+const { columns } = clientTable;
+
 export function clientRepository(db: Transaction): ClientRepository {
   return {
     async insert(client) {
-      await db.run(sql`
-        insert into clients (id, organization_id, client_id, name, description, profile, scopes,
-          tenant_ids, status, version, created_by, created_at, updated_at, deleted_at, not_before)
-        values (${client.id}, ${client.organizationId}, ${client.oauthClientId}, ${client.name},
-          ${client.description}, ${client.profile}, ${client.scopes.join(' ')},
-          ${client.tenantIds?.join(' ') ?? null}, ${client.status}, ${client.version}, ${client.createdBy}, ${client.createdAt}, ${client.updatedAt},
-          ${client.deletedAt}, ${client.notBefore})`);
+      await db.run(clientTable.insert(client));
     },
     async find(organization, id) {
-      const row = await db.get<ClientRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select ${columns} from clients
         where id = ${id} and organization_id = ${organization} and deleted_at is null`);
-      return row && toClient(row);
+      return row && clientTable.read(row);
     },
     async findEver(organization, id) {
-      const row = await db.get<ClientRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select ${columns} from clients where id = ${id} and organization_id = ${organization}`);
-      return row && toClient(row);
+      return row && clientTable.read(row);
     },
     async lock(organization, id) {
-      const row = await db.get<ClientRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select ${columns} from clients
         where id = ${id} and organization_id = ${organization} and deleted_at is null
         ${sql.forUpdate}`);
-      return row && toClient(row);
+      return row && clientTable.read(row);
     },
     async findByOAuthId(oauthClientId) {
-      const row = await db.get<ClientRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select ${columns} from clients
         where client_id = ${oauthClientId} and deleted_at is null`);
-      return row && toClient(row);
+      return row && clientTable.read(row);
     },
     async reach(oauthClientId, tenant) {
       // Runs on every application request: few columns, and no nested statements, so that the prepared statement is
@@ -85,19 +103,16 @@ export function clientRepository(db: Transaction): ClientRepository {
     },
     async save(next, seen) {
       const changed = await db.run(sql`
-        update clients set name = ${next.name}, description = ${next.description},
-          profile = ${next.profile}, scopes = ${next.scopes.join(' ')}, status = ${next.status},
-          version = ${next.version}, updated_at = ${next.updatedAt}, deleted_at = ${next.deletedAt},
-          not_before = ${next.notBefore}
+        update clients set ${clientTable.assignments(next)}
         where id = ${seen.id} and organization_id = ${seen.organizationId}
           and version = ${seen.version} and deleted_at is null`);
       return changed === 1;
     },
     async list(organization, page) {
-      const rows = await db.all<ClientRow>(sql`
+      const rows = await db.all<NounRow>(sql`
         select ${columns} from clients
         where organization_id = ${organization} and deleted_at is null ${pageOf(page, 'id')}`);
-      return rows.map(toClient);
+      return rows.map(clientTable.read);
     },
     async names(ids) {
       if (ids.length === 0) return new Map();
@@ -122,31 +137,17 @@ export function clientRepository(db: Transaction): ClientRepository {
   };
 }
 
-const columns = sql`id, organization_id, client_id, name, description, profile, scopes, tenant_ids,
-  status, version, created_by, created_at, updated_at, deleted_at, not_before`;
-
-interface ClientRow {
-  id: string;
-  organization_id: string;
-  client_id: string;
-  name: string;
-  description: string | null;
-  profile: Profile;
-  scopes: string;
-  tenant_ids: string | null;
-  status: ClientStatus;
-  version: number;
-  created_by: string;
-  created_at: number;
-  updated_at: number;
-  deleted_at: number | null;
-  not_before: number;
+interface ReachColumns {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly profile: Profile;
+  readonly scopes: string;
+  readonly tenant_ids: string | null;
+  readonly status: ClientStatus;
+  readonly not_before: number;
 }
 
-type ReachRow = Pick<
-  ClientRow,
-  'id' | 'organization_id' | 'profile' | 'scopes' | 'tenant_ids' | 'status' | 'not_before'
-> &
+type ReachRow = ReachColumns &
   (
     | { tenant_id: null }
     | { tenant_id: string; tenant_status: TenantStatus; attachment_state: AttachmentState }
@@ -158,8 +159,8 @@ function toReach(row: ReachRow, oauthClientId: string): Reach {
     organizationId: organizationId(row.organization_id),
     oauthClientId,
     profile: row.profile,
-    scopes: toScopes(row.scopes),
-    tenantIds: toTenantIds(row.tenant_ids),
+    scopes: scopesIn(row),
+    tenantIds: tenantIdsIn(row),
     status: row.status,
     notBefore: row.not_before,
   };
@@ -168,32 +169,12 @@ function toReach(row: ReachRow, oauthClientId: string): Reach {
   return { client, tenant: { id: tenantId(id), status, attachmentState } };
 }
 
-function toClient(row: ClientRow): Client {
-  return {
-    id: clientId(row.id),
-    organizationId: organizationId(row.organization_id),
-    oauthClientId: row.client_id,
-    name: row.name,
-    description: row.description,
-    profile: row.profile,
-    scopes: toScopes(row.scopes),
-    tenantIds: toTenantIds(row.tenant_ids),
-    status: row.status,
-    version: row.version,
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    deletedAt: row.deleted_at,
-    notBefore: row.not_before,
-  };
-}
-
-function toTenantIds(text: string | null): readonly TenantId[] | null {
-  return text === null ? null : text.split(' ').map(tenantId);
+function tenantIdsIn({ tenant_ids: ids }: Pick<ReachColumns, 'tenant_ids'>) {
+  return ids === null ? null : ids.split(' ').map(tenantId);
 }
 
 /** A scope that the catalog no longer knows grants nothing. Read on every request, so each text is read once. */
-function toScopes(text: string): readonly Scope[] {
+function scopesIn({ scopes: text }: Pick<ReachColumns, 'scopes'>): readonly Scope[] {
   const known = scopesByText.get(text);
   if (known !== undefined) return known;
   const scopes = text.split(' ').filter(isScope);

@@ -1,35 +1,47 @@
-import { clientId, credentialId } from '@convoke/contract';
 import type { Credential } from '../../domain/credential.ts';
 import type { CredentialRepository } from '../../ports/repositories/credentials.ts';
+import { type NounRow, nounTable, number, text } from '../columns.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
+
+/** The columns of a credential: a new field of a credential is one line here. */
+const credentialTable = nounTable<Credential>('credentials', {
+  // biome-ignore format: a table
+  fields: {
+    id: text('id'),
+    clientId: text('client_record_id'),
+    label: text('label'),
+    secretHmac: text('secret_hmac'),
+    secretHint: text('secret_hint'),
+    createdAt: number('created_at'),
+    expiresAt: number('expires_at'),
+    revokedAt: number('revoked_at'),
+    lastUsedAt: number('last_used_at'),
+  },
+});
+const { columns } = credentialTable;
 
 export function credentialRepository(db: Transaction): CredentialRepository {
   return {
     async insert(credential) {
-      await db.run(sql`
-        insert into credentials (id, client_record_id, label, secret_hmac, secret_hint, created_at,
-          expires_at, revoked_at, last_used_at)
-        values (${credential.id}, ${credential.clientId}, ${credential.label},
-          ${credential.secretHmac}, ${credential.secretHint}, ${credential.createdAt},
-          ${credential.expiresAt}, ${credential.revokedAt}, ${credential.lastUsedAt})`);
+      await db.run(credentialTable.insert(credential));
     },
     async find(client, id) {
-      const row = await db.get<CredentialRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select ${columns} from credentials where id = ${id} and client_record_id = ${client}`);
-      return row && toCredential(row);
+      return row && credentialTable.read(row);
     },
     async first(client) {
-      const row = await db.get<CredentialRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select ${columns} from credentials where client_record_id = ${client}
         order by id limit 1`);
-      return row && toCredential(row);
+      return row && credentialTable.read(row);
     },
     async list(client) {
-      const rows = await db.all<CredentialRow>(sql`
+      const rows = await db.all<NounRow>(sql`
         select ${columns} from credentials where client_record_id = ${client}
         order by case when revoked_at is null then 0 else 1 end, id desc limit ${listedMax}`);
-      return rows.map(toCredential);
+      return rows.map(credentialTable.read);
     },
     async revoke(id, now) {
       const changed = await db.run(
@@ -43,11 +55,11 @@ export function credentialRepository(db: Transaction): CredentialRepository {
         where client_record_id = ${client} and revoked_at is null`);
     },
     async live(client, now) {
-      const rows = await db.all<CredentialRow>(sql`
+      const rows = await db.all<NounRow>(sql`
         select ${columns} from credentials
         where client_record_id = ${client} and revoked_at is null and expires_at > ${now}
         order by id desc limit ${listedMax}`);
-      return rows.map(toCredential);
+      return rows.map(credentialTable.read);
     },
     async markUsed(id, now) {
       await db.run(sql`
@@ -59,32 +71,3 @@ export function credentialRepository(db: Transaction): CredentialRepository {
 
 /** At most two are valid; the others are revoked or expired. */
 const listedMax = 100;
-
-const columns = sql`id, client_record_id, label, secret_hmac, secret_hint, created_at, expires_at,
-  revoked_at, last_used_at`;
-
-interface CredentialRow {
-  id: string;
-  client_record_id: string;
-  label: string;
-  secret_hmac: string;
-  secret_hint: string;
-  created_at: number;
-  expires_at: number;
-  revoked_at: number | null;
-  last_used_at: number | null;
-}
-
-function toCredential(row: CredentialRow): Credential {
-  return {
-    id: credentialId(row.id),
-    clientId: clientId(row.client_record_id),
-    label: row.label,
-    secretHmac: row.secret_hmac,
-    secretHint: row.secret_hint,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    lastUsedAt: row.last_used_at,
-  };
-}

@@ -1,9 +1,32 @@
-import { type DeliveryStatus, deliveryId, tenantId, webhookId } from '@convoke/contract';
 import type { Delivery } from '../../domain/webhook/webhook-delivery.ts';
 import type { DeliveryRepository } from '../../ports/repositories/webhooks.ts';
+import { type NounRow, nounTable, number, text } from '../columns.ts';
 import { pageOf } from '../page.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
+
+/** The columns of a delivery: a new field of a delivery is one line here. */
+const deliveryTable = nounTable<Delivery>('webhook_deliveries', {
+  // biome-ignore format: a table
+  fields: {
+    id: text('id', 'fixed'),
+    webhookId: text('webhook_id', 'fixed'),
+    tenantId: text('tenant_id', 'fixed'),
+    noticeSeq: number('notice_seq', 'fixed'),
+    type: text('type', 'fixed'),
+    testBody: text('test_body', 'fixed'),
+    status: text('status'),
+    tries: number('tries'),
+    nextTryAt: number('next_try_at'),
+    leaseOwner: text('lease_owner', 'changed'),
+    leaseExpiresAt: number('lease_expires_at', 'changed'),
+    responseStatus: number('response_status', 'changed'),
+    responseExcerpt: text('response_excerpt', 'changed'),
+    error: text('error', 'changed'),
+    createdAt: number('created_at', 'fixed'),
+    endedAt: number('ended_at', 'changed'),
+  },
+});
 
 /** Rows in one statement: PostgreSQL takes 65,535 values in one. */
 const rowsPerStatement = 500;
@@ -25,43 +48,30 @@ function rows(db: Transaction): Omit<DeliveryRepository, SendingStatements> {
   return {
     async insert(deliveries) {
       for (let at = 0; at < deliveries.length; at += rowsPerStatement) {
-        const values = deliveries.slice(at, at + rowsPerStatement).map(
-          (delivery) => sql`(${delivery.id}, ${delivery.webhookId}, ${delivery.tenantId},
-            ${delivery.noticeSeq}, ${delivery.type}, ${delivery.testBody}, ${delivery.status},
-            ${delivery.tries}, ${delivery.nextTryAt}, ${delivery.createdAt})`,
-        );
-        await db.run(sql`
-          insert into webhook_deliveries (id, webhook_id, tenant_id, notice_seq, type, test_body,
-            status, tries, next_try_at, created_at)
-          values ${sql.join(values)} on conflict do nothing`);
+        const some = deliveries.slice(at, at + rowsPerStatement);
+        await db.run(sql`${deliveryTable.insertAll(some)} on conflict do nothing`);
       }
     },
 
     async find(scope, webhook, id) {
-      const row = await db.get<DeliveryRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select * from webhook_deliveries
         where id = ${id} and webhook_id = ${webhook} and tenant_id = ${scope.tenantId}`);
-      return row && deliveryOf(row);
+      return row && deliveryTable.read(row);
     },
 
     async list(scope, { webhookId: webhook, status }, page) {
       const isWanted = status === undefined ? sql`` : sql`and status = ${status}`;
-      const found = await db.all<DeliveryRow>(sql`
+      const found = await db.all<NounRow>(sql`
         select * from webhook_deliveries
         where webhook_id = ${webhook} and tenant_id = ${scope.tenantId} ${isWanted}
           ${pageOf(page, 'id')}`);
-      return found.map(deliveryOf);
+      return found.map(deliveryTable.read);
     },
 
     async save(delivery) {
       await db.run(sql`
-        update webhook_deliveries set
-          status = ${delivery.status}, tries = ${delivery.tries},
-          next_try_at = ${delivery.nextTryAt}, lease_owner = ${delivery.leaseOwner},
-          lease_expires_at = ${delivery.leaseExpiresAt},
-          response_status = ${delivery.responseStatus},
-          response_excerpt = ${delivery.responseExcerpt}, error = ${delivery.error},
-          ended_at = ${delivery.endedAt}
+        update webhook_deliveries set ${deliveryTable.assignments(delivery)}
         where id = ${delivery.id} and tenant_id = ${delivery.tenantId}`);
     },
   };
@@ -77,7 +87,7 @@ function sending(db: Transaction): Pick<DeliveryRepository, SendingStatements> {
     },
 
     async claim(webhook, { owner, now, expiresAt, limit }) {
-      const claimed = await db.all<DeliveryRow>(sql`
+      const claimed = await db.all<NounRow>(sql`
         update webhook_deliveries
         set status = 'sending', lease_owner = ${owner}, lease_expires_at = ${expiresAt}
         where id in (
@@ -85,7 +95,7 @@ function sending(db: Transaction): Pick<DeliveryRepository, SendingStatements> {
           where webhook_id = ${webhook} and status = 'pending' and next_try_at <= ${now}
           order by next_try_at, id limit ${limit})
         returning *`);
-      return claimed.map(deliveryOf);
+      return claimed.map(deliveryTable.read);
     },
 
     async hasExpired(now) {
@@ -125,45 +135,5 @@ function sending(db: Transaction): Pick<DeliveryRepository, SendingStatements> {
           select id from webhook_deliveries where tenant_id = ${tenant} limit ${limit})`);
       return removed < limit;
     },
-  };
-}
-
-interface DeliveryRow {
-  id: string;
-  webhook_id: string;
-  tenant_id: string;
-  notice_seq: number | null;
-  type: string;
-  test_body: string | null;
-  status: DeliveryStatus;
-  tries: number;
-  next_try_at: number;
-  lease_owner: string | null;
-  lease_expires_at: number | null;
-  response_status: number | null;
-  response_excerpt: string | null;
-  error: string | null;
-  created_at: number;
-  ended_at: number | null;
-}
-
-function deliveryOf(row: DeliveryRow): Delivery {
-  return {
-    id: deliveryId(row.id),
-    webhookId: webhookId(row.webhook_id),
-    tenantId: tenantId(row.tenant_id),
-    noticeSeq: row.notice_seq,
-    type: row.type,
-    testBody: row.test_body,
-    status: row.status,
-    tries: row.tries,
-    nextTryAt: row.next_try_at,
-    leaseOwner: row.lease_owner,
-    leaseExpiresAt: row.lease_expires_at,
-    responseStatus: row.response_status,
-    responseExcerpt: row.response_excerpt,
-    error: row.error,
-    createdAt: row.created_at,
-    endedAt: row.ended_at,
   };
 }

@@ -1,25 +1,40 @@
-import { type FileStatus, fileId, organizationId, sessionId, tenantId } from '@convoke/contract';
-import { type File, type ReadyFile, fileLeastBytes } from '../../domain/file.ts';
+import type { FileStatus } from '@convoke/contract';
+import { type File, type PendingFile, type ReadyFile, fileLeastBytes } from '../../domain/file.ts';
 import type { FileRepository } from '../../ports/repositories/files.ts';
+import { type NounRow, nounTable, number, text } from '../columns.ts';
 import { pageOf } from '../page.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 
+interface StoredFile extends Omit<PendingFile, 'status'> {
+  readonly status: FileStatus;
+}
+
+/** The columns of a file: a new field of a file is one line here. */
+const fileTable = nounTable<StoredFile>('files', {
+  // biome-ignore format: a table
+  fields: {
+    id: text('id', 'fixed'),
+    organizationId: text('organization_id', 'fixed'),
+    tenantId: text('tenant_id', 'fixed'),
+    sessionId: text('session_id', 'fixed'),
+    name: text('name', 'fixed'),
+    contentType: text('content_type', 'fixed'),
+    sizeBytes: number('size_bytes'),
+    sha256: text('sha256'),
+    status: text('status'),
+    createdAt: number('created_at', 'fixed'),
+  },
+});
+
 export function fileRepository(db: Transaction): FileRepository {
   return {
     async insert(file) {
-      await db.run(sql`
-        insert into files (
-          id, organization_id, tenant_id, session_id, name, content_type, size_bytes, sha256, status,
-          created_at
-        ) values (
-          ${file.id}, ${file.organizationId}, ${file.tenantId}, ${file.sessionId}, ${file.name},
-          ${file.contentType}, ${file.sizeBytes}, ${file.sha256}, ${file.status}, ${file.createdAt}
-        )`);
+      await db.run(fileTable.insert(file));
     },
 
     async find(scope, session, id) {
-      const row = await db.get<FileRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select * from files
         where id = ${id} and session_id = ${session} and tenant_id = ${scope.tenantId}`);
       return row && fileOf(row);
@@ -27,7 +42,7 @@ export function fileRepository(db: Transaction): FileRepository {
 
     async complete(file) {
       const changed = await db.run(sql`
-        update files set status = 'ready', size_bytes = ${file.sizeBytes}, sha256 = ${file.sha256}
+        update files set ${fileTable.assignments(file)}
         where id = ${file.id} and tenant_id = ${file.tenantId} and status = 'pending'`);
       return changed === 1;
     },
@@ -40,14 +55,14 @@ export function fileRepository(db: Transaction): FileRepository {
     },
 
     async list(scope, session, page) {
-      const rows = await db.all<FileRow>(sql`
+      const rows = await db.all<NounRow>(sql`
         select * from files
         where session_id = ${session} and tenant_id = ${scope.tenantId} ${pageOf(page, 'id')}`);
       return rows.map(fileOf);
     },
 
     async ready(session, limit) {
-      const rows = await db.all<FileRow>(sql`
+      const rows = await db.all<NounRow>(sql`
         select * from files where session_id = ${session} and status = 'ready'
         order by id limit ${limit}`);
       return rows.map(readyFileOf);
@@ -76,39 +91,17 @@ export function fileRepository(db: Transaction): FileRepository {
   };
 }
 
-interface FileRow {
-  id: string;
-  organization_id: string;
-  tenant_id: string;
-  session_id: string;
-  name: string;
-  content_type: string;
-  size_bytes: number | null;
-  sha256: string | null;
-  status: FileStatus;
-  created_at: number;
+function fileOf(row: NounRow): File {
+  const file = fileTable.read(row);
+  return file.status === 'ready' ? readyFile(file) : { ...file, status: file.status };
 }
 
-function fileOf(row: FileRow): File {
-  if (row.status === 'ready') return readyFileOf(row);
-  const { size_bytes: sizeBytes, sha256 } = row;
-  return { ...identityOf(row), status: 'pending', sizeBytes, sha256 };
+function readyFileOf(row: NounRow): ReadyFile {
+  return readyFile(fileTable.read(row));
 }
 
-function readyFileOf(row: FileRow): ReadyFile {
-  const { size_bytes: sizeBytes, sha256 } = row;
-  if (sizeBytes === null || sha256 === null) throw new Error(`ready file ${row.id} has no content`);
-  return { ...identityOf(row), status: 'ready', sizeBytes, sha256 };
-}
-
-function identityOf(row: FileRow) {
-  return {
-    id: fileId(row.id),
-    organizationId: organizationId(row.organization_id),
-    tenantId: tenantId(row.tenant_id),
-    sessionId: sessionId(row.session_id),
-    name: row.name,
-    contentType: row.content_type,
-    createdAt: row.created_at,
-  };
+function readyFile({ sizeBytes, sha256, ...file }: StoredFile): ReadyFile {
+  if (sizeBytes === null || sha256 === null)
+    throw new Error(`ready file ${file.id} has no content`);
+  return { ...file, status: 'ready', sizeBytes, sha256 };
 }

@@ -1,42 +1,91 @@
-import {
-  type InteractionKind,
-  type InteractionStatus,
-  interactionKey,
-  organizationId,
-  runId,
-  sessionId,
-  tenantId,
-} from '@convoke/contract';
+import type { InteractionKind, InteractionStatus } from '@convoke/contract';
 import type {
   AnsweredInteraction,
   Interaction,
   InteractionAnswer,
   InteractionRequest,
   PendingInteraction,
+  QuestionAbout,
+  UserQuestion,
 } from '../../domain/interaction.ts';
+import type { Json } from '../../domain/json.ts';
 import type { InteractionRepository } from '../../ports/repositories/interactions.ts';
-import { fromJsonText, toJsonText } from '../json-text.ts';
+import { flag, jsonText, made, nounTable, number, text } from '../columns.ts';
+import { fromJsonText } from '../json-text.ts';
 import { readLarge } from '../page.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 
+/** An interaction as its row holds it: those of one kind or state leave the fields of the others null. */
+interface StoredInteraction
+  extends Pick<
+    Interaction,
+    'key' | 'organizationId' | 'tenantId' | 'sessionId' | 'runId' | 'requestId' | 'createdAt'
+  > {
+  readonly kind: InteractionKind;
+  readonly status: InteractionStatus;
+  readonly toolName: string | null;
+  readonly toolInput: Json;
+  readonly question: string | null;
+  readonly options: UserQuestion['options'];
+  readonly multiple: boolean;
+  readonly about: QuestionAbout | null;
+  readonly answer: InteractionAnswer | null;
+  readonly answeredBy: string | null;
+  readonly answeredAt: number | null;
+  readonly appliedAt: number | null;
+  readonly expiresAt: number | null;
+}
+
+export interface InteractionRow {
+  readonly interaction_key: string;
+}
+
+/** The columns of an interaction: a new field of an interaction is one line here. */
+const interactionTable = nounTable<StoredInteraction, InteractionRow>('interactions', {
+  // biome-ignore format: a table
+  fields: {
+    key: text('interaction_key', 'fixed'),
+    organizationId: text('organization_id', 'fixed'),
+    tenantId: text('tenant_id', 'fixed'),
+    sessionId: text('session_id', 'fixed'),
+    runId: text('run_id', 'fixed'),
+    kind: text('kind', 'fixed'),
+    status: text('status'),
+    requestId: text('request_id', 'fixed'),
+    toolName: text('tool_name', 'fixed'),
+    toolInput: made({ tool_input: { kind: 'text', write: toolInputText, written: 'fixed' } },
+      (row: { tool_input: string | null }) => fromJsonText<Json>(row.tool_input)),
+    question: jsonText('question', 'fixed'),
+    options: jsonText('options', 'fixed'),
+    multiple: flag('multiple', 'fixed'),
+    about: jsonText('about', 'fixed'),
+    answer: jsonText('answer', 'changed'),
+    answeredBy: text('answered_by', 'changed'),
+    createdAt: number('created_at', 'fixed'),
+    answeredAt: number('answered_at', 'changed'),
+    appliedAt: number('applied_at', 'changed'),
+    expiresAt: number('expires_at', 'fixed'),
+  },
+});
+
+const unset = {
+  toolName: null,
+  toolInput: null,
+  question: null,
+  options: null,
+  multiple: false,
+  about: null,
+  answer: null,
+  answeredBy: null,
+  answeredAt: null,
+  appliedAt: null,
+};
+
 export function interactionRepository(db: Transaction): InteractionRepository {
   return {
     async insert(item) {
-      const permission = item.kind === 'permission' ? item : undefined;
-      const question = item.kind === 'question' ? item : undefined;
-      await db.run(sql`
-        insert into interactions (
-          interaction_key, organization_id, tenant_id, session_id, run_id, kind, status, request_id,
-          tool_name, tool_input, question, options, multiple, about, created_at, expires_at
-        ) values (
-          ${item.key}, ${item.organizationId}, ${item.tenantId}, ${item.sessionId}, ${item.runId},
-          ${item.kind}, ${item.status}, ${item.requestId},
-          ${permission?.toolName ?? null},
-          ${permission === undefined ? null : JSON.stringify(permission.toolInput)},
-          ${toJsonText(question?.question)}, ${toJsonText(question?.options)},
-          ${question?.multiple === true ? 1 : 0}, ${toJsonText(question?.about)}, ${item.createdAt}, ${item.expiresAt}
-        )`);
+      await db.run(interactionTable.insert({ ...unset, ...item }));
     },
 
     async find(scope, session, key) {
@@ -53,12 +102,8 @@ export function interactionRepository(db: Transaction): InteractionRepository {
     },
 
     async settle(item) {
-      const answered = item.status === 'answered' ? item : undefined;
       const changed = await db.run(sql`
-        update interactions set
-          status = ${item.status}, answer = ${toJsonText(answered?.answer)},
-          answered_by = ${answered?.answeredBy ?? null},
-          answered_at = ${answered?.answeredAt ?? null}
+        update interactions set ${interactionTable.assignments({ ...unset, ...item })}
         where interaction_key = ${item.key} and tenant_id = ${item.tenantId} and status = 'pending'`);
       return changed === 1;
     },
@@ -78,14 +123,14 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       const rows = await db.all<InteractionRow>(sql`
         select * from interactions
         where run_id = ${run} and status = 'answered' and applied_at is null order by interaction_key`);
-      return rows.map(answeredOf);
+      return rows.map(interactionTable.read).map(answeredOf);
     },
 
     async answered(run) {
       const rows = await db.all<InteractionRow>(sql`
         select * from interactions
         where run_id = ${run} and status = 'answered' order by interaction_key`);
-      return rows.map(answeredOf);
+      return rows.map(interactionTable.read).map(answeredOf);
     },
 
     async markApplied(run, now) {
@@ -112,7 +157,7 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       const rows = await db.all<InteractionRow>(sql`
         select * from interactions where status = 'pending' and expires_at < ${now}
         order by expires_at limit ${limit}`);
-      return rows.map(pendingOf);
+      return rows.map(interactionTable.read).map(pendingOf);
     },
   };
 }
@@ -123,56 +168,39 @@ function hasStatus(status: InteractionStatus, now: number): Statement {
   return sql`(status = 'expired' or (status = 'pending' and expires_at < ${now}))`;
 }
 
-export interface InteractionRow {
-  interaction_key: string;
-  organization_id: string;
-  tenant_id: string;
-  session_id: string;
-  run_id: string;
-  kind: InteractionKind;
-  status: InteractionStatus;
-  request_id: string;
-  tool_name: string | null;
-  tool_input: string | null;
-  question: string | null;
-  options: string | null;
-  multiple: number;
-  about: string | null;
-  answer: string | null;
-  answered_by: string | null;
-  created_at: number;
-  answered_at: number | null;
-  applied_at: number | null;
-  expires_at: number | null;
+/** The input of a tool may be the JSON value null, which is not the null of a question. */
+function toolInputText({ kind, toolInput }: StoredInteraction): string | null {
+  return kind === 'permission' ? JSON.stringify(toolInput) : null;
 }
 
 export function interactionOf(row: InteractionRow): Interaction {
-  switch (row.status) {
+  const stored = interactionTable.read(row);
+  switch (stored.status) {
     case 'pending':
-      return pendingOf(row);
+      return pendingOf(stored);
     case 'answered':
-      return answeredOf(row);
+      return answeredOf(stored);
     case 'expired':
     case 'cancelled':
-      return { ...identityOf(row), ...requestOf(row), status: row.status };
+      return { ...identityOf(stored), ...requestOf(stored), status: stored.status };
     default:
-      return row.status satisfies never;
+      return stored.status satisfies never;
   }
 }
 
-function pendingOf(row: InteractionRow): PendingInteraction {
-  return { ...identityOf(row), ...requestOf(row), status: 'pending' };
+function pendingOf(stored: StoredInteraction): PendingInteraction {
+  return { ...identityOf(stored), ...requestOf(stored), status: 'pending' };
 }
 
-function answeredOf(row: InteractionRow): AnsweredInteraction {
-  const identity = identityOf(row);
-  const request = requestOf(row);
-  const answer = fromJsonText<InteractionAnswer>(row.answer) ?? broken(row);
+function answeredOf(stored: StoredInteraction): AnsweredInteraction {
+  const identity = identityOf(stored);
+  const request = requestOf(stored);
+  const answer = stored.answer ?? broken(stored);
   const answered = {
     status: 'answered',
-    answeredBy: row.answered_by ?? broken(row),
-    answeredAt: row.answered_at ?? broken(row),
-    appliedAt: row.applied_at,
+    answeredBy: stored.answeredBy ?? broken(stored),
+    answeredAt: stored.answeredAt ?? broken(stored),
+    appliedAt: stored.appliedAt,
   } as const;
   if (request.kind === 'permission' && answer.kind === 'permission') {
     return { ...identity, ...request, ...answered, answer };
@@ -180,38 +208,22 @@ function answeredOf(row: InteractionRow): AnsweredInteraction {
   if (request.kind === 'question' && answer.kind === 'question') {
     return { ...identity, ...request, ...answered, answer };
   }
-  return broken(row);
+  return broken(stored);
 }
 
-function identityOf(row: InteractionRow) {
-  return {
-    key: interactionKey(row.interaction_key),
-    organizationId: organizationId(row.organization_id),
-    tenantId: tenantId(row.tenant_id),
-    sessionId: sessionId(row.session_id),
-    runId: runId(row.run_id),
-    requestId: row.request_id,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at ?? broken(row),
-  };
+function identityOf(stored: StoredInteraction) {
+  const { key, organizationId, tenantId, sessionId, runId, requestId, createdAt } = stored;
+  const expiresAt = stored.expiresAt ?? broken(stored);
+  return { key, organizationId, tenantId, sessionId, runId, requestId, createdAt, expiresAt };
 }
 
-function requestOf(row: InteractionRow): InteractionRequest {
-  if (row.kind === 'permission') {
-    const toolName = row.tool_name ?? broken(row);
-    return { kind: 'permission', toolName, toolInput: fromJsonText(row.tool_input) };
-  }
-  return {
-    kind: 'question',
-    question: fromJsonText<string>(row.question) ?? broken(row),
-    options: fromJsonText(row.options),
-    multiple: row.multiple === 1,
-    about: fromJsonText(row.about),
-  };
+function requestOf(stored: StoredInteraction): InteractionRequest {
+  const { kind, toolInput, options, multiple, about } = stored;
+  if (kind === 'permission')
+    return { kind, toolName: stored.toolName ?? broken(stored), toolInput };
+  return { kind, question: stored.question ?? broken(stored), options, multiple, about };
 }
 
-function broken(row: InteractionRow): never {
-  throw new Error(
-    `the row of interaction ${row.interaction_key} fits no ${row.status} ${row.kind}`,
-  );
+function broken({ key, status, kind }: StoredInteraction): never {
+  throw new Error(`the row of interaction ${key} fits no ${status} ${kind}`);
 }

@@ -1,32 +1,42 @@
-import { invitationId, organizationId, userId } from '@convoke/contract';
 import type { Invitation } from '../../domain/people/invitation.ts';
-import type { Role } from '../../domain/member.ts';
 import type { InvitationRepository } from '../../ports/repositories/invitations.ts';
+import { type NounRow, nounTable, number, text } from '../columns.ts';
 import { pageOf } from '../page.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 
+/** The columns of an invitation: a new field of an invitation is one line here. */
+const invitationTable = nounTable<Invitation>('invitations', {
+  // biome-ignore format: a table
+  fields: {
+    id: text('id'),
+    organizationId: text('organization_id'),
+    secretHmac: text('secret_hmac'),
+    role: text('role'),
+    email: text('email'),
+    createdBy: text('created_by'),
+    createdAt: number('created_at'),
+    expiresAt: number('expires_at'),
+  },
+});
+const { columns } = invitationTable;
+
 export function invitationRepository(db: Transaction): InvitationRepository {
   return {
     async insert(invitation) {
-      await db.run(sql`
-        insert into invitations (id, organization_id, secret_hmac, role, email, created_by,
-          created_at, expires_at)
-        values (${invitation.id}, ${invitation.organizationId}, ${invitation.secretHmac},
-          ${invitation.role}, ${invitation.email}, ${invitation.createdBy},
-          ${invitation.createdAt}, ${invitation.expiresAt})`);
+      await db.run(invitationTable.insert(invitation));
     },
     async find(secretHmac, now) {
-      const row = await db.get<InvitationRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select ${columns} from invitations
         where secret_hmac = ${secretHmac} and expires_at > ${now}`);
-      return row && toInvitation(row);
+      return row && invitationTable.read(row);
     },
     async list(of, now, page) {
-      const rows = await db.all<InvitationRow>(sql`
+      const rows = await db.all<NounRow>(sql`
         select ${columns} from invitations
         where organization_id = ${of} and expires_at > ${now} ${pageOf(page, 'id')}`);
-      return rows.map(toInvitation);
+      return rows.map(invitationTable.read);
     },
     async countOpen(of, now) {
       await db.run(sql`
@@ -37,42 +47,15 @@ export function invitationRepository(db: Transaction): InvitationRepository {
       return row?.open ?? 0;
     },
     async take(of, id, now) {
-      const row = await db.get<InvitationRow>(sql`
+      const row = await db.get<NounRow>(sql`
         delete from invitations
         where id = ${id} and organization_id = ${of} and expires_at > ${now}
         returning ${columns}`);
-      return row && toInvitation(row);
+      return row && invitationTable.read(row);
     },
     async removeBy(of, person) {
       await db.run(sql`
         delete from invitations where organization_id = ${of} and created_by = ${person}`);
     },
-  };
-}
-
-const columns = sql`id, organization_id, secret_hmac, role, email, created_by, created_at,
-  expires_at`;
-
-interface InvitationRow {
-  id: string;
-  organization_id: string;
-  secret_hmac: string;
-  role: Role;
-  email: string | null;
-  created_by: string;
-  created_at: number;
-  expires_at: number;
-}
-
-function toInvitation(row: InvitationRow): Invitation {
-  return {
-    id: invitationId(row.id),
-    organizationId: organizationId(row.organization_id),
-    secretHmac: row.secret_hmac,
-    role: row.role,
-    email: row.email,
-    createdBy: userId(row.created_by),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
   };
 }

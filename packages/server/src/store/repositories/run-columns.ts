@@ -2,7 +2,16 @@ import type { RunErrorCode } from '@convoke/contract';
 import type { RunFields } from '../../domain/run/run-parts.ts';
 import { type QueuedRun, type Run, queuedRun, storedRun } from '../../domain/run/run.ts';
 import type { TokenUsage } from '../../domain/usage/usage.ts';
-import { type NounRow, flag, made, nounTable, number, text, writtenOnly } from '../columns.ts';
+import {
+  type NounRow,
+  flag,
+  jsonText,
+  made,
+  nounTable,
+  number,
+  text,
+  writtenOnly,
+} from '../columns.ts';
 import { fromJsonText, toJsonText } from '../json-text.ts';
 import { labelsIn, labelsText } from './labels.ts';
 
@@ -32,8 +41,7 @@ export const runTable = nounTable<RunFields>('runs', {
     lastSeq: number('last_seq'),
     lastEventAt: number('last_event_at'),
     statusAt: number('status_at'),
-    outputText: made({ output_text: { kind: 'text', write: (run) => toJsonText(run.outputText), written: 'changed' } },
-      (row: { output_text: string | null }) => fromJsonText<string>(row.output_text)),
+    outputText: jsonText('output_text', 'changed'),
     pendingInteractions: number('pending_interactions'),
     usage: made({
       input_tokens: { kind: 'bigint', write: ({ usage }) => usage?.inputTokens ?? null, written: 'changed' },
@@ -90,7 +98,7 @@ export function queuedRunOf(row: NounRow): QueuedRun {
   return queuedRun(runTable.read(row));
 }
 
-function ceilingIn(row: {
+export function ceilingIn(row: {
   readonly max_tokens: number | null;
   readonly max_cost_micros: number | null;
 }) {

@@ -1,23 +1,73 @@
-import {
-  type FireOutcome,
-  type MissedPolicy,
-  type OverlapPolicy,
-  type ScheduleStatus,
-  type SessionMode,
-  organizationId,
-  runId,
-  scheduleId,
-  sessionId,
-  tenantId,
-} from '@convoke/contract';
+import { scheduleId } from '@convoke/contract';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Fire, Schedule, ScheduleSummary } from '../../domain/schedule/schedule.ts';
 import type { PageRequest } from '../../ports/page.ts';
 import type { ScheduleRepository } from '../../ports/repositories/schedules.ts';
+import { type NounRow, type TableParts, flag, made, nounTable, number, text } from '../columns.ts';
 import { pageOf } from '../page.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
+import { creator } from './creator.ts';
 import { labelsIn, labelsText } from './labels.ts';
+
+/** The columns of a schedule: a new field of a schedule is one line here. */
+// biome-ignore format: a table
+const summaryFields: TableParts<ScheduleSummary>['fields'] = {
+  id: text('id', 'fixed'),
+  organizationId: text('organization_id', 'fixed'),
+  tenantId: text('tenant_id', 'fixed'),
+  name: text('name'),
+  agentName: text('agent_name', 'fixed'),
+  cron: text('cron'),
+  timeZone: text('time_zone'),
+  labels: made({ labels: { kind: 'text', write: ({ labels }) => labelsText(labels) } }, labelsIn),
+  sessionMode: text('session_mode', 'fixed'),
+  sessionId: text('session_id'),
+  ownsSession: flag('owns_session'),
+  overlap: text('overlap'),
+  missed: text('missed'),
+  missedWithinMs: number('missed_within_ms'),
+  status: text('status'),
+  statusReason: text('status_reason'),
+  nextAt: number('next_at'),
+  lastSlotAt: number('last_slot_at'),
+  lastRunId: text('last_run_id'),
+  skippedInRow: number('skipped_in_row'),
+  version: number('version'),
+  createdBy: creator(),
+  createdAt: number('created_at', 'fixed'),
+  updatedAt: number('updated_at'),
+};
+
+const scheduleTable = nounTable<Schedule>('schedules', {
+  fields: {
+    ...summaryFields,
+    input: made(
+      { input: { kind: 'text', write: ({ input }) => JSON.stringify(input) } },
+      (row: { input: string }) => JSON.parse(row.input) as JsonObject,
+    ),
+  },
+});
+const summaryTable = nounTable<ScheduleSummary>('schedules', { fields: summaryFields });
+
+/** The outcome of a slot has no id of its own. */
+interface FireRow {
+  readonly schedule_id: string;
+}
+
+const fireTable = nounTable<Fire, FireRow>('schedule_fires', {
+  // biome-ignore format: a table
+  fields: {
+    scheduleId: text('schedule_id'),
+    slotAt: number('slot_at'),
+    tenantId: text('tenant_id'),
+    firedAt: number('fired_at'),
+    outcome: text('outcome'),
+    runId: text('run_id'),
+    sessionId: text('session_id'),
+    code: text('code'),
+  },
+});
 
 export function scheduleRepository(db: Transaction): ScheduleRepository {
   return { ...rows(db), ...lists(db), ...fires(db) };
@@ -30,48 +80,25 @@ type ListStatements = 'list' | 'count' | 'due' | 'tryLockDue';
 function rows(db: Transaction): Omit<ScheduleRepository, FireStatements | ListStatements> {
   return {
     async insert(schedule) {
-      await db.run(sql`
-        insert into schedules (
-          id, organization_id, tenant_id, name, agent_name, cron, time_zone, input, session_mode,
-          session_id, owns_session, overlap, missed, missed_within_ms, status, status_reason,
-          next_at, last_slot_at, last_run_id, skipped_in_row, version, created_by,
-          created_by_kind, created_at, updated_at, labels
-        ) values (
-          ${schedule.id}, ${schedule.organizationId}, ${schedule.tenantId}, ${schedule.name},
-          ${schedule.agentName}, ${schedule.cron}, ${schedule.timeZone},
-          ${JSON.stringify(schedule.input)}, ${schedule.sessionMode}, ${schedule.sessionId},
-          ${schedule.ownsSession ? 1 : 0}, ${schedule.overlap}, ${schedule.missed},
-          ${schedule.missedWithinMs}, ${schedule.status}, ${schedule.statusReason},
-          ${schedule.nextAt}, ${schedule.lastSlotAt}, ${schedule.lastRunId}, ${schedule.skippedInRow}, ${schedule.version},
-          ${schedule.createdBy.id}, ${schedule.createdBy.kind},
-          ${schedule.createdAt}, ${schedule.updatedAt}, ${labelsText(schedule.labels)}
-        )`);
+      await db.run(scheduleTable.insert(schedule));
     },
 
     async find(scope, id) {
-      const row = await db.get<ScheduleRow>(
+      const row = await db.get<NounRow>(
         sql`select * from schedules where id = ${id} and tenant_id = ${scope.tenantId}`,
       );
-      return row && scheduleOf(row);
+      return row && scheduleTable.read(row);
     },
 
     async lock(scope, id) {
-      const row = await db.get<ScheduleRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select * from schedules where id = ${id} and tenant_id = ${scope.tenantId} ${sql.forUpdate}`);
-      return row && scheduleOf(row);
+      return row && scheduleTable.read(row);
     },
 
     async save(next, seen) {
       const changed = await db.run(sql`
-        update schedules set
-          name = ${next.name}, cron = ${next.cron}, time_zone = ${next.timeZone},
-          input = ${JSON.stringify(next.input)}, labels = ${labelsText(next.labels)}, session_id = ${next.sessionId},
-          owns_session = ${next.ownsSession ? 1 : 0}, overlap = ${next.overlap},
-          missed = ${next.missed}, missed_within_ms = ${next.missedWithinMs},
-          status = ${next.status}, status_reason = ${next.statusReason}, next_at = ${next.nextAt},
-          last_slot_at = ${next.lastSlotAt}, last_run_id = ${next.lastRunId},
-          skipped_in_row = ${next.skippedInRow}, version = ${next.version}, created_by = ${next.createdBy.id},
-          created_by_kind = ${next.createdBy.kind}, updated_at = ${next.updatedAt}
+        update schedules set ${scheduleTable.assignments(next)}
         where id = ${seen.id} and tenant_id = ${seen.tenantId} and version = ${seen.version}
           and coalesce(next_at, 0) = ${seen.nextAt ?? 0}`);
       return changed === 1;
@@ -92,10 +119,10 @@ function lists(db: Transaction): Pick<ScheduleRepository, ListStatements> {
       const where = [sql`tenant_id = ${scope.tenantId}`];
       if (filter.status !== undefined) where.push(sql`status = ${filter.status}`);
       if (filter.agentName !== undefined) where.push(sql`agent_name = ${filter.agentName}`);
-      const rows = await db.all<SummaryRow>(sql`
-        select ${summaryColumns} from schedules
+      const rows = await db.all<NounRow>(sql`
+        select ${summaryTable.columns} from schedules
         where ${sql.join(where, ' and ')} ${pageOf(page, 'id')}`);
-      return rows.map(summaryOf);
+      return rows.map(summaryTable.read);
     },
 
     async count(scope) {
@@ -113,10 +140,10 @@ function lists(db: Transaction): Pick<ScheduleRepository, ListStatements> {
     },
 
     async tryLockDue(id, now) {
-      const row = await db.get<ScheduleRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select * from schedules where id = ${id} and status = 'active' and next_at <= ${now}
         ${sql.forUpdateSkipLocked}`);
-      return row && scheduleOf(row);
+      return row && scheduleTable.read(row);
     },
   };
 }
@@ -125,14 +152,7 @@ function fires(db: Transaction): Pick<ScheduleRepository, FireStatements> {
   return {
     async insertFires(list) {
       if (list.length === 0) return;
-      const rows = list.map(
-        (fire) => sql`(${fire.scheduleId}, ${fire.slotAt}, ${fire.tenantId}, ${fire.firedAt},
-          ${fire.outcome}, ${fire.runId}, ${fire.sessionId}, ${fire.code})`,
-      );
-      await db.run(sql`
-        insert into schedule_fires (schedule_id, slot_at, tenant_id, fired_at, outcome, run_id,
-          session_id, code)
-        values ${sql.join(rows)}`);
+      await db.run(fireTable.insertAll(list));
     },
 
     async listFires(scope, id, { limit, order, after }) {
@@ -141,7 +161,7 @@ function fires(db: Transaction): Pick<ScheduleRepository, FireStatements> {
         select * from schedule_fires
         where schedule_id = ${id} and tenant_id = ${scope.tenantId} ${beyond(order, after)}
         order by slot_at ${direction} limit ${limit}`);
-      return rows.map(fireOf);
+      return rows.map(fireTable.read);
     },
 
     async forgetFires(before, limit) {
@@ -167,97 +187,4 @@ function beyond(order: PageRequest['order'], after: string | undefined): Stateme
   if (after === undefined) return sql``;
   const slot = Number(after);
   return order === 'asc' ? sql`and slot_at > ${slot}` : sql`and slot_at < ${slot}`;
-}
-
-interface ScheduleRow {
-  id: string;
-  organization_id: string;
-  tenant_id: string;
-  name: string;
-  agent_name: string;
-  cron: string;
-  time_zone: string;
-  input: string;
-  labels: string | null;
-  session_mode: SessionMode;
-  session_id: string | null;
-  owns_session: number;
-  overlap: OverlapPolicy;
-  missed: MissedPolicy;
-  missed_within_ms: number;
-  status: ScheduleStatus;
-  status_reason: string | null;
-  next_at: number | null;
-  last_slot_at: number | null;
-  last_run_id: string | null;
-  skipped_in_row: number;
-  version: number;
-  created_by: string;
-  created_by_kind: 'client' | 'user';
-  created_at: number;
-  updated_at: number;
-}
-
-type SummaryRow = Omit<ScheduleRow, 'input'>;
-
-const summaryColumns = sql`id, organization_id, tenant_id, name, agent_name, cron, time_zone, labels,
-  session_mode, session_id, owns_session, overlap, missed, missed_within_ms, status, status_reason,
-  next_at, last_slot_at, last_run_id, skipped_in_row, version, created_by, created_by_kind,
-  created_at, updated_at`;
-
-function scheduleOf(row: ScheduleRow): Schedule {
-  return { ...summaryOf(row), input: JSON.parse(row.input) as JsonObject };
-}
-
-function summaryOf(row: SummaryRow): ScheduleSummary {
-  return {
-    id: scheduleId(row.id),
-    organizationId: organizationId(row.organization_id),
-    tenantId: tenantId(row.tenant_id),
-    name: row.name,
-    agentName: row.agent_name,
-    cron: row.cron,
-    timeZone: row.time_zone,
-    labels: labelsIn(row),
-    sessionMode: row.session_mode,
-    sessionId: row.session_id === null ? null : sessionId(row.session_id),
-    ownsSession: row.owns_session === 1,
-    overlap: row.overlap,
-    missed: row.missed,
-    missedWithinMs: row.missed_within_ms,
-    status: row.status,
-    statusReason: row.status_reason,
-    nextAt: row.next_at,
-    lastSlotAt: row.last_slot_at,
-    lastRunId: row.last_run_id === null ? null : runId(row.last_run_id),
-    skippedInRow: row.skipped_in_row,
-    version: row.version,
-    createdBy: { kind: row.created_by_kind, id: row.created_by },
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
-
-interface FireRow {
-  schedule_id: string;
-  slot_at: number;
-  tenant_id: string;
-  fired_at: number;
-  outcome: FireOutcome;
-  run_id: string | null;
-  session_id: string | null;
-  code: string | null;
-}
-
-function fireOf(row: FireRow): Fire {
-  return {
-    scheduleId: scheduleId(row.schedule_id),
-    slotAt: row.slot_at,
-    tenantId: tenantId(row.tenant_id),
-    firedAt: row.fired_at,
-    outcome: row.outcome,
-    runId: row.run_id === null ? null : runId(row.run_id),
-    sessionId: row.session_id === null ? null : sessionId(row.session_id),
-    code: row.code,
-  };
 }

@@ -1,5 +1,7 @@
 import {
   type Decision,
+  type InteractionKind,
+  type InteractionStatus,
   type RunErrorCode,
   type RunStatus,
   interactionKey,
@@ -264,18 +266,16 @@ function runIn(row: RunColumns): InteractionInTenant['run'] {
   return { agentName: row.agent_name, labels: labelsIn(row), preview: row.preview ?? '' };
 }
 
-type ListedRow = RunColumns &
-  Pick<
-    InteractionRow,
-    | 'interaction_key'
-    | 'kind'
-    | 'status'
-    | 'session_id'
-    | 'run_id'
-    | 'created_at'
-    | 'answered_at'
-    | 'expires_at'
-  >;
+interface ListedRow extends RunColumns {
+  readonly interaction_key: string;
+  readonly kind: InteractionKind;
+  readonly status: InteractionStatus;
+  readonly session_id: string;
+  readonly run_id: string;
+  readonly created_at: number;
+  readonly answered_at: number | null;
+  readonly expires_at: number | null;
+}
 
 function listedOf(row: ListedRow): ListedInteraction {
   return {
@@ -291,10 +291,15 @@ function listedOf(row: ListedRow): ListedInteraction {
   };
 }
 
-type TopicRow = Pick<
-  InteractionRow,
-  'interaction_key' | 'tool_name' | 'question' | 'about' | 'tool_input' | 'answer' | 'answered_by'
->;
+interface TopicRow {
+  readonly interaction_key: string;
+  readonly tool_name: string | null;
+  readonly question: string | null;
+  readonly about: string | null;
+  readonly tool_input: string | null;
+  readonly answer: string | null;
+  readonly answered_by: string | null;
+}
 
 function topicOf(row: TopicRow): InteractionTopic {
   return {

@@ -1,18 +1,29 @@
-import {
-  type AttachmentState,
-  type SessionId,
-  type TenantId,
-  type TenantStatus,
-  organizationId,
-  sessionId,
-  tenantId,
-} from '@convoke/contract';
+import { type SessionId, type TenantId, sessionId, tenantId } from '@convoke/contract';
 import type { Tenant } from '../../domain/tenant.ts';
 import type { TenantRepository } from '../../ports/repositories/tenants.ts';
+import { type NounRow, nounTable, number, text } from '../columns.ts';
 import { pageOf } from '../page.ts';
 import { budgetRepository } from './budgets.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
+
+/** The columns of a tenant: a new field of a tenant is one line here. */
+const tenantTable = nounTable<Tenant>('tenants', {
+  // biome-ignore format: a table
+  fields: {
+    id: text('id', 'fixed'),
+    organizationId: text('organization_id', 'fixed'),
+    displayName: text('display_name'),
+    mode: text('mode', 'fixed'),
+    status: text('status'),
+    attachmentState: text('attachment_state'),
+    statusReason: text('status_reason'),
+    step: text('step'),
+    createdAt: number('created_at', 'fixed'),
+    updatedAt: number('updated_at'),
+  },
+});
+const { columns } = tenantTable;
 
 export function tenantRepository(db: Transaction): TenantRepository {
   return {
@@ -51,23 +62,18 @@ function records(
 ): Omit<TenantRepository, 'busySessions' | 'anySession' | 'purgeSession' | 'purgeKeys'> {
   return {
     async insert(tenant) {
-      await db.run(sql`
-        insert into tenants (id, organization_id, display_name, mode, status, attachment_state,
-          status_reason, step, created_at, updated_at)
-        values (${tenant.id}, ${tenant.organizationId}, ${tenant.displayName}, ${tenant.mode},
-          ${tenant.status}, ${tenant.attachmentState}, ${tenant.statusReason}, ${tenant.step},
-          ${tenant.createdAt}, ${tenant.updatedAt})`);
+      await db.run(tenantTable.insert(tenant));
     },
     async find(organization, id) {
-      const row = await db.get<TenantRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select ${columns} from tenants where id = ${id} and organization_id = ${organization}`);
-      return row && toTenant(row);
+      return row && tenantTable.read(row);
     },
     async lock(organization, id) {
-      const row = await db.get<TenantRow>(sql`
+      const row = await db.get<NounRow>(sql`
         select ${columns} from tenants where id = ${id} and organization_id = ${organization}
         ${sql.forUpdate}`);
-      return row && toTenant(row);
+      return row && tenantTable.read(row);
     },
     async isUsable(scope) {
       const row = await db.get<{ id: string }>(sql`
@@ -78,30 +84,28 @@ function records(
     },
     async save(next, seen) {
       const changed = await db.run(sql`
-        update tenants set display_name = ${next.displayName}, status = ${next.status},
-          attachment_state = ${next.attachmentState}, status_reason = ${next.statusReason},
-          step = ${next.step}, updated_at = ${next.updatedAt}
+        update tenants set ${tenantTable.assignments(next)}
         where id = ${seen.id} and organization_id = ${seen.organizationId}
           and status = ${seen.status} and coalesce(step, '') = ${seen.step ?? ''}`);
       return changed === 1;
     },
     async list(organization, page) {
-      const rows = await db.all<TenantRow>(sql`
+      const rows = await db.all<NounRow>(sql`
         select ${columns} from tenants
         where organization_id = ${organization} ${pageOf(page, 'id')}`);
-      return rows.map(toTenant);
+      return rows.map(tenantTable.read);
     },
     async usable(organization, limit) {
-      const rows = await db.all<TenantRow>(sql`
+      const rows = await db.all<NounRow>(sql`
         select ${columns} from tenants
         where organization_id = ${organization} and status = 'active'
           and attachment_state = 'ready'
         order by id limit ${limit}`);
-      return rows.map(toTenant);
+      return rows.map(tenantTable.read);
     },
     async reachable({ organizationIds, tenantIds }, page) {
       const bound = tenantIds === null ? sql`` : sql`and id in (${listOf(tenantIds)})`;
-      const rows = await db.all<TenantRow & { organization_name: string }>(sql`
+      const rows = await db.all<NounRow & { organization_name: string }>(sql`
         select ${columns},
           (select name from organizations where organizations.id = tenants.organization_id)
             as organization_name
@@ -109,7 +113,7 @@ function records(
         where organization_id in (${listOf(organizationIds)}) and status = 'active'
           and attachment_state = 'ready' ${bound} ${pageOf(page, 'id')}`);
       return rows.map((row) => ({
-        tenant: toTenant(row),
+        tenant: tenantTable.read(row),
         organizationName: row.organization_name,
       }));
     },
@@ -134,11 +138,11 @@ function records(
     },
     async inStatus(status, limit) {
       // The partial index holds only tenants in transition; its few rows are sorted here.
-      const rows = await db.all<TenantRow>(sql`
+      const rows = await db.all<NounRow>(sql`
         select ${columns} from tenants
         where status in ('provisioning', 'offboarding') and status = ${status}
         order by updated_at, id limit ${limit}`);
-      return rows.map(toTenant);
+      return rows.map(tenantTable.read);
     },
   };
 }
@@ -185,35 +189,4 @@ async function purgeRest(db: Transaction, { tenant, session, limit }: Purge): Pr
   await db.run(sql`delete from session_states where session_id = ${session}`);
   await db.run(sql`delete from sessions where id = ${session} and tenant_id = ${tenant}`);
   return true;
-}
-
-const columns = sql`id, organization_id, display_name, mode, status, attachment_state,
-  status_reason, step, created_at, updated_at`;
-
-interface TenantRow {
-  id: string;
-  organization_id: string;
-  display_name: string;
-  mode: string;
-  status: TenantStatus;
-  attachment_state: AttachmentState;
-  status_reason: string | null;
-  step: string | null;
-  created_at: number;
-  updated_at: number;
-}
-
-function toTenant(row: TenantRow): Tenant {
-  return {
-    id: tenantId(row.id),
-    organizationId: organizationId(row.organization_id),
-    displayName: row.display_name,
-    mode: row.mode,
-    status: row.status,
-    attachmentState: row.attachment_state,
-    statusReason: row.status_reason,
-    step: row.step,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
 }

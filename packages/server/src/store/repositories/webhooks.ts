@@ -1,11 +1,11 @@
 import { type WebhookType, tenantId, webhookId } from '@convoke/contract';
 import type { Webhook } from '../../domain/webhook/webhook.ts';
 import type { WebhookRepository } from '../../ports/repositories/webhooks.ts';
-import { type NounRow, made, nounTable, number, text } from '../columns.ts';
-import { fromJsonText, toJsonText } from '../json-text.ts';
+import { type NounRow, jsonText, made, nounTable, number, text } from '../columns.ts';
 import { pageOf } from '../page.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
+import { creator } from './creator.ts';
 import { labelsIn, labelsText } from './labels.ts';
 
 /** The columns of a webhook: a new field of a webhook is one line here. */
@@ -19,8 +19,7 @@ const webhookTable = nounTable<Webhook>('webhooks', {
     description: text('description'),
     types: made({ types: { kind: 'text', write: ({ types }) => JSON.stringify(types) } },
       (row: { types: string }) => JSON.parse(row.types) as WebhookType[]),
-    agentNames: made({ agent_names: { kind: 'text', write: ({ agentNames }) => toJsonText(agentNames) } },
-      (row: { agent_names: string | null }) => fromJsonText<string[]>(row.agent_names)),
+    agentNames: jsonText('agent_names'),
     labels: made({ labels: { kind: 'text', write: ({ labels }) => labelsText(labels) } }, labelsIn),
     status: text('status'),
     statusReason: text('status_reason'),
@@ -33,11 +32,7 @@ const webhookTable = nounTable<Webhook>('webhooks', {
     failingSince: number('failing_since'),
     failuresInRow: number('failures_in_row'),
     notBefore: number('not_before'),
-    createdBy: made({
-      created_by: { kind: 'text', write: ({ createdBy }) => createdBy.id, written: 'fixed' },
-      created_by_kind: { kind: 'text', write: ({ createdBy }) => createdBy.kind, written: 'fixed' },
-    }, (row: { created_by: string; created_by_kind: 'client' | 'user' }) => (
-      { kind: row.created_by_kind, id: row.created_by })),
+    createdBy: creator('fixed'),
     createdAt: number('created_at', 'fixed'),
     updatedAt: number('updated_at'),
   },

@@ -1,34 +1,38 @@
-import {
-  type PendingOperationKind,
-  clientId,
-  credentialId,
-  organizationId,
-} from '@convoke/contract';
-import { type Withdrawal, withdrawalSteps } from '../../domain/withdrawal.ts';
+import { type Withdrawal, type WithdrawalStep, withdrawalSteps } from '../../domain/withdrawal.ts';
 import type { WithdrawalRepository } from '../../ports/repositories/withdrawals.ts';
+import { type NounRow, made, nounTable, number, text } from '../columns.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
+
+/** The columns of a withdrawal: a new field of a withdrawal is one line here. */
+const withdrawalTable = nounTable<Withdrawal>('withdrawals', {
+  // biome-ignore format: a table
+  fields: {
+    id: text('id', 'fixed'),
+    organizationId: text('organization_id', 'fixed'),
+    clientId: text('client_record_id', 'fixed'),
+    credentialId: text('credential_id', 'fixed'),
+    kind: text('kind', 'fixed'),
+    step: made({ step: { kind: 'text', write: ({ step }) => step } }, stepIn),
+    attempts: number('attempts'),
+    nextAttemptAt: number('next_attempt_at'),
+    requestedAt: number('requested_at', 'fixed'),
+  },
+});
+const { columns } = withdrawalTable;
 
 export function withdrawalRepository(db: Transaction): WithdrawalRepository {
   return {
     async insert(withdrawal) {
-      await db.run(sql`
-        insert into withdrawals (id, organization_id, client_record_id, credential_id, kind, step,
-          attempts, next_attempt_at, requested_at)
-        values (${withdrawal.id}, ${withdrawal.organizationId}, ${withdrawal.clientId},
-          ${withdrawal.credentialId}, ${withdrawal.kind}, ${withdrawal.step},
-          ${withdrawal.attempts}, ${withdrawal.nextAttemptAt}, ${withdrawal.requestedAt})`);
+      await db.run(withdrawalTable.insert(withdrawal));
     },
     async find(id) {
-      const row = await db.get<WithdrawalRow>(
-        sql`select ${columns} from withdrawals where id = ${id}`,
-      );
-      return row && toWithdrawal(row);
+      const row = await db.get<NounRow>(sql`select ${columns} from withdrawals where id = ${id}`);
+      return row && withdrawalTable.read(row);
     },
     async save(next, seen) {
       const changed = await db.run(sql`
-        update withdrawals set step = ${next.step}, attempts = ${next.attempts},
-          next_attempt_at = ${next.nextAttemptAt}
+        update withdrawals set ${withdrawalTable.assignments(next)}
         where id = ${seen.id} and step = ${seen.step} and attempts = ${seen.attempts}`);
       return changed === 1;
     },
@@ -42,18 +46,18 @@ export function withdrawalRepository(db: Transaction): WithdrawalRepository {
         delete from withdrawals where client_record_id = ${client} and kind = ${kind}`);
     },
     async due(now, limit) {
-      const rows = await db.all<WithdrawalRow>(sql`
+      const rows = await db.all<NounRow>(sql`
         select ${columns} from withdrawals where next_attempt_at <= ${now}
         order by next_attempt_at, id limit ${limit}`);
-      return rows.map(toWithdrawal);
+      return rows.map(withdrawalTable.read);
     },
     async ofClients(clients) {
       if (clients.length === 0) return [];
       const list = sql.join(clients.map((id) => sql`${id}`));
-      const rows = await db.all<WithdrawalRow>(sql`
+      const rows = await db.all<NounRow>(sql`
         select ${columns} from withdrawals where client_record_id in (${list})
         order by id limit ${listedMax}`);
-      return rows.map(toWithdrawal);
+      return rows.map(withdrawalTable.read);
     },
   };
 }
@@ -61,32 +65,7 @@ export function withdrawalRepository(db: Transaction): WithdrawalRepository {
 /** Each belongs to one accepted request of a person and is finished within moments. */
 const listedMax = 10_000;
 
-const columns = sql`id, organization_id, client_record_id, credential_id, kind, step, attempts,
-  next_attempt_at, requested_at`;
-
-interface WithdrawalRow {
-  id: string;
-  organization_id: string;
-  client_record_id: string;
-  credential_id: string | null;
-  kind: PendingOperationKind;
-  step: string;
-  attempts: number;
-  next_attempt_at: number;
-  requested_at: number;
-}
-
-function toWithdrawal(row: WithdrawalRow): Withdrawal {
-  return {
-    id: row.id,
-    organizationId: organizationId(row.organization_id),
-    clientId: clientId(row.client_record_id),
-    credentialId: row.credential_id === null ? null : credentialId(row.credential_id),
-    kind: row.kind,
-    // A step that this release does not know starts again from the beginning.
-    step: withdrawalSteps.find((step) => step === row.step) ?? withdrawalSteps[0],
-    attempts: row.attempts,
-    nextAttemptAt: row.next_attempt_at,
-    requestedAt: row.requested_at,
-  };
+/** A step that this release does not know starts again from the beginning. */
+function stepIn(row: { readonly step: string }): WithdrawalStep {
+  return withdrawalSteps.find((step) => step === row.step) ?? withdrawalSteps[0];
 }
