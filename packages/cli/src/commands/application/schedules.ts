@@ -14,6 +14,7 @@ import { connect } from '../../sign-in/connection.ts';
 import { forOutput, print, printJson } from '../../terminal/output.ts';
 import { labelsText, printFacts, printTable } from '../../terminal/table.ts';
 import { age, moment } from '../../terminal/times.ts';
+import { printResult, recordCommands } from '../record-command.ts';
 
 /** How many coming slots `schedules show` shows. */
 const slotsShown = 3;
@@ -132,41 +133,45 @@ function createSchedule(): Command {
           input: prompt,
           session: isKept ? { mode: 'keep', session_id: session } : { mode: 'new' },
         });
-        show(schedule, command);
+        await printResult(command, schedule, printLine);
       },
     );
 }
 
-function showSchedule(): Command {
-  return new Command('show')
-    .description('Show one schedule with its next slots')
-    .addHelpText('after', example('schedules show sch_…'))
-    .argument('<schedule>', 'id or unique prefix')
-    .action(async (typed: string, _options: unknown, command: Command) => {
-      const convoke = await connect(command);
-      const schedule = await convoke.schedules.get(await idOf(convoke, typed));
-      if (globalOptions(command).json) return printJson(schedule);
-      const next = await convoke.schedules.preview(schedule.id, { count: slotsShown });
-      const { session, status, status_reason: reason } = schedule;
-      printFacts({
-        schedule: schedule.id,
-        name: schedule.name,
-        agent: schedule.agent_name,
-        cron: `${schedule.cron} (${schedule.time_zone})`,
-        status: reason === undefined ? status : `${status}: ${reason}`,
-        next: status === 'active' ? next.map((slot) => moment(slot)).join(', ') : undefined,
-        session: session.mode === 'new' ? 'a new one for each run' : (session.session_id ?? 'kept'),
-        labels: labelsText(schedule.labels),
-        overlap: schedule.overlap,
-        missed: `${schedule.missed}, within ${schedule.missed_within_seconds} s`,
-        'last slot': schedule.last_slot_at && moment(schedule.last_slot_at),
-        'last run': schedule.last_run_id,
-        version: String(schedule.version),
-        created: `${moment(schedule.created_at)} by ${schedule.created_by_name ?? schedule.created_by}`,
-        input: JSON.stringify(schedule.input),
-      });
+const scheduleCommand = recordCommands({
+  group: 'schedules',
+  argument: ['<schedule>', 'id or unique prefix'],
+  sample: 'sch_…',
+  connect,
+  find: idOf,
+});
+
+const showSchedule = scheduleCommand({
+  name: 'show',
+  about: 'Show one schedule with its next slots',
+  call: (convoke, id) => convoke.schedules.get(id),
+  async print(schedule, convoke) {
+    const next = await convoke.schedules.preview(schedule.id, { count: slotsShown });
+    const { session, status, status_reason: reason } = schedule;
+    printFacts({
+      schedule: schedule.id,
+      name: schedule.name,
+      agent: schedule.agent_name,
+      cron: `${schedule.cron} (${schedule.time_zone})`,
+      status: reason === undefined ? status : `${status}: ${reason}`,
+      next: status === 'active' ? next.map((slot) => moment(slot)).join(', ') : undefined,
+      session: session.mode === 'new' ? 'a new one for each run' : (session.session_id ?? 'kept'),
+      labels: labelsText(schedule.labels),
+      overlap: schedule.overlap,
+      missed: `${schedule.missed}, within ${schedule.missed_within_seconds} s`,
+      'last slot': schedule.last_slot_at && moment(schedule.last_slot_at),
+      'last run': schedule.last_run_id,
+      version: String(schedule.version),
+      created: `${moment(schedule.created_at)} by ${schedule.created_by_name ?? schedule.created_by}`,
+      input: JSON.stringify(schedule.input),
     });
-}
+  },
+});
 
 function updateSchedule(): Command {
   return new Command('update')
@@ -185,44 +190,34 @@ function updateSchedule(): Command {
       const { id, version, input } = await convoke.schedules.get(await idOf(convoke, typed));
       const { prompt } = options;
       const change = prompt === undefined ? {} : { input: { ...input, prompt } };
-      show(await convoke.schedules.update(id, { version, ...planOf(options), ...change }), command);
+      await printResult(
+        command,
+        await convoke.schedules.update(id, { version, ...planOf(options), ...change }),
+        printLine,
+      );
     });
 }
 
-function pauseSchedule(): Command {
-  return new Command('pause')
-    .description('Pause a schedule until it is resumed')
-    .addHelpText('after', example('schedules pause sch_…'))
-    .argument('<schedule>', 'id or unique prefix')
-    .action(async (typed: string, _options: unknown, command: Command) => {
-      const convoke = await connect(command);
-      show(await convoke.schedules.pause(await idOf(convoke, typed)), command);
-    });
-}
+const pauseSchedule = scheduleCommand({
+  name: 'pause',
+  about: 'Pause a schedule until it is resumed',
+  call: (convoke, id) => convoke.schedules.pause(id),
+  print: printLine,
+});
 
-function resumeSchedule(): Command {
-  return new Command('resume')
-    .description('Resume a paused schedule')
-    .addHelpText('after', example('schedules resume sch_…'))
-    .argument('<schedule>', 'id or unique prefix')
-    .action(async (typed: string, _options: unknown, command: Command) => {
-      const convoke = await connect(command);
-      show(await convoke.schedules.resume(await idOf(convoke, typed)), command);
-    });
-}
+const resumeSchedule = scheduleCommand({
+  name: 'resume',
+  about: 'Resume a paused schedule',
+  call: (convoke, id) => convoke.schedules.resume(id),
+  print: printLine,
+});
 
-function runSchedule(): Command {
-  return new Command('run')
-    .description('Start a run now, outside the schedule')
-    .addHelpText('after', example('schedules run sch_…'))
-    .argument('<schedule>', 'id or unique prefix')
-    .action(async (typed: string, _options: unknown, command: Command) => {
-      const convoke = await connect(command);
-      const { record } = await convoke.schedules.run(await idOf(convoke, typed));
-      if (globalOptions(command).json) return printJson(record);
-      print(`${record.id}  ${record.session_id}  ${record.status}`);
-    });
-}
+const runSchedule = scheduleCommand({
+  name: 'run',
+  about: 'Start a run now, outside the schedule',
+  call: async (convoke, id) => (await convoke.schedules.run(id)).record,
+  print: (run) => print(`${run.id}  ${run.session_id}  ${run.status}`),
+});
 
 function listFires(): Command {
   return new Command('fires')
@@ -247,26 +242,21 @@ function listFires(): Command {
     });
 }
 
-function deleteSchedule(): Command {
-  return new Command('delete')
-    .description('Delete a schedule; its runs and sessions stay')
-    .addHelpText('after', example('schedules delete sch_…'))
-    .argument('<schedule>', 'id or unique prefix')
-    .action(async (typed: string, _options: unknown, command: Command) => {
-      const convoke = await connect(command);
-      const id = await idOf(convoke, typed);
-      await convoke.schedules.delete(id);
-      if (globalOptions(command).json) return printJson({ id, deleted: true });
-      print(`${id}  deleted`);
-    });
-}
+const deleteSchedule = scheduleCommand({
+  name: 'delete',
+  about: 'Delete a schedule; its runs and sessions stay',
+  call: async (convoke, id) => {
+    await convoke.schedules.delete(id);
+    return { id, deleted: true };
+  },
+  print: ({ id }) => print(`${id}  deleted`),
+});
 
 function idOf(convoke: Convoke, typed: string): Promise<string> {
   return completeId(typed, convoke.schedules.list({ limit: 100 }));
 }
 
-function show(schedule: ScheduleRecord, command: Command): void {
-  if (globalOptions(command).json) return printJson(schedule);
+function printLine(schedule: ScheduleRecord): void {
   const next = schedule.next_at === undefined ? '' : `  next ${moment(schedule.next_at)}`;
   print(forOutput(`${schedule.id}  ${schedule.status}  ${schedule.name}${next}`));
 }

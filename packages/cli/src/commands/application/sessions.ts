@@ -15,6 +15,7 @@ import { connect } from '../../sign-in/connection.ts';
 import { print, printJson } from '../../terminal/output.ts';
 import { labelsText, printFacts, printTable } from '../../terminal/table.ts';
 import { age, moment } from '../../terminal/times.ts';
+import { printResult, recordCommands } from '../record-command.ts';
 import { printRuns } from './runs.ts';
 
 /** How many of the newest runs `sessions show` shows. */
@@ -73,18 +74,20 @@ function printSessions(sessions: readonly SessionRecord[]): void {
   );
 }
 
-function showSession(): Command {
-  return new Command('show')
-    .description('Show one session with its newest runs')
-    .addHelpText('after', example('sessions show sess_…'))
-    .argument('<session>', 'id or unique prefix')
-    .action(async (id: string, _options: unknown, command: Command) => {
-      const session = await sessionOf(await connect(command), id);
-      const record = await session.read();
-      if (globalOptions(command).json) return printJson(record);
-      await showDetails(session, record);
-    });
-}
+const sessionCommand = recordCommands({
+  group: 'sessions',
+  argument: ['<session>', 'id or unique prefix'],
+  sample: 'sess_…',
+  connect,
+  find: sessionOf,
+});
+
+const showSession = sessionCommand({
+  name: 'show',
+  about: 'Show one session with its newest runs',
+  call: (_convoke, session) => session.read(),
+  print: (record, convoke) => showDetails(convoke.sessions.at(record.id), record),
+});
 
 async function showDetails(session: SessionHandle, record: SessionRecord): Promise<void> {
   const { status, status_reason, pending_interactions: pending } = record;
@@ -119,20 +122,17 @@ function stopSession(): Command {
       async (id: string, options: { terminate?: boolean; reason?: string }, command: Command) => {
         const mode = options.terminate === true ? 'terminate' : 'suspend';
         const session = await sessionOf(await connect(command), id);
-        show(await session.stop({ mode, reason: options.reason }), command);
+        await printResult(command, await session.stop({ mode, reason: options.reason }), printLine);
       },
     );
 }
 
-function resumeSession(): Command {
-  return new Command('resume')
-    .description('Resume a stopped session')
-    .addHelpText('after', example('sessions resume sess_…'))
-    .argument('<session>', 'id or unique prefix')
-    .action(async (id: string, _options: unknown, command: Command) => {
-      show(await (await sessionOf(await connect(command), id)).resume(), command);
-    });
-}
+const resumeSession = sessionCommand({
+  name: 'resume',
+  about: 'Resume a stopped session',
+  call: (_convoke, session) => session.resume(),
+  print: printLine,
+});
 
 interface TokenOptions {
   readonly endUser?: string;
@@ -158,7 +158,6 @@ function createToken(): Command {
     });
 }
 
-function show(session: SessionRecord, command: Command): void {
-  if (globalOptions(command).json) return printJson(session);
+function printLine(session: SessionRecord): void {
   print(`${session.id}  ${session.agent_name}  ${session.status}`);
 }

@@ -8,6 +8,7 @@ import { connect } from '../../sign-in/connection.ts';
 import { forOutput, print, printJson } from '../../terminal/output.ts';
 import { labelsText, printFacts, printTable } from '../../terminal/table.ts';
 import { age, moment } from '../../terminal/times.ts';
+import { printResult, recordCommands } from '../record-command.ts';
 import { listenWebhooks } from './webhooks-listen.ts';
 
 export function webhooksCommand(): Command {
@@ -78,31 +79,35 @@ function createWebhook(): Command {
     });
 }
 
-function showWebhook(): Command {
-  return new Command('show')
-    .description('Show one webhook')
-    .addHelpText('after', example('webhooks show wh_…'))
-    .argument('<webhook>', 'id or unique prefix')
-    .action(async (typed: string, _options: unknown, command: Command) => {
-      const convoke = await connect(command);
-      const webhook = await convoke.webhooks.get(await idOf(convoke, typed));
-      if (globalOptions(command).json) return printJson(webhook);
-      const { status, status_reason: reason } = webhook;
-      printFacts({
-        webhook: webhook.id,
-        url: webhook.url,
-        description: webhook.description,
-        types: webhook.types.join(' '),
-        agents: webhook.agent_names?.join(' ') ?? 'all',
-        labels: labelsText(webhook.labels),
-        status: reason === undefined ? status : `${status}: ${reason}`,
-        secret: `…${webhook.secret_hint}`,
-        'last success': webhook.last_success_at && moment(webhook.last_success_at),
-        'failing since': webhook.failing_since && moment(webhook.failing_since),
-        created: `${moment(webhook.created_at)} by ${webhook.created_by_name ?? webhook.created_by}`,
-      });
+const webhookCommand = recordCommands({
+  group: 'webhooks',
+  argument: ['<webhook>', 'id or unique prefix'],
+  sample: 'wh_…',
+  connect,
+  find: idOf,
+});
+
+const showWebhook = webhookCommand({
+  name: 'show',
+  about: 'Show one webhook',
+  call: (convoke, id) => convoke.webhooks.get(id),
+  print(webhook) {
+    const { status, status_reason: reason } = webhook;
+    printFacts({
+      webhook: webhook.id,
+      url: webhook.url,
+      description: webhook.description,
+      types: webhook.types.join(' '),
+      agents: webhook.agent_names?.join(' ') ?? 'all',
+      labels: labelsText(webhook.labels),
+      status: reason === undefined ? status : `${status}: ${reason}`,
+      secret: `…${webhook.secret_hint}`,
+      'last success': webhook.last_success_at && moment(webhook.last_success_at),
+      'failing since': webhook.failing_since && moment(webhook.failing_since),
+      created: `${moment(webhook.created_at)} by ${webhook.created_by_name ?? webhook.created_by}`,
     });
-}
+  },
+});
 
 function updateWebhook(): Command {
   return new Command('update')
@@ -127,37 +132,29 @@ function updateWebhook(): Command {
         const { id, version } = await convoke.webhooks.get(await idOf(convoke, typed));
         const status = statusOf(enable, disable);
         const fields = { url, types: type, agent_names: agent, labels: label, description, status };
-        show(await convoke.webhooks.update(id, { version, ...fields }), command);
+        await printResult(
+          command,
+          await convoke.webhooks.update(id, { version, ...fields }),
+          printLine,
+        );
       },
     );
 }
 
-function rotateWebhook(): Command {
-  return new Command('rotate')
-    .description('Issue a new secret; the old one also signs for 24 hours')
-    .addHelpText('after', example('webhooks rotate wh_…'))
-    .argument('<webhook>', 'id or unique prefix')
-    .action(async (typed: string, _options: unknown, command: Command) => {
-      const convoke = await connect(command);
-      const issued = await convoke.webhooks.rotate(await idOf(convoke, typed));
-      if (globalOptions(command).json) return printJson(issued);
-      print(issued.secret);
-    });
-}
+const rotateWebhook = webhookCommand({
+  name: 'rotate',
+  about: 'Issue a new secret; the old one also signs for 24 hours',
+  call: (convoke, id) => convoke.webhooks.rotate(id),
+  print: (issued) => print(issued.secret),
+});
 
-function testWebhook(): Command {
-  return new Command('test')
-    .description('Send a test event')
-    .addHelpText('after', example('webhooks test wh_…'))
-    .argument('<webhook>', 'id or unique prefix')
-    .action(async (typed: string, _options: unknown, command: Command) => {
-      const convoke = await connect(command);
-      const id = await idOf(convoke, typed);
-      const delivery = await convoke.webhooks.test(id);
-      if (globalOptions(command).json) return printJson(delivery);
-      print(`${delivery.id}  see \`convoke webhooks deliveries ${id}\``);
-    });
-}
+const testWebhook = webhookCommand({
+  name: 'test',
+  about: 'Send a test event',
+  call: (convoke, id) => convoke.webhooks.test(id),
+  print: (delivery) =>
+    print(`${delivery.id}  see \`convoke webhooks deliveries ${delivery.webhook_id}\``),
+});
 
 function listDeliveries(): Command {
   return new Command('deliveries')
@@ -254,19 +251,15 @@ function replayWebhook(): Command {
     });
 }
 
-function deleteWebhook(): Command {
-  return new Command('delete')
-    .description('Delete a webhook and its pending deliveries')
-    .addHelpText('after', example('webhooks delete wh_…'))
-    .argument('<webhook>', 'id or unique prefix')
-    .action(async (typed: string, _options: unknown, command: Command) => {
-      const convoke = await connect(command);
-      const id = await idOf(convoke, typed);
-      await convoke.webhooks.delete(id);
-      if (globalOptions(command).json) return printJson({ id, deleted: true });
-      print(`${id}  deleted`);
-    });
-}
+const deleteWebhook = webhookCommand({
+  name: 'delete',
+  about: 'Delete a webhook and its pending deliveries',
+  call: async (convoke, id) => {
+    await convoke.webhooks.delete(id);
+    return { id, deleted: true };
+  },
+  print: ({ id }) => print(`${id}  deleted`),
+});
 
 function statusOf(enable = false, disable = false): WebhookRecord['status'] | undefined {
   if (enable) return 'active';
@@ -277,7 +270,6 @@ function idOf(convoke: Convoke, typed: string): Promise<string> {
   return completeId(typed, convoke.webhooks.list({ limit: 100 }));
 }
 
-function show(webhook: WebhookRecord, command: Command): void {
-  if (globalOptions(command).json) return printJson(webhook);
+function printLine(webhook: WebhookRecord): void {
   print(forOutput(`${webhook.id}  ${webhook.status}  ${webhook.url}`));
 }

@@ -5,11 +5,12 @@ import { completeId } from '../../complete-id.ts';
 import { exitCodes } from '../../failure.ts';
 import { globalOptions } from '../../options/global-options.ts';
 import { example, organizationOption, readDays } from '../../options/options.ts';
-import { connectPerson } from '../../sign-in/person.ts';
+import { type Person, connectPerson } from '../../sign-in/person.ts';
 import { type SaveClient, requireFreeName, saveClient } from '../../sign-in/saved-logins.ts';
 import { print, printJson, remark } from '../../terminal/output.ts';
 import { printFacts, printTable } from '../../terminal/table.ts';
 import { age, moment } from '../../terminal/times.ts';
+import { recordCommands } from '../record-command.ts';
 import { printCredentials } from './credentials.ts';
 
 export function clientsCommand(): Command {
@@ -96,34 +97,42 @@ function createClient(): Command {
     });
 }
 
-function showClient(): Command {
-  return new Command('show')
-    .description('Show one client with its scopes and credentials')
-    .addHelpText('after', example('clients show cli_…'))
-    .argument('<client>', 'client record id (cli_…) or unique prefix')
-    .addOption(organizationOption())
-    .action(async (typed: string, _options: unknown, command: Command) => {
-      const { admin } = await connectPerson(command);
-      const shown = await admin.clients.get(await completeId(typed, admin.clients.list()));
-      if (globalOptions(command).json) return printJson(shown);
-      const { client, credentials } = shown;
-      printFacts({
-        client: client.id,
-        name: client.name,
-        description: client.description,
-        'client id': client.client_id,
-        status: client.status,
-        pending: client.pending_operation?.kind,
-        profile: client.profile,
-        scopes: client.scopes.join(' '),
-        tenants: client.tenant_ids?.join(' ') ?? 'all',
-        created: `${moment(client.created_at)} by ${client.created_by_name ?? client.created_by}`,
-        changed: moment(client.updated_at),
-      });
-      print('');
-      printCredentials(credentials);
+const records = {
+  group: 'clients',
+  argument: ['<client>', 'record id of the client, cli_…'],
+  sample: 'cli_…',
+  options: () => [organizationOption()],
+  connect: connectPerson,
+  find: ({ admin }: Person, typed: string) => completeId(typed, admin.clients.list()),
+} as const;
+const clientCommand = recordCommands(records);
+const shownClient = recordCommands({
+  ...records,
+  argument: ['<client>', 'client record id (cli_…) or unique prefix'],
+});
+
+const showClient = shownClient({
+  name: 'show',
+  about: 'Show one client with its scopes and credentials',
+  call: ({ admin }, id) => admin.clients.get(id),
+  print({ client, credentials }) {
+    printFacts({
+      client: client.id,
+      name: client.name,
+      description: client.description,
+      'client id': client.client_id,
+      status: client.status,
+      pending: client.pending_operation?.kind,
+      profile: client.profile,
+      scopes: client.scopes.join(' '),
+      tenants: client.tenant_ids?.join(' ') ?? 'all',
+      created: `${moment(client.created_at)} by ${client.created_by_name ?? client.created_by}`,
+      changed: moment(client.updated_at),
     });
-}
+    print('');
+    printCredentials(credentials);
+  },
+});
 
 /** Saves the login. If that fails, returns false: the secret has to be shown, because there is no other copy. */
 async function saveOrSay(client: SaveClient): Promise<boolean> {
@@ -145,38 +154,24 @@ function loginName(client: string): string {
 }
 
 function setStatus(verb: 'disable' | 'enable', status: 'disabled' | 'active'): Command {
-  return new Command(verb)
-    .description(
-      `${verb === 'disable' ? 'Disable' : 'Enable'} a client; takes effect on its next request`,
-    )
-    .addHelpText('after', example(`clients ${verb} cli_…`))
-    .argument('<client>', 'record id of the client, cli_…')
-    .addOption(organizationOption())
-    .action(async (typed: string, _options: unknown, command: Command) => {
-      const { admin } = await connectPerson(command);
-      const id = await completeId(typed, admin.clients.list());
+  return clientCommand({
+    name: verb,
+    about: `${verb === 'disable' ? 'Disable' : 'Enable'} a client; takes effect on its next request`,
+    async call({ admin }, id) {
       const { client } = await admin.clients.get(id);
-      show(await admin.clients.update(id, { version: client.version, status }), command);
-    });
+      return admin.clients.update(id, { version: client.version, status });
+    },
+    print: printLine,
+  })();
 }
 
-function deleteClient(): Command {
-  return new Command('delete')
-    .description('Delete a client and revoke its access immediately')
-    .addHelpText('after', example('clients delete cli_…'))
-    .argument('<client>', 'record id of the client, cli_…')
-    .addOption(organizationOption())
-    .action(async (typed: string, _options: unknown, command: Command) => {
-      const { admin } = await connectPerson(command);
-      const id = await completeId(typed, admin.clients.list());
-      const pending = await admin.clients.delete(id);
-      if (pending !== undefined) return show(pending, command);
-      if (globalOptions(command).json) return printJson({ id, deleted: true });
-      print(`${id} deleted`);
-    });
-}
+const deleteClient = clientCommand({
+  name: 'delete',
+  about: 'Delete a client and revoke its access immediately',
+  call: async ({ admin }, id) => (await admin.clients.delete(id)) ?? { id, deleted: true },
+  print: (left) => ('deleted' in left ? print(`${left.id} deleted`) : printLine(left)),
+});
 
-function show(client: ClientRecord, command: Command): void {
-  if (globalOptions(command).json) return printJson(client);
+function printLine(client: ClientRecord): void {
   print(`${client.id}  ${client.status}  ${client.name}`);
 }

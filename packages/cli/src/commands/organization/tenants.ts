@@ -10,6 +10,7 @@ import { typed } from '../../terminal/confirm.ts';
 import { isInteractive, print, printJson, remark } from '../../terminal/output.ts';
 import { printFacts, printTable } from '../../terminal/table.ts';
 import { age, moment } from '../../terminal/times.ts';
+import { printResult, recordCommands } from '../record-command.ts';
 
 export function tenantsCommand(): Command {
   return new Command('tenants')
@@ -53,7 +54,7 @@ function createTenant(): Command {
     .action(async ({ name, mode }: { name: string; mode: string }, command: Command) => {
       const { admin } = await connectPerson(command);
       const tenant = await admin.tenants.create({ display_name: name, mode });
-      show(tenant, command);
+      await printResult(command, tenant, printLine);
       if (!globalOptions(command).json) warnOfReach(tenant);
     });
 }
@@ -68,41 +69,39 @@ function warnOfReach({ unbound_clients: count = 0 }: TenantRecord): void {
   );
 }
 
-function showTenant(): Command {
-  return new Command('show')
-    .description('Show one tenant')
-    .addHelpText('after', example('tenants show ten_…'))
-    .argument('<tenant>')
-    .addOption(organizationOption())
-    .action(async (id: string, _options: unknown, command: Command) => {
-      const { admin } = await connectPerson(command);
-      const tenant = await admin.tenants.get(await completeId(id, admin.tenants.list()));
-      if (globalOptions(command).json) return printJson(tenant);
-      printFacts({
-        tenant: tenant.id,
-        name: tenant.display_name,
-        organization: tenant.organization_id,
-        mode: tenant.mode,
-        status: tenant.status,
-        reason: tenant.status_reason,
-        storage: tenant.attachment_state,
-        created: moment(tenant.created_at),
-        changed: moment(tenant.updated_at),
-      });
-    });
-}
+const tenantCommand = recordCommands({
+  group: 'tenants',
+  argument: ['<tenant>'],
+  sample: 'ten_…',
+  options: () => [organizationOption()],
+  connect: connectPerson,
+  find: ({ admin }, id) => completeId(id, admin.tenants.list()),
+});
 
-function retryTenant(): Command {
-  return new Command('retry')
-    .description('Retry failed provisioning')
-    .addHelpText('after', example('tenants retry ten_…'))
-    .argument('<tenant>')
-    .addOption(organizationOption())
-    .action(async (id: string, _options: unknown, command: Command) => {
-      const { admin } = await connectPerson(command);
-      show(await admin.tenants.retry(await completeId(id, admin.tenants.list())), command);
-    });
-}
+const showTenant = tenantCommand({
+  name: 'show',
+  about: 'Show one tenant',
+  call: ({ admin }, id) => admin.tenants.get(id),
+  print: (tenant) =>
+    printFacts({
+      tenant: tenant.id,
+      name: tenant.display_name,
+      organization: tenant.organization_id,
+      mode: tenant.mode,
+      status: tenant.status,
+      reason: tenant.status_reason,
+      storage: tenant.attachment_state,
+      created: moment(tenant.created_at),
+      changed: moment(tenant.updated_at),
+    }),
+});
+
+const retryTenant = tenantCommand({
+  name: 'retry',
+  about: 'Retry failed provisioning',
+  call: ({ admin }, id) => admin.tenants.retry(id),
+  print: printLine,
+});
 
 function offboardTenant(): Command {
   return new Command('offboard')
@@ -118,7 +117,7 @@ function offboardTenant(): Command {
       const { admin } = await connectPerson(command);
       const id = await completeId(typedId, admin.tenants.list());
       const confirm = options.confirm ?? (await confirmOffboarding(await admin.tenants.get(id)));
-      show(await admin.tenants.offboard(id, { confirm }), command);
+      await printResult(command, await admin.tenants.offboard(id, { confirm }), printLine);
     });
 }
 
@@ -139,8 +138,7 @@ async function confirmOffboarding(tenant: TenantRecord): Promise<string> {
   throw new Failure('the name does not match; nothing was deleted', exitCodes.failed);
 }
 
-function show(tenant: TenantRecord, command: Command): void {
-  if (globalOptions(command).json) return printJson(tenant);
+function printLine(tenant: TenantRecord): void {
   const reason = tenant.status_reason === undefined ? '' : `: ${tenant.status_reason}`;
   print(
     `${tenant.id}  ${tenant.status}/${tenant.attachment_state}  ${tenant.display_name}${reason}`,
