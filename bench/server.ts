@@ -79,7 +79,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       CONVOKE_DATA_DIR: dataDir,
       CONVOKE_AGENTS_DIR: agentsFolder,
       CONVOKE_API_RATE_PER_MINUTE: '0',
-      // As `npm start` and `npx convoke` have it (scripts/launch.mjs).
+      // As `npm start` and `npx convoke` have it (packages/launch/src/launch.mjs).
       NODE_COMPILE_CACHE: join(root, '.cache/compiled'),
       ...options.settings,
       ...options.member?.settings,

@@ -1,7 +1,7 @@
 // npm run build:docs: the pages of /docs as files for any web server, in .cache/docs or in the given folder.
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { launch, readSources } from './launch.mjs';
+import { launch, readSources } from '../packages/launch/src/launch.mjs';
 
 const usual = fileURLToPath(new URL('../.cache/docs', import.meta.url));
 

@@ -1,23 +1,16 @@
 // Builds the published packages. Inside the repository a package is its sources, which Node and TypeScript read as they are; Node
 // refuses to strip types below node_modules, so what others install is JavaScript with declarations. The two have a
 // manifest each, because one manifest with a condition for the sources would reach other people's bundlers.
-import { execFileSync } from 'node:child_process';
-import {
-  copyFile,
-  cp,
-  mkdir,
-  readFile,
-  readdir,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { copyFile, cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { guideFiles } from '../packages/api-page/src/guides/guides.ts';
-import { packagedGuides } from '../packages/api-page/src/guides/packaged.ts';
+import { guideFiles, packagedGuides } from '@convoke/api-page';
 import { buildConsole } from '../packages/console/scripts/build-console.ts';
+import {
+  compile,
+  rewriteDeclarations,
+  writeManifest,
+} from '../packages/sdk/scripts/built-files.ts';
 import { bundlePackage, inlined } from './bundle-package.ts';
 import { publishedPackages } from './published-packages.mjs';
 
@@ -40,6 +33,9 @@ export interface Manifest {
 /** One after the other: each is compiled against the declarations of those before it. The SDK has a build of its own. */
 const order = publishedPackages.filter((name) => name !== 'sdk');
 
+/** Packages that people write programs with. */
+const guided = ['sdk', 'agent'] as const;
+
 /** Builds contract, api-page, agent, server, cli and conformance below a folder that holds the built SDK as `sdk`. */
 export async function buildPackages(folder: string): Promise<void> {
   // Declarations that are compiled against name packages of their own.
@@ -47,6 +43,7 @@ export async function buildPackages(folder: string): Promise<void> {
   await symlink(join(root, 'node_modules'), link);
   try {
     for (const name of order) await buildPackage(name, folder);
+    for (const name of guided) await writeGuides(join(folder, name));
   } finally {
     await rm(link);
   }
@@ -89,14 +86,13 @@ async function buildPackage(name: (typeof order)[number], folder: string): Promi
       await cp(join(root, file), join(built, 'dist/pages', file), { recursive: true });
     }
   }
-  if (name === 'agent') await writeGuides(built);
   if (isProgram) {
     await cp(join(home, 'bin'), join(built, 'bin'), { recursive: true });
   }
 }
 
 /** What a coding agent reads in the project that installs the package. */
-export async function writeGuides(folder: string): Promise<void> {
+async function writeGuides(folder: string): Promise<void> {
   await mkdir(join(folder, 'docs'), { recursive: true });
   for (const [file, text] of packagedGuides()) await writeFile(join(folder, 'docs', file), text);
 }
@@ -153,31 +149,4 @@ function published(manifest: Manifest) {
     peerDependenciesMeta,
     ...(bin === undefined ? { exports: Object.fromEntries(entries) } : { bin }),
   };
-}
-
-export function compile(config: string, outDir: string): void {
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const args = [tsc, '-p', config, '--outDir', outDir];
-  execFileSync(process.execPath, args, { cwd: dirname(config), stdio: 'inherit' });
-}
-
-/** The compiler rewrites `./run.ts` to `./run.js` in what it emits, except in declarations. */
-export async function rewriteDeclarations(folder: string): Promise<void> {
-  for (const name of await readdir(folder, { recursive: true })) {
-    if (!name.endsWith('.d.ts')) continue;
-    const path = join(folder, name);
-    const text = await readFile(path, 'utf8');
-    await writeFile(path, text.replace(/(from |import\()(['"])(\.[^'"]*)\.ts\2/g, '$1$2$3.js$2'));
-  }
-}
-
-/**
- * With the license, which goes into every package, and the repository if the environment names it: npm attests where a
- * package was built only if its manifest says the same.
- */
-export async function writeManifest(folder: string, manifest: object): Promise<void> {
-  const url = process.env['CONVOKE_REPOSITORY_URL'];
-  const whole = { ...manifest, ...(url !== undefined && { repository: { type: 'git', url } }) };
-  await writeFile(join(folder, 'package.json'), `${JSON.stringify(whole, null, 2)}\n`);
-  await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
 }

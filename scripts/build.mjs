@@ -2,8 +2,8 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { launch, readSources } from './launch.mjs';
-import { mustRun } from './processes.mjs';
+import { launch, readSources } from '../packages/launch/src/launch.mjs';
+import { mustRun } from '../packages/launch/src/processes.mjs';
 
 const packages = fileURLToPath(new URL('../.cache/packages', import.meta.url));
 const packs = fileURLToPath(new URL('../.cache/packs', import.meta.url));

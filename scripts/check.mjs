@@ -1,5 +1,5 @@
 // npm run check: types, lint, format and dead code.
-import { launch } from './launch.mjs';
+import { launch } from '../packages/launch/src/launch.mjs';
 import { runChecks } from './tools.mjs';
 
 await launch(async () => {

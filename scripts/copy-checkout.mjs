@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runQuietly } from './processes.mjs';
+import { runQuietly } from '../packages/launch/src/processes.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 

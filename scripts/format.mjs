@@ -1,5 +1,5 @@
 // npm run format: formats every file as the format check requires.
-import { launch } from './launch.mjs';
+import { launch } from '../packages/launch/src/launch.mjs';
 import { runTool } from './tools.mjs';
 
 await launch(async () => {

@@ -1,5 +1,5 @@
 // npm run reference: writes everything that is generated from the sources and checked in.
-import { launch, readSources } from './launch.mjs';
+import { launch, readSources } from '../packages/launch/src/launch.mjs';
 
 await launch(async () => {
   readSources();

@@ -2,7 +2,7 @@
 // scripts use it, so that they work on every Node that the README names: an older one cannot run TypeScript itself.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { launch, readSources } from './launch.mjs';
+import { launch, readSources } from '../packages/launch/src/launch.mjs';
 
 await launch(async () => {
   readSources();

@@ -1,11 +1,11 @@
 // npm start: installs what is missing, builds the console if a source has changed, and runs `convoke dev`.
-import { launch, readSources } from './launch.mjs';
+import { launch, readSources } from '../packages/launch/src/launch.mjs';
 
 await launch(async () => {
   readSources();
   await buildConsole();
   process.argv.splice(2, 0, 'dev');
-  await import('../packages/cli/src/main.ts');
+  await import('../packages/cli/bin/convoke.mjs');
 });
 
 /** Without a build the server runs all the same, and its page says what is missing. */

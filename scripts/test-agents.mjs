@@ -1,6 +1,6 @@
 // npm run test:agents: the real command-line agents, each fetched from npm into .cache/agents by its test. Arguments go
 // to vitest: `npm run test:agents -- opencode`. It downloads about a gigabyte once and takes ten minutes on two cores.
-import { launch } from './launch.mjs';
+import { launch } from '../packages/launch/src/launch.mjs';
 import { runTool } from './tools.mjs';
 
 await launch(async () => {

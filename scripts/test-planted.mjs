@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { copyCheckout } from './copy-checkout.mjs';
-import { launch } from './launch.mjs';
+import { launch } from '../packages/launch/src/launch.mjs';
 import { choosePlants, readPlants } from './plants.mjs';
-import { mustRun, runQuietly } from './processes.mjs';
+import { mustRun, runQuietly } from '../packages/launch/src/processes.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** A planted bug may make a test run for ever. */

@@ -1,5 +1,5 @@
 // npm run test:quick: types, lint and the quick tests. Arguments go to vitest: `npm run test:quick -- runs`.
-import { launch } from './launch.mjs';
+import { launch } from '../packages/launch/src/launch.mjs';
 import { runTestsAndChecks } from './tools.mjs';
 
 const vitest = ['run', '--config', 'vitest-quick.config.ts', ...process.argv.slice(2)];

@@ -1,6 +1,6 @@
 // npm test: every check, and every test but the exhaustive ones, which `npm run test:faults` runs. Arguments go to vitest:
 // `npm test -- packages/server/test/domain`.
-import { launch } from './launch.mjs';
+import { launch } from '../packages/launch/src/launch.mjs';
 import { runTestsAndChecks } from './tools.mjs';
 
 const vitest = ['run', '--project=!exhaustive', ...process.argv.slice(2)];

@@ -1,7 +1,7 @@
 // The development tools that come with the repository, run without a shell and on the Node that runs this.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { ended, runQuietly } from './processes.mjs';
+import { ended, runQuietly } from '../packages/launch/src/processes.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const programs = {

@@ -99,7 +99,7 @@ describe('the image', () => {
 
   test('has the Node that the repository is tested with, and names it exactly', () => {
     const [, base] = /^ARG BASE=(\S+)$/m.exec(dockerfile) ?? [];
-    const [version] = /24\.\d+\.\d+/.exec(textOf('scripts/node-runtime.mjs')) ?? [];
+    const [version] = /24\.\d+\.\d+/.exec(textOf('packages/launch/src/node-runtime.mjs')) ?? [];
     expect(base).toBe(`node:${version}-bookworm-slim`);
     const stages = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, name]) => name);
     expect(stages).toEqual(['${BASE}', '${BASE}']);

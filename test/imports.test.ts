@@ -1,11 +1,27 @@
 import { describe, expect, test } from 'vitest';
-import { importProblems } from './imports.ts';
+import { checkoutProblems, importProblems } from './imports.ts';
 import { files, textOf } from './repository.ts';
 
 test('every import of every package points the way the layout allows', () => {
   const sources = files(/^packages\/[^/]+\/src\/.*\.tsx?$/);
   expect(sources.length).toBeGreaterThan(0);
   expect(sources.flatMap((path) => importProblems(path, textOf(path)))).toEqual([]);
+});
+
+test('scripts import packages through their doors, and no package imports scripts', () => {
+  const programs = files(/^(packages|scripts)\/.*\.(ts|tsx|mjs)$/);
+  expect(programs.flatMap((path) => checkoutProblems(path, textOf(path)))).toEqual([]);
+});
+
+test.each([
+  ['scripts/start.mjs', `await import('../packages/cli/src/main.ts');`],
+  ['scripts/start.mjs', `import { x } from '../packages/cli/test/terminal-session.ts';`],
+  ['packages/cli/bin/convoke.mjs', `await import('../../../scripts/tools.mjs');`],
+  ['packages/sdk/test/wire.test.ts', `import { x } from '../../../scripts/plants.mjs';`],
+  ['packages/launch/src/launch.mjs', `import { x } from '../../cli/src/server.ts';`],
+  ['packages/launch/src/launch.mjs', `import { z } from 'zod';`],
+])('%s: %s is named', (path, source) => {
+  expect(checkoutProblems(path, source)).toHaveLength(1);
 });
 
 describe('an import that points the wrong way is named', () => {

@@ -103,6 +103,27 @@ export function importProblems(path: string, source: string): string[] {
   });
 }
 
+/** Of a package, `scripts` may import programs that build it, and its command; the launcher runs before anything else. */
+const doors = /^packages\/(launch\/src|[^/]+\/(bin|scripts))\//;
+
+/** Problems with the imports between `scripts` and the packages, one line each: they point from `scripts` to packages. */
+export function checkoutProblems(path: string, source: string): string[] {
+  const home = path.split('/').slice(0, 2).join('/');
+  return specifiersIn(source).flatMap((specifier) => {
+    const isPath = specifier.startsWith('.');
+    const target = isPath ? posix.join(posix.dirname(path), specifier) : specifier;
+    const isWrong = path.startsWith('scripts/')
+      ? isPath && target.startsWith('packages/') && !doors.test(target)
+      : target.startsWith('scripts/') || (home === 'packages/launch' && !isOfLauncher(target));
+    return isWrong ? [`${path}: imports ${specifier}`] : [];
+  });
+}
+
+/** The launcher runs before anything is installed. */
+function isOfLauncher(target: string): boolean {
+  return target.startsWith('packages/launch/') || target.startsWith('node:');
+}
+
 function problemOf(path: string, from: string, specifier: string): string | undefined {
   const isOurs = specifier.startsWith('.') || specifier.startsWith('@convoke/');
   if (!isOurs) return packageProblem(from, specifier);

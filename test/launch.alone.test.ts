@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { satisfies } from '../scripts/node-runtime.mjs';
+import { satisfies } from '../packages/launch/src/node-runtime.mjs';
 import { removeFolder } from './remove-folder.ts';
 
-const launch = new URL('../scripts/launch.mjs', import.meta.url).href;
-const dependencies = new URL('../scripts/dependencies.mjs', import.meta.url).href;
+const launch = new URL('../packages/launch/src/launch.mjs', import.meta.url).href;
+const dependencies = new URL('../packages/launch/src/dependencies.mjs', import.meta.url).href;
 const started: ChildProcess[] = [];
 
 afterEach(() => {

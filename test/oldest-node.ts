@@ -2,7 +2,7 @@
 // machine that runs the tests has a newer one.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { buildFor, fetchNode } from '../scripts/node-runtime.mjs';
+import { buildFor, fetchNode } from '../packages/launch/src/node-runtime.mjs';
 import { root } from './repository.ts';
 
 const version = '20.18.1';
@@ -46,7 +46,7 @@ export async function oldestNode(): Promise<string> {
 
 /** Lets the old Node fetch the one that commands of the checkout run on, which a newcomer's first `npm start` does. */
 export function prepareCheckout(oldest: string): void {
-  const runtime = JSON.stringify(join(root, 'scripts/node-runtime.mjs'));
+  const runtime = JSON.stringify(join(root, 'packages/launch/src/node-runtime.mjs'));
   const code = `import(${runtime}).then(({ findNode }) => findNode())`;
   execFileSync(oldest, ['-e', code], { stdio: 'inherit' });
 }

@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { writeManifest } from '../scripts/build-package.ts';
+import { writeManifest } from '../packages/sdk/scripts/built-files.ts';
 import { releaseNotes, releaseProblems, setVersion } from '../scripts/release-version.mjs';
 import { removeFolder } from './remove-folder.ts';
 import { files, root } from './repository.ts';

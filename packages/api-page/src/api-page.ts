@@ -8,6 +8,7 @@ import { buildIndex } from './search/build-index.ts';
 import { searchEntries } from './search/entries.ts';
 
 export { allGuides, type Guide, guideFiles } from './guides/guides.ts';
+export { packagedGuides } from './guides/packaged.ts';
 export { pagePolicy } from './page.ts';
 
 export type Docs = {

@@ -16,7 +16,7 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
   console.log(manifest.version);
 } else if (!existsSync(installed)) {
   // In a checkout, which fetches a suitable Node by itself.
-  const { launch, readSources } = await import('../../../scripts/launch.mjs');
+  const { launch, readSources } = await import('../../launch/src/launch.mjs');
   await launch(async () => {
     readSources();
     await import('../src/main.ts');

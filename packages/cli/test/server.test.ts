@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { satisfies } from '../../../scripts/node-runtime.mjs';
+import { satisfies } from '../../launch/src/node-runtime.mjs';
 import serverManifest from '../../server/package.json' with { type: 'json' };
 import { problemWithNode } from '../src/server.ts';
 

@@ -6,7 +6,7 @@ const installed = new URL('../dist/main.js', import.meta.url);
 if (existsSync(installed)) await import(installed.href);
 else {
   // In a checkout, which fetches a suitable Node by itself.
-  const { launch, readSources } = await import('../../../scripts/launch.mjs');
+  const { launch, readSources } = await import('../../launch/src/launch.mjs');
   await launch(async () => {
     readSources();
     await import('../src/main.ts');

@@ -1,13 +1,8 @@
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  compile,
-  rewriteDeclarations,
-  writeGuides,
-  writeManifest,
-} from '../../../scripts/build-package.ts';
 import manifest from '../package.json' with { type: 'json' };
+import { compile, rewriteDeclarations, writeManifest } from './built-files.ts';
 
 const home = fileURLToPath(new URL('..', import.meta.url));
 
@@ -20,7 +15,6 @@ export async function buildPackage(folder: string): Promise<void> {
   await rewriteDeclarations(folder);
   await writeManifest(folder, published());
   await copyFile(join(home, 'README.md'), join(folder, 'README.md'));
-  await writeGuides(folder);
 }
 
 function published() {

@@ -1,9 +1,9 @@
 // npm run picture: records `npx convoke invoke demo` in a real terminal and writes docs/pictures/invoke.svg.
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openTerminal } from '../packages/cli/test/terminal-session.ts';
-import { startDevServer } from '../test/dev-server.ts';
-import { root } from '../test/repository.ts';
+import { openTerminal } from '../test/terminal-session.ts';
+import { startDevServer } from '../../../test/dev-server.ts';
+import { root } from '../../../test/repository.ts';
 
 interface Line {
   /** With the escape sequences of the terminal. */

@@ -9,7 +9,9 @@ import { mustRun } from './processes.mjs';
 const lockWaitMs = 10 * 60_000;
 
 /** @param {string} root */
-export async function ensureDependencies(root = fileURLToPath(new URL('..', import.meta.url))) {
+export async function ensureDependencies(
+  root = fileURLToPath(new URL('../../..', import.meta.url)),
+) {
   const stamp = join(root, 'node_modules', '.convoke-installed');
   const wanted = fingerprint(root);
   const isCurrent = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;

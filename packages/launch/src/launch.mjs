@@ -11,8 +11,8 @@ import { findNode } from './node-runtime.mjs';
 import { ended, passedSignals } from './processes.mjs';
 
 const parentPollMs = 200;
-const compiled = fileURLToPath(new URL('../.cache/compiled', import.meta.url));
-const sources = new URL('../packages/', import.meta.url).href;
+const compiled = fileURLToPath(new URL('../../../.cache/compiled', import.meta.url));
+const sources = new URL('../../', import.meta.url).href;
 
 /** @param {() => unknown} work */
 export async function launch(work) {
