@@ -23,9 +23,9 @@ python=python3
 if [ -e "$2.venv/bin/python3" ] || [ -L "$2.venv/bin/python3" ]; then
   python=$2.venv/bin/python3
   command -v "$python" >/dev/null ||
-    refuse '.venv/bin/python3 leads to a program that the sandbox does not have: make .venv with /usr/bin/python3'
+    refuse '.venv/bin/python3 links to a program that the sandbox does not have. Create .venv with /usr/bin/python3.'
 fi
-command -v "$python" >/dev/null || refuse 'the sandbox has no python3'
+command -v "$python" >/dev/null || refuse 'The sandbox has no python3.'
 # Compiled code is written while the program is loaded only; legs find it read-only (D-184).
 write=-B
 if [ "$mode" = --check ] && [ -n "$PYTHONPYCACHEPREFIX" ]; then write=; fi

@@ -11,7 +11,7 @@ def write(message):
 def main(arguments):
     if sys.version_info < (3, 9):
         version = ".".join(str(part) for part in sys.version_info[:3])
-        problem = "Python " + version + "; the kit needs 3.9"
+        problem = "The sandbox has Python " + version + ", but the kit needs 3.9 or newer."
         end = {"type": "end", "outcome": "error", "code": "agent_error", "message": problem}
         if "--serve" in arguments:
             # A process that is kept says first that it is ready, and then waits for its leg.

@@ -24,9 +24,9 @@ class Agent:
 def agent(body: Callable) -> Agent:
     """Makes an agent of a function, which is `def` or `async def`. A text that it returns is the end of the answer."""
     if not callable(body):
-        raise Misuse("@agent stands above a function that takes ctx: @agent, without parentheses")
+        raise Misuse("@agent decorates a function that takes ctx. Write @agent without parentheses.")
     if _flags_of(body) & _GENERATORS:
-        raise Misuse("a function with @agent must not yield: use ctx.say, or ctx.stream")
+        raise Misuse("A function with @agent must not yield. Use ctx.say() or ctx.stream().")
     return Agent(body)
 
 

@@ -119,7 +119,8 @@ class _Context:
         """Emits the event `code.<name>`."""
         if not re.fullmatch(r"[a-z][a-z0-9_.-]{0,63}", name):
             raise Misuse(
-                f'"{name}" cannot be an event\'s name: use 1 to 64 characters of a-z, 0-9, _, . and -, a letter first'
+                f'"{name}" is not a valid event name. '
+                'Use 1 to 64 characters of a-z, 0-9, "_", "." and "-", and start with a letter.'
             )
         copy = json_copy({} if data is None else data, "data")
         self._emit({"type": "custom", "name": name, "data": copy})
@@ -316,7 +317,7 @@ class AsyncContext(_Context):
 
 def _question(question: str, options: Iterable[Option] | None) -> dict:
     if not isinstance(question, str):
-        raise Misuse(f"a question must be a text, and is a {type(question).__name__}")
+        raise Misuse(f"A question must be a string, not a {type(question).__name__}.")
     if options is None:
         return {"question": question}
     return {"question": question, "options": json_copy(list(options), "options")}

@@ -11,6 +11,7 @@ from .failures import NotJson
 _DEPTH_MAX = 100
 #: From here on JavaScript writes a number with an exponent, and Python reads it as another type.
 _NUMBER_MAX = 10**21
+_NOT_IN_JSON = "which JSON cannot represent"
 _lone_surrogate = re.compile("[\ud800-\udfff]")
 
 _remedies = {
@@ -23,7 +24,7 @@ _remedies = {
     "UUID": "a string",
     "bytes": "a string, or write a file and return its name",
     "bytearray": "a string, or write a file and return its name",
-    "coroutine": "its awaited value: write the agent as async def",
+    "coroutine": "its awaited value, and write the agent as async def",
     "generator": "a list, or use ctx.stream",
 }
 
@@ -67,15 +68,15 @@ def _check(value: object, place: str, above: tuple[object, ...]) -> None:
     if kind is float:
         if value - value == 0:  # type: ignore[operator]
             return
-        raise NotJson(f"{value} at {place}: {_verb_at(place)} None or a text")
+        raise NotJson(f"{place} is {value}, {_NOT_IN_JSON}. {_verb_at(place)} None or a string.")
     if kind is not dict and kind is not list:
         name = kind.__name__
-        remedy = _remedies.get(name, "a dict of its members")
-        raise NotJson(f"{a_kind(value)} at {place}: {_verb_at(place)} {remedy}")
+        remedy = _remedies.get(name, "a dict")
+        raise NotJson(f"{place} is {a_kind(value)}, {_NOT_IN_JSON}. {_verb_at(place)} {remedy}.")
     if any(each is value for each in above):
-        raise NotJson(f"an object that contains itself at {place}")
+        raise NotJson(f"{place} contains itself, {_NOT_IN_JSON}.")
     if len(above) >= _DEPTH_MAX:
-        raise NotJson(f"more than {_DEPTH_MAX} levels at {place[:80]}")
+        raise NotJson(f"{place[:80]} is nested more than {_DEPTH_MAX} levels deep.")
     inside = (*above, value)
     if kind is list:
         for index, each in enumerate(value):  # type: ignore[var-annotated, arg-type]
@@ -83,13 +84,13 @@ def _check(value: object, place: str, above: tuple[object, ...]) -> None:
         return
     for name, member in value.items():  # type: ignore[attr-defined]
         if type(name) is not str:
-            raise NotJson(f"a key that is {a_kind(name)} at {place}: use texts as keys")
+            raise NotJson(f"{place} has a key that is {a_kind(name)}. Use strings as keys.")
         _check(member, f"{place}.{name}", inside)
 
 
 def _verb_at(place: str) -> str:
     """Only the result of a step is returned."""
-    return "return" if re.match(r"result\b", place) else "use"
+    return "Return" if re.match(r"result\b", place) else "Use"
 
 
 def a_kind(value: object) -> str:
@@ -107,5 +108,5 @@ def _as_stored(value: object, place: str) -> object:
     if kind is float and value.is_integer() and abs(value) < _NUMBER_MAX:  # type: ignore[attr-defined, arg-type]
         return int(value)  # type: ignore[call-overload]
     if kind is int and (abs(value) >= _NUMBER_MAX or int(float(value)) != value):  # type: ignore[arg-type]
-        raise NotJson(f"the number {value} at {place} has too many digits: use a text")
+        raise NotJson(f"{place} is {value}, which has too many digits. Use a string.")
     return value

@@ -15,7 +15,7 @@ from .replay import Replay, is_foreign
 from .results import shortened, text_of
 from .signal_of_run import Signal
 
-_ENDED_EARLY = "The program ended before its function did."
+_ENDED_EARLY = "The process ended before the agent function returned."
 
 
 class Leg:
@@ -71,7 +71,7 @@ class Leg:
             if isinstance(returned, str):
                 self.progress.say({"type": "message_delta", "text": returned})
             elif returned is not None:
-                raise Misuse(f"the function returned {a_kind(returned)}: return a text, or nothing")
+                raise Misuse(f"The agent function returned {a_kind(returned)}; return a string or nothing.")
             await self._idle()
             state = {"convoke": 1, "state": self.progress.state_now()}
             self._end({"type": "end", "outcome": "completed", "state": state})
@@ -242,7 +242,9 @@ class Leg:
             return _ENDED_EARLY
         is_ours = isinstance(error, (Misuse, NotJson))
         name = "" if is_ours else f"{type(error).__name__}: "
-        return f"{name}{text_of(error)}{self._locate(error)}"
+        message = f"{name}{text_of(error)}"
+        where = self._locate(error)
+        return f"{message[:-1]}{where}." if message.endswith(".") else f"{message}{where}"
 
     def _end(self, end: dict) -> None:
         if self.is_over:

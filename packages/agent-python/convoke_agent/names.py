@@ -31,7 +31,7 @@ class Scope:
         _check_name(name, what)
         if name in self.running:
             raise Misuse(
-                f'two {what}s "{name}" run at the same time: give them different names, such as "{name} <id>"'
+                f'Two {what}s named "{name}" run at the same time. Give them different names, such as "{name} <id>".'
             )
         self.running.add(name)
         return self.count(name)
@@ -58,12 +58,13 @@ def digest_of(*shown: object) -> str:
 
 def _check_name(name: object, what: str) -> None:
     if not isinstance(name, str) or name == "" or units_of(name) > _NAME_MAX:
-        raise Misuse(f"the name of a {what} must be a text of 1 to {_NAME_MAX} characters")
+        raise Misuse(f"The name of a {what} must be a string of 1 to {_NAME_MAX} characters.")
     if _control_character.search(name):
-        raise Misuse(f"the {what} {dump(str(name))} has a control character in its name")
+        raise Misuse(f"The name of {what} {dump(str(name))} contains a control character.")
     if _BETWEEN in name or _ends_with_number.search(name):
         raise Misuse(
-            f'the {what} "{name}": a name has no "{_BETWEEN}" and does not end with "#" and a number'
+            f'The name of {what} "{name}" is reserved: '
+            f'a name must not contain "{_BETWEEN}" or end with "#" and a number.'
         )
 
 

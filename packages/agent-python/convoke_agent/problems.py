@@ -31,7 +31,7 @@ def agent_in(members: dict, program: Program) -> Agent | str:
     if not found:
         return f"{program.name} has no function with @agent"
     names = ", ".join(sorted(name for name, _ in found.values()))
-    return f"{program.name} has several functions with @agent ({names}): leave one"
+    return f"{program.name} has several functions with @agent ({names}). Keep one."
 
 
 def load_problem(error: BaseException, program: Program) -> str:
@@ -42,8 +42,8 @@ def load_problem(error: BaseException, program: Program) -> str:
     at = _place_of(error, program) or program.name
     if isinstance(error, ModuleNotFoundError) and error.name is not None:
         return (
-            f'{at}: the module "{error.name}" is missing: '
-            f"install its package into {program.label}/.venv, or write it beside {program.name}"
+            f'{at}: module "{error.name}" was not found. '
+            f"Install its package into {program.label}/.venv, or add the module next to {program.name}."
         )
     return f"{at}: {type(error).__name__}: {error}"
 

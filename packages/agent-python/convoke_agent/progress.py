@@ -75,8 +75,8 @@ class Progress:
         size = size_of(dump(copy))
         if size <= _STATE_BYTES_MAX:
             return copy
-        kib = f"{math.ceil(size / 1024)} KiB, at most {_STATE_BYTES_MAX // 1024}"
-        raise NotJson(f"ctx.state has {kib}: write a file and keep its name")
+        kib = f"{math.ceil(size / 1024)} KiB; the limit is {_STATE_BYTES_MAX // 1024} KiB"
+        raise NotJson(f"ctx.state has {kib}. Write a file and keep its name.")
 
     def _new_floor(self, covered: int) -> Floor:
         def send(emission: Emission, is_between_steps: bool) -> None:

@@ -113,7 +113,7 @@ class RehearsedRun:
         elif kind == "call_end":
             call = self._calls.get(message["call_id"])
             if call is None or call["status"] != "begun":
-                raise AssertionError(f"{message['call_id']} ended and had not begun")
+                raise AssertionError(f"The call {message['call_id']} ended without being started.")
             call.update(status="ended", ok=message["ok"], output=message["output"])
         elif kind == "checkpoint":
             self._keep(message["state"])
@@ -169,7 +169,7 @@ class RehearsedRun:
     def _begin(self, message: dict) -> None:
         ref = message["call_id"]
         if self._calls.get(ref, {"status": "again"})["status"] != "again":
-            raise AssertionError(f"{ref} was begun before")
+            raise AssertionError(f"The call {ref} was started twice.")
         self._calls[ref] = {
             "name": message["tool_name"],
             "input": message["tool_input"],

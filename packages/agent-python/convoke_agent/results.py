@@ -24,12 +24,12 @@ def outcome_of(step: str, returned: object) -> dict:
     try:
         text = json_text(returned, "result")
     except NotJson as error:
-        return _refused(f'step "{step}" returned {error}')
+        return _refused(f'step "{step}": {error}')
     size = size_of(text)
     if size <= _RESULT_BYTES_MAX:
         return {"value": json.loads(text)}
-    kib = f"{math.ceil(size / 1024)} KiB, at most {_RESULT_BYTES_MAX // 1024}"
-    return _refused(f'step "{step}" returned {kib}: write a file and return its name')
+    kib = f"{math.ceil(size / 1024)} KiB; the limit is {_RESULT_BYTES_MAX // 1024} KiB"
+    return _refused(f'step "{step}" returned {kib}. Write a file and return its name.')
 
 
 def outcome_of_error(error: BaseException) -> dict:

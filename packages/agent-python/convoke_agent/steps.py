@@ -69,9 +69,9 @@ class Steps:
         input: object = None,
         touches: str = "both",
     ) -> object:
-        self._guard_outside(f'step "{name}"')
+        self._guard_outside(f'step "{name}" was started', ", or group steps with ctx.scope()")
         if touches not in _touches:
-            raise Misuse(f'step "{name}": touches must be one of {", ".join(_touches)}')
+            raise Misuse(f'step "{name}": touches must be one of {", ".join(_touches)}.')
         bound = bound_work(f'step "{name}"', work)
         given = json_copy({} if input is None else input, "input")
         scope = self._scope
@@ -83,7 +83,7 @@ class Steps:
             scope.running.discard(name)
 
     async def ask(self, question: dict) -> dict:
-        self._guard_outside("ask")
+        self._guard_outside("ctx.ask() was called")
         ref = self._scope.count(f"ask {digest_of(question)}")
         answer = self._leg.replay.answers.get(ref)
         if answer is None:
@@ -92,7 +92,7 @@ class Steps:
         return answer  # type: ignore[return-value]
 
     async def approve(self, tool: str, input: object, work: Callable) -> Approval:
-        self._guard_outside("approve")
+        self._guard_outside("ctx.approve() was called")
         bound = bound_work(f'approve "{tool}"', work)
         given = json_copy(input, "input")
         scope, name = self._scope, f"{tool} {digest_of(tool, given)}"
@@ -104,7 +104,7 @@ class Steps:
 
     async def use_tool(self, tool: str, input: object, work: Callable, approval: bool) -> Approval:
         """A call of a model's: known by its input, since a model may make several of one tool at once."""
-        self._guard_outside(f'tool "{tool}"')
+        self._guard_outside(f'tool "{tool}" was called')
         given = json_copy(input, "input")
         ref = self._scope.count(f"{tool} {digest_of(tool, given)}")
         call = Call(ref, tool, given, bound_work(f'tool "{tool}"', work))
@@ -114,7 +114,7 @@ class Steps:
             return Approval(False, reason=str(denied))
 
     async def scope(self, name: str, body: Callable[[], object]) -> object:
-        self._guard_outside(f'scope "{name}"')
+        self._guard_outside(f'scope "{name}" was started')
         scope = self._scope
         below = Scope(path_below(scope.take(name, "scope")))
         token = _place.set(Place(self, below))
@@ -126,14 +126,14 @@ class Steps:
 
     def save(self, progress: object) -> None:
         """Makes a recovery point of the author's: the next leg replays nothing before it (D-171)."""
-        self._guard_outside("save")
+        self._leg.guard()
         if self._leg.is_working or self._scope is not self._root:
-            raise Misuse("save while no step runs, and outside of every scope")
+            raise Misuse("ctx.save() was called inside a step or scope. Call it at the top level, between steps.")
         self._leg.progress.save(progress)
         self._root = Scope(self._leg.progress.path)
 
     def guard_parallel(self) -> None:
-        self._guard_outside("parallel")
+        self._guard_outside("ctx.parallel() was called")
 
     @property
     def _here(self) -> Place:
@@ -149,14 +149,14 @@ class Steps:
     def _scope(self) -> Scope:
         return self._here.scope or self._root
 
-    def _guard_outside(self, what: str) -> None:
+    def _guard_outside(self, event: str, alternative: str = "") -> None:
         self._leg.guard()
         step = self._step
         if step is None:
             return
-        asks = what.startswith(("ask", "approve"))
-        remedy = "ask first, then begin the step" if asks else "begin one step after the other; ctx.scope groups them"
-        raise Misuse(f'{what} inside of the step "{step.name}": {remedy}')
+        asks = event.startswith(("ctx.ask", "ctx.approve"))
+        remedy = "Ask first, then start the step." if asks else f'Await "{step.name}" first{alternative}.'
+        raise Misuse(f'{event} inside step "{step.name}". {remedy}')
 
     async def _take_step(self, call: Call) -> object:
         known = self._leg.replay.take(call.ref)
@@ -274,13 +274,13 @@ class Steps:
         if answer is None and is_doubtful and self._leg.start.get("agent_changed"):
             names = ", ".join(f'"{name}"' for name in left)
             question = (
-                f"The agent was edited during this run. It did not ask for the results of {names}, and is about to "
-                f'begin "{call.name}". If that is the same step under a new name, it would be done twice.'
+                f"The agent was edited during this run. It has not asked for the results of {names} and is about to "
+                f'start "{call.name}". If that is the same step under a new name, it would run twice.'
             )
             asked = {"type": "user_question", "ref": ref, "question": question}
             await self._without_working(self._leg.ask({**asked, "options": ["Continue", "End the run"]}))
         if answer is not None and answer.get("values", [""])[0] != "Continue":
-            self._leg.fail(Misuse("a person ended the run, because the agent was edited during it"))
+            self._leg.fail(Misuse("A person ended the run because the agent was edited during it."))
             raise LegOver()
         self._leg.replay.forget_left_over()
         self._leg.send({"type": "custom", "name": "replay_differs", "data": {"left_over": left}})

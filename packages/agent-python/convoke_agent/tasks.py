@@ -125,7 +125,7 @@ class Tasks(Host):
 
     def check_thread(self) -> None:
         if threading.get_ident() != self._thread:
-            raise Misuse("ctx is used in another thread: call it with loop.call_soon_threadsafe")
+            raise Misuse("ctx was used in another thread. Call it with loop.call_soon_threadsafe().")
 
     def wait(self, pending: Pending) -> Generator[object, object, None]:
         arrived: asyncio.Future[None] = self.loop.create_future()

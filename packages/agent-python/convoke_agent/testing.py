@@ -100,12 +100,12 @@ def _difference(expected: Rehearsal, result: Rehearsal, comparable: Callable[[st
     for name in sorted({call.name for call in result.calls}):
         once, now = _effects(expected, name), _effects(result, name)
         if now > once:
-            return f'the step "{name}" was carried out {now} times instead of {once}'
+            return f'step "{name}" ran {now} times instead of {once}'
     for event in result.events:
         if event["name"] == "replay_differs":
             return (
-                f"the replay took another way, without {dump(event['data']['left_over'])}: "
-                "what is read outside of steps must be the same in every leg"
+                f"the replay did not ask for the results of {dump(event['data']['left_over'])}. "
+                "The code between steps must do the same in every leg."
             )
     if result.has_doubt:
         return None
@@ -115,9 +115,9 @@ def _difference(expected: Rehearsal, result: Rehearsal, comparable: Callable[[st
     if result.outcome != expected.outcome:
         return f"it ended {result.outcome} ({result.message or ''}) instead of {expected.outcome}"
     if comparable(result.text) != comparable(expected.text):
-        return f"it said {dump(result.text)} instead of {dump(expected.text)}"
+        return f"its text was {dump(result.text)} instead of {dump(expected.text)}"
     if result.state != expected.state:
-        return f"it left the state {dump(result.state)} instead of {dump(expected.state)}"
+        return f"its state was {dump(result.state)} instead of {dump(expected.state)}"
     return None
 
 
@@ -147,12 +147,12 @@ def _play(
 ) -> Rehearsal:
     for each in (agent, edited):
         if each is not None and not isinstance(each, Agent):
-            raise TypeError("this is no agent: pass a function with @agent")
+            raise TypeError("This is not an agent. Pass a function with @agent.")
     run = RehearsedRun(**options, is_edited=edited is not None)
     messages: list[list[dict]] = []
     while run.end is None:
         if run.legs > _LEGS_MAX:
-            raise AssertionError(f"the run does not end: {_LEGS_MAX} legs")
+            raise AssertionError(f"The run has not ended after {_LEGS_MAX} legs.")
         now = agent if edited is None or run.legs == 0 else edited
         before = sum(len(leg) for leg in messages)
         played = _PlayedLeg(run, lambda number: seat[1] if seat is not None and seat[0] == before + number else None)

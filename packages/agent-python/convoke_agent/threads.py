@@ -107,7 +107,7 @@ class Threads(Host):
         if len(self._branches) > _BRANCHES_MAX:
             self._branches = [each for each in self._branches if each.thread is None or each.thread.is_alive()]
             if len(self._branches) > _BRANCHES_MAX:
-                raise Misuse(f"more than {_BRANCHES_MAX} branches run at the same time")
+                raise Misuse(f"More than {_BRANCHES_MAX} branches run at the same time.")
         ended, branch, context = Pending(self), self._new_branch(), copy_context()
 
         def run() -> None:
@@ -156,7 +156,8 @@ class Threads(Host):
         if coroutine is not None:
             coroutine.close()
         raise Misuse(
-            "ctx is used in a thread that the kit did not start: run branches with ctx.parallel, or write the agent as async def"
+            "ctx was used in a thread that the kit did not start. "
+            "Run branches with ctx.parallel(), or write the agent as async def."
         )
 
     def _new_branch(self) -> _Branch:

@@ -15,14 +15,14 @@ def inputs_of(function: Callable[..., object], is_async: bool) -> Callable[[tupl
 
     name = getattr(function, "__name__", None)
     if name is None:
-        raise Misuse("a tool is a function with a name")
+        raise Misuse("A tool must be a function with a name.")
     if not is_async and inspect.iscoroutinefunction(function):
-        raise Misuse(f'the tool "{name}" is async def: write the agent as async def, too')
+        raise Misuse(f'Tool "{name}" is async def. Write the agent as async def too.')
     signature = inspect.signature(function)
     allowed = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     for parameter in signature.parameters.values():
         if parameter.kind not in allowed:
-            raise Misuse(f'the tool "{name}" has the parameter {parameter}: its parameters must have names')
+            raise Misuse(f'Tool "{name}" has the parameter {parameter}. All its parameters must have names.')
     return lambda arguments, named: dict(signature.bind(*arguments, **named).arguments)
 
 

@@ -16,11 +16,11 @@ def bound_work(what: str, work: Callable[..., object]) -> Callable[[Mapping[str,
     A parameter with a default is the author's: `lambda word=word: …` binds the value of a loop's variable.
     """
     if not callable(work):
-        raise Misuse(f"{what} needs a function, and got a {type(work).__name__}")
+        raise Misuse(f"{what} needs a function, not a {type(work).__name__}.")
     wanted, others = _parameters(work)
     if others:
         raise Misuse(
-            f'{what}: its function has a parameter "{others[0]}"; it gets key, input and signal, where it names them'
+            f'{what}: the function has an unknown parameter "{others[0]}". Its parameters can be key, input and signal.'
         )
     return lambda given: work(**{name: given[name] for name in wanted})
 

@@ -52,7 +52,7 @@ class Edits(unittest.TestCase):
         result, steps, _ = edit(renamed, "End the run")
         self.assertEqual((result.outcome, steps), ("error", ["find order", "reserve"]))
         self.assertIn("edited", result.message)
-        self.assertRegex(result.asked[-1].question, 'did not ask for the results of "reserve".*begin "hold"')
+        self.assertRegex(result.asked[-1].question, 'has not asked for the results of "reserve".*start "hold"')
 
     def test_a_person_who_lets_it_continue_has_the_step_carried_out(self):
         result, steps, left = edit(renamed, "Continue")
@@ -68,7 +68,7 @@ class Edits(unittest.TestCase):
             ctx.ask("Why?")
             ctx.step("pay", lambda: "paid")
 
-        with self.assertRaisesRegex(AssertionError, "the replay took another way"):
+        with self.assertRaisesRegex(AssertionError, "the replay did not ask for the results of"):
             every_kill(lambda: program)
 
 

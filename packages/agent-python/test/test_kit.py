@@ -19,15 +19,15 @@ class Results(unittest.TestCase):
         self.assertIn(expected, result.message)
 
     def test_what_json_would_change_is_refused_by_its_place(self):
-        self.refused({"a": [1, (2, 3)]}, 'step "find" returned a tuple at result.a[1]: return a list')
-        self.refused({"a": {1: 2}}, "a key that is an int at result.a: use texts as keys")
-        self.refused({"a": float("nan")}, "nan at result.a: return None or a text")
-        self.refused(b"x", "a bytes at result: return a string, or write a file")
-        self.refused(object(), "an object at result: return a dict of its members")
-        self.refused("é" * 140_000, "KiB, at most 256: write a file and return its name")
+        self.refused({"a": [1, (2, 3)]}, 'step "find": result.a[1] is a tuple, which JSON cannot represent. Return a list.')
+        self.refused({"a": {1: 2}}, "result.a has a key that is an int. Use strings as keys.")
+        self.refused({"a": float("nan")}, "result.a is nan, which JSON cannot represent. Return None or a string.")
+        self.refused(b"x", "result is a bytes, which JSON cannot represent. Return a string, or write a file")
+        self.refused(object(), "result is an object, which JSON cannot represent. Return a dict.")
+        self.refused("é" * 140_000, "KiB; the limit is 256 KiB. Write a file and return its name.")
         circle = []
         circle.append(circle)
-        self.refused(circle, "an object that contains itself at result[0]")
+        self.refused(circle, "result[0] contains itself, which JSON cannot represent.")
 
     def test_the_first_result_is_a_copy_as_later_ones_are(self):
         kept = {"list": [1.0, 2**60]}
@@ -47,7 +47,7 @@ class Results(unittest.TestCase):
             ctx.state["total"] = 2**53 + 1
 
         result = rehearse(program)
-        self.assertIn("ctx.state.total has too many digits", result.message)
+        self.assertIn("which has too many digits. Use a string.", result.message)
 
         @agent
         def other(ctx):
@@ -61,7 +61,7 @@ class Results(unittest.TestCase):
             ctx.state["notes"] = "x" * 4 * 1024 * 1024
 
         result = rehearse(program, state={"notes": "short"})
-        self.assertEqual(result.message, "ctx.state has 4097 KiB, at most 4096: write a file and keep its name")
+        self.assertEqual(result.message, "ctx.state has 4097 KiB; the limit is 4096 KiB. Write a file and keep its name.")
         self.assertEqual(result.state, {"notes": "short"})
 
 
@@ -89,7 +89,7 @@ class Functions(unittest.TestCase):
             ctx.step("mail", lambda order: order)
 
         result = rehearse(program)
-        self.assertIn('its function has a parameter "order"', result.message)
+        self.assertIn('the function has an unknown parameter "order"', result.message)
         self.assertEqual(result.calls, [])
 
     def test_a_step_of_a_def_that_returns_a_coroutine_is_refused(self):
@@ -221,7 +221,7 @@ class Branches(unittest.TestCase):
             thread.join()
             return f"{len(raised)} {raised[0][:17]}"
 
-        self.assertEqual(rehearse(program).text, "3 ctx is used in a ")
+        self.assertEqual(rehearse(program).text, "3 ctx was used in a")
 
     def test_a_task_that_is_cancelled_ends_its_step(self):
         @agent
@@ -260,7 +260,7 @@ class Branches(unittest.TestCase):
 
 
 class Emptiness(unittest.TestCase):
-    early = "The program ended before its function did."
+    early = "The process ended before the agent function returned."
 
     def test_a_function_that_waits_for_nothing_ends_its_run(self):
         @agent

@@ -173,7 +173,7 @@ async function sayAll(steps: Steps, source: TextSource, call: StepCall): Promise
 function customOf(name: string, data: JsonObject) {
   if (!/^[a-z][a-z0-9_.-]{0,63}$/.test(name)) {
     throw new Misuse(
-      `"${name}" cannot be an event's name: use 1 to 64 characters of a-z, 0-9, _, . and -, a letter first`,
+      `"${name}" is not a valid event name. Use 1 to 64 characters of a-z, 0-9, "_", "." and "-", and start with a letter.`,
     );
   }
   return { type: 'custom', name, data: jsonCopy(data, 'data') as JsonObject } as const;

@@ -29,5 +29,7 @@ export function runAs<T>(run: Current, body: () => T): T {
 export function current(): Current {
   const run = storage().getStore();
   if (run !== undefined) return run;
-  throw new Misuse('a durable model or tool is used outside of agent(…): call it in its function');
+  throw new Misuse(
+    'Durable models and tools only work while an agent runs. Call them inside agent(…).',
+  );
 }

@@ -15,7 +15,7 @@ export async function goOnWithout(
   const isDoubtful = leg.replay.hasEffectLeft && !call.isRepeatable;
   if (answer === undefined && isDoubtful && start.agent_changed === true) {
     const names = left.map((name) => `"${name}"`).join(', ');
-    const question = `The agent was edited during this run. It did not ask for the results of ${names}, and is about to begin "${call.name}". If that is the same step under a new name, it would be done twice.`;
+    const question = `The agent was edited during this run. It has not asked for the results of ${names} and is about to start "${call.name}". If that is the same step under a new name, it would run twice.`;
     leg.ran();
     try {
       await leg.raise({
@@ -29,7 +29,7 @@ export async function goOnWithout(
     }
   }
   if (answer !== undefined && !('values' in answer && answer.values[0] === 'Continue')) {
-    leg.fail(new Misuse('a person ended the run, because the agent was edited during it'));
+    leg.fail(new Misuse('A person ended the run because the agent was edited during it.'));
     await never();
   }
   leg.replay.forgetLeftOver();

@@ -39,16 +39,16 @@ function check(value: unknown, { place, above }: Where): void {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return;
   if (typeof value === 'number') {
     if (Number.isFinite(value)) return;
-    throw new NotJson(`${value} at ${place}: ${verbAt(place)} null or a text`);
+    throw new NotJson(`${place} is ${value}, ${notInJson}. ${verbAt(place)} null or a string.`);
   }
   if (typeof value !== 'object') {
     const remedy = remedies[typeof value];
-    const advice = remedy === undefined ? 'leave it out' : `${verbAt(place)} ${remedy}`;
-    throw new NotJson(`a ${typeof value} at ${place}: ${advice}`);
+    const advice = remedy === undefined ? 'Leave it out' : `${verbAt(place)} ${remedy}`;
+    throw new NotJson(`${place} is ${shownKind(typeof value)}, ${notInJson}. ${advice}.`);
   }
-  if (above.includes(value)) throw new NotJson(`an object that contains itself at ${place}`);
+  if (above.includes(value)) throw new NotJson(`${place} contains itself, ${notInJson}.`);
   if (above.length >= depthMax)
-    throw new NotJson(`more than ${depthMax} levels at ${place.slice(0, 80)}`);
+    throw new NotJson(`${place.slice(0, 80)} is nested more than ${depthMax} levels deep.`);
   const inside = [...above, value];
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1) {
@@ -60,7 +60,7 @@ function check(value: unknown, { place, above }: Where): void {
   if (prototype !== null && prototype !== Object.prototype) {
     const kind = nameOf(value);
     throw new NotJson(
-      `a ${kind} at ${place}: ${verbAt(place)} ${remedies[kind] ?? 'a plain object of its members'}`,
+      `${place} is ${shownKind(kind)}, ${notInJson}. ${verbAt(place)} ${remedies[kind] ?? 'a plain object'}.`,
     );
   }
   for (const [name, member] of Object.entries(value)) {
@@ -71,11 +71,17 @@ function check(value: unknown, { place, above }: Where): void {
 
 /** Only the result of a step is returned. */
 function verbAt(place: string): string {
-  return /^result\b/.test(place) ? 'return' : 'use';
+  return /^result\b/.test(place) ? 'Return' : 'Use';
+}
+
+const notInJson = 'which JSON cannot represent';
+
+function shownKind(kind: string): string {
+  return kind === 'undefined' ? kind : `a ${kind}`;
 }
 
 const remedies: Readonly<Record<string, string>> = {
-  bigint: 'a text',
+  bigint: 'a string',
   undefined: 'null',
   Date: 'a string',
   Map: 'an object',

@@ -60,7 +60,7 @@ async function load(): Promise<string | NonNullable<ReturnType<typeof bodyOf>>> 
     // A CommonJS file that was compiled from a module has its default one level below.
     const body =
       bodyOf(loaded.default) ?? bodyOf((loaded.default as { default?: unknown })?.default);
-    return body ?? `${entry.slice(folder.length)} must export agent(…) as its default`;
+    return body ?? `${entry.slice(folder.length)} must have agent(…) as its default export`;
   } catch (error) {
     return loadProblem(error, program);
   }
@@ -116,7 +116,9 @@ function endWithProcess(): void {
     running?.fail(error);
     process.exit();
   });
-  process.on('exit', () => running?.fail(new Misuse('The program ended before its function did.')));
+  process.on('exit', () =>
+    running?.fail(new Misuse('The process ended before the agent function returned.')),
+  );
 }
 
 /** Writes one line, and waits while the server does not read: a program cannot be faster than its log. */

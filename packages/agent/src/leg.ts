@@ -211,7 +211,9 @@ export class Leg {
       if (typeof returned === 'string')
         this.progress.say({ type: 'message_delta', text: returned });
       else if (returned !== undefined) {
-        throw new Misuse(`the function returned ${aKindOf(returned)}: return a text, or nothing`);
+        throw new Misuse(
+          `The agent function returned ${aKindOf(returned)}; return a string or nothing.`,
+        );
       }
       await this.#idle();
       this.#end({
@@ -260,9 +262,12 @@ export class Leg {
 }
 
 function described(error: unknown, locate: LegParts['locate'] = () => ''): string {
-  if (!(error instanceof Error)) return `The function threw ${aKindOf(error)}.`;
+  if (!(error instanceof Error)) return `The agent function threw ${aKindOf(error)}.`;
   const isOurs = [Misuse, NotJson, ModelFailed].some((kind) => error instanceof kind);
-  return `${isOurs ? '' : `${error.name}: `}${error.message}${locate(error)}`;
+  const message = `${isOurs ? '' : `${error.name}: `}${error.message}`;
+  return message.endsWith('.')
+    ? `${message.slice(0, -1)}${locate(error)}.`
+    : `${message}${locate(error)}`;
 }
 
 function aKindOf(value: unknown): string {

@@ -28,7 +28,7 @@ export function takeName(scope: Scope, name: string, what: string): Taken {
   checkName(name, what);
   if (scope.running.has(name)) {
     throw new Misuse(
-      `two ${what}s "${name}" run at the same time: give them different names, such as "${name} <id>"`,
+      `Two ${what}s named "${name}" run at the same time. Give them different names, such as "${name} <id>".`,
     );
   }
   scope.running.add(name);
@@ -58,14 +58,14 @@ export function digestOf(...shown: readonly unknown[]): string {
 
 function checkName(name: unknown, what: string): asserts name is string {
   if (typeof name !== 'string' || name === '' || name.length > nameMax) {
-    throw new Misuse(`the name of a ${what} must be a text of 1 to ${nameMax} characters`);
+    throw new Misuse(`The name of a ${what} must be a string of 1 to ${nameMax} characters.`);
   }
   if (/\p{Cc}|\p{Cs}/u.test(name)) {
-    throw new Misuse(`the ${what} ${JSON.stringify(name)} has a control character in its name`);
+    throw new Misuse(`The name of ${what} ${JSON.stringify(name)} contains a control character.`);
   }
   if (name.includes(between) || /#\d+$/.test(name)) {
     throw new Misuse(
-      `the ${what} "${name}": a name has no "${between}" and does not end with "#" and a number`,
+      `The name of ${what} "${name}" is reserved: a name must not contain "${between}" or end with "#" and a number.`,
     );
   }
 }

@@ -20,11 +20,11 @@ export function loadProblem(error: unknown, program: Program): string {
   const at = placeOf(error, folder) ?? relative(folder, entry);
   const syntax = /^TypeScript (.+) is not supported in strip-only mode$/.exec(message)?.[1];
   if (syntax !== undefined) {
-    return `${at}: "${syntax}" needs a build step, and Node runs this file as it is: use ${syntax === 'enum' ? 'a union' : 'plain syntax'}, or bundle`;
+    return `${at}: "${syntax}" needs a build step, but Node runs this file without one. Use ${syntax === 'enum' ? 'a union' : 'plain syntax'}, or bundle the agent.`;
   }
   const decorator = error.name === 'SyntaxError' ? decoratorIn(entry) : undefined;
   if (decorator !== undefined) {
-    return `${relative(folder, entry)}:${decorator}: decorators need a build step, and Node runs this file as it is: call the function, or bundle`;
+    return `${relative(folder, entry)}:${decorator}: decorators need a build step, but Node runs this file without one. Call the function, or bundle the agent.`;
   }
   return `${at}: ${error.name}: ${message}`;
 }
@@ -41,12 +41,12 @@ export function manifestProblem({ folder, label }: Program, kit: string): string
   if (typeof manifest === 'string') return manifest;
   const node = manifest.engines?.['node'];
   if (node !== undefined && isBelow(process.versions.node, node)) {
-    return `package.json asks for Node ${node}, the server has ${process.versions.node}`;
+    return `package.json requires Node ${node}, but the server has ${process.versions.node}`;
   }
   const asked =
     manifest.dependencies?.['@convoke/agent'] ?? manifest.devDependencies?.['@convoke/agent'];
   if (asked !== undefined && isBelow(kit, asked)) {
-    return `${label} asks for @convoke/agent ${asked}, this server brings ${kit}: update the server`;
+    return `${label} requires @convoke/agent ${asked}, but this server has ${kit}. Update the server.`;
   }
   return undefined;
 }
@@ -88,7 +88,7 @@ function missing(message: string, { entry, folder, label }: Program): string {
     /^Cannot find (package|module) '(.+?)' imported from (.+)$/.exec(message) ?? [];
   const from = relative(folder, importer.replace(/^file:\/\//, ''));
   if (kind === 'package') {
-    return `${from}: the package "${name}" is not installed: run npm install in ${label}`;
+    return `${from}: package "${name}" is not installed. Run npm install in ${label}.`;
   }
   return `${from} imports ${relative(folder, name)}, which does not exist`;
 }

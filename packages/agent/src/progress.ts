@@ -110,8 +110,8 @@ export class Progress {
     const copy = jsonCopy(this.state, 'ctx.state') as JsonObject;
     const bytes = Buffer.byteLength(JSON.stringify(copy));
     if (bytes <= stateBytesMax) return copy;
-    const size = `${Math.ceil(bytes / 1024)} KiB, at most ${stateBytesMax / 1024}`;
-    throw new NotJson(`ctx.state has ${size}: write a file and keep its name`);
+    const size = `${Math.ceil(bytes / 1024)} KiB; the limit is ${stateBytesMax / 1024} KiB`;
+    throw new NotJson(`ctx.state has ${size}. Write a file and keep its name.`);
   }
 
   #newFloor(covered: number): Floor {

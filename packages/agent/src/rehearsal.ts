@@ -140,7 +140,8 @@ export class RehearsedRun {
         break;
       case 'call_end': {
         const call = this.#calls.get(message.call_id);
-        if (call?.status !== 'begun') throw new Error(`${message.call_id} ended and had not begun`);
+        if (call?.status !== 'begun')
+          throw new Error(`The call ${message.call_id} ended without being started.`);
         Object.assign(call, { status: 'ended', ok: message.ok, output: message.output });
         break;
       }
@@ -214,7 +215,7 @@ export class RehearsedRun {
   #begin(message: Extract<KitMessage, { type: 'call_begin' }>): void {
     const known = this.#calls.get(message.call_id);
     if (known !== undefined && known.status !== 'again') {
-      throw new Error(`${message.call_id} was begun before`);
+      throw new Error(`The call ${message.call_id} was started twice.`);
     }
     this.#calls.set(message.call_id, {
       name: message.tool_name,

@@ -28,11 +28,11 @@ export function outcomeOf(step: string, returned: unknown): Outcome {
     if (text === undefined) return {};
     const bytes = Buffer.byteLength(text);
     if (bytes <= resultBytesMax) return { value: JSON.parse(text) as unknown };
-    const size = `${Math.ceil(bytes / 1024)} KiB, at most ${resultBytesMax / 1024}`;
-    return refused(`step "${step}" returned ${size}: write a file and return its name`);
+    const size = `${Math.ceil(bytes / 1024)} KiB; the limit is ${resultBytesMax / 1024} KiB`;
+    return refused(`step "${step}" returned ${size}. Write a file and return its name.`);
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;
-    return refused(`step "${step}" returned ${error.message}`);
+    return refused(`step "${step}": ${error.message}`);
   }
 }
 

@@ -113,7 +113,7 @@ export class Steps {
   }
 
   async step(name: string, work: Work, options: StepOptions = {}): Promise<unknown> {
-    this.#guardOutside(`step "${name}"`);
+    this.#guardOutside(`step "${name}" was started`, ', or group steps with ctx.scope()');
     const taken = takeName(this.#scope, name, 'step');
     try {
       return await this.#takeStep({ ...callOf(options), ref: taken.ref, name }, work);
@@ -123,7 +123,7 @@ export class Steps {
   }
 
   async ask(question: Question): Promise<Answer> {
-    this.#guardOutside('ask');
+    this.#guardOutside('ctx.ask() was called');
     const ref = countName(this.#scope, `ask ${digestOf(question)}`);
     const answer = this.#leg.replay.answers.get(ref);
     if (answer === undefined) return this.#leg.raise({ type: 'user_question', ref, ...question });
@@ -135,7 +135,7 @@ export class Steps {
     request: { readonly tool: string; readonly input: Json },
     work: Work,
   ): Promise<Decision> {
-    this.#guardOutside('approve');
+    this.#guardOutside('ctx.approve() was called');
     const { tool } = request;
     const input = jsonCopy(request.input, 'input') as Json;
     const taken = takeName(this.#scope, `${tool} ${digestOf(tool, input)}`, 'request');
@@ -158,7 +158,7 @@ export class Steps {
   }
 
   async scope<T>(name: string, body: () => T | Promise<T>, isNested = this.isNested): Promise<T> {
-    this.#guardOutside(`scope "${name}"`);
+    this.#guardOutside(`scope "${name}" was started`);
     const taken = takeName(this.#scope, name, 'scope');
     try {
       const scope = newScope(pathBelow(taken.ref));
@@ -178,7 +178,7 @@ export class Steps {
    * id has the ref of this request and the approved input, once: one permission, one execution (D-361).
    */
   async permit(call: ToolCall): Promise<Permission> {
-    this.#guardOutside('approve');
+    this.#guardOutside(`an approval of "${call.tool}" was requested`);
     const ref = countName(this.#scope, nameOfCall(call));
     const answer = await this.#permission({ ...callOf(call), ref, name: call.tool });
     await this.#leg.deliveredLate(`${ref} answer`);
@@ -190,7 +190,7 @@ export class Steps {
   /** Carries out a tool call of a model as a step, which has the tool's name and is known by the id of the call. */
   async call(call: ToolCall, work: Work): Promise<unknown> {
     return this.#orEnd(() => {
-      this.#guardOutside(`the call of "${call.tool}"`);
+      this.#guardOutside(`tool "${call.tool}" was called`);
       const permitted = this.#permitted.get(this.#keyOf(call));
       this.#permitted.delete(this.#keyOf(call));
       const ref = permitted?.ref ?? countName(this.#scope, nameOfCall(call));
@@ -204,7 +204,7 @@ export class Steps {
     const now = digestOf(shape);
     const options = { repeatable: true, touches: 'outside', input: { model } } as const;
     return this.#orEnd(async () => {
-      this.#guardOutside('a model request');
+      this.#guardOutside('a model was called');
       const taken = takeName(this.#scope, 'model', 'request');
       const call = { ...callOf(options), ref: taken.ref, name: 'model', isCleared: true };
       const ask: Work = async (step) => ({ shape: now, answer: await work(step) });
@@ -212,7 +212,7 @@ export class Steps {
         const stored = (await this.#takeStep(call, ask)) as { shape: string; answer: Json };
         if (stored.shape === now) return stored.answer;
         throw new Misuse(
-          'the conversation has other messages than when the model answered it: was the agent edited?',
+          'The stored answer of the model belongs to a different conversation. Was the agent edited during the run?',
         );
       } catch (error) {
         throw error instanceof StepFailed ? new ModelFailed(error.message) : error;
@@ -246,9 +246,11 @@ export class Steps {
 
   /** Makes a recovery point of the author's: the next leg replays nothing before it (D-171). */
   save(progress: Json): void {
-    this.#guardOutside('save');
+    this.#leg.guard();
     if (this.#leg.isWorking || this.#scope !== this.#root) {
-      throw new Misuse('save while no step runs, and outside of every scope');
+      throw new Misuse(
+        'ctx.save() was called inside a step or scope. Call it at the top level, between steps.',
+      );
     }
     this.#leg.progress.save(progress);
     this.#root = newScope(this.#leg.progress.path);
@@ -263,14 +265,14 @@ export class Steps {
     return this.#places.getStore()?.scope ?? this.#root;
   }
 
-  #guardOutside(what: string): void {
+  #guardOutside(event: string, alternative = ''): void {
     this.#leg.guard();
     const step = this.#step;
     if (step === undefined) return;
-    const remedy = /^(ask|approve)/.test(what)
-      ? 'ask first, then begin the step'
-      : 'begin one step after the other; ctx.scope groups them';
-    throw new Misuse(`${what} inside of the step "${step.name}": ${remedy}`);
+    const isQuestion = /^ctx\.(ask|approve)|^an approval/.test(event);
+    const wait = `Await "${step.name}" first${alternative}.`;
+    const remedy = isQuestion ? 'Ask first, then start the step.' : wait;
+    throw new Misuse(`${event} inside step "${step.name}". ${remedy}`);
   }
 
   async #takeStep(call: Call, work: Work): Promise<unknown> {

@@ -75,11 +75,11 @@ function differenceOf(
   for (const name of new Set(result.calls.map((call) => call.name))) {
     const once = effectsOf(expected.calls, name);
     const now = effectsOf(result.calls, name);
-    if (now > once) return `the step "${name}" was carried out ${now} times instead of ${once}`;
+    if (now > once) return `step "${name}" ran ${now} times instead of ${once}`;
   }
   const other = result.events.find((event) => event.name === 'replay_differs');
   if (other !== undefined) {
-    return `the replay took another way, without ${JSON.stringify(other.data['left_over'])}: what is read outside of steps must be the same in every leg`;
+    return `the replay did not ask for the results of ${JSON.stringify(other.data['left_over'])}. The code between steps must do the same in every leg.`;
   }
   if (run.hasDoubt) return undefined;
   const asked = askedAgain(expected.asked, result.asked, comparable);
@@ -88,11 +88,11 @@ function differenceOf(
     return `it ended ${result.outcome} (${result.message ?? ''}) instead of ${expected.outcome}`;
   }
   if (comparable(result.text) !== comparable(expected.text)) {
-    return `it said ${JSON.stringify(result.text)} instead of ${JSON.stringify(expected.text)}`;
+    return `its text was ${JSON.stringify(result.text)} instead of ${JSON.stringify(expected.text)}`;
   }
   const [state, wanted] = [JSON.stringify(result.state), JSON.stringify(expected.state)];
   if (comparable(state) !== comparable(wanted)) {
-    return `it left the state ${state} instead of ${wanted}`;
+    return `its state was ${state} instead of ${wanted}`;
   }
   return result.tokens === expected.tokens
     ? undefined
@@ -130,7 +130,7 @@ async function play(agent: Agent, options: RehearsalOptions, seat?: Seat): Promi
   const run = new RehearsedRun(options);
   let messages = 0;
   while (run.end === undefined) {
-    if (run.legs > legsMax) throw new Error(`the run does not end: ${legsMax} legs`);
+    if (run.legs > legsMax) throw new Error(`The run has not ended after ${legsMax} legs.`);
     const now = run.legs === 0 ? body : edited;
     const isLost = await playLeg(run, now, (): Seat['kind'] | undefined => {
       messages += 1;
@@ -146,7 +146,8 @@ async function play(agent: Agent, options: RehearsalOptions, seat?: Seat): Promi
 
 function functionOf(agent: Agent): NonNullable<ReturnType<typeof bodyOf>> {
   const body = bodyOf(agent);
-  if (body === undefined) throw new Error('this is no agent: pass what agent(…) returned');
+  if (body === undefined)
+    throw new Error('This is not an agent. Pass the value that agent(…) returned.');
   return body;
 }
 

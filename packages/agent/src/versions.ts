@@ -17,12 +17,12 @@ export function versionWarnings(folder: string, kit: Manifest): string[] {
   const asked = readManifest(join(folder, 'package.json'))?.engines?.node;
   const { node } = process.versions;
   if (typeof asked === 'string' && !isWithin(node, asked)) {
-    warnings.push(`package.json asks for Node ${asked}, the server has ${node}`);
+    warnings.push(`package.json requires Node ${asked}, but the server has ${node}`);
   }
   for (const [name, tested] of Object.entries(kit.peerDependencies ?? {})) {
     const version = readManifest(join(folder, 'node_modules', name, 'package.json'))?.version;
     if (typeof version !== 'string' || isWithin(version, tested)) continue;
-    warnings.push(`${name} ${version} is installed, and @convoke/agent was tested with ${tested}`);
+    warnings.push(`${name} ${version} is installed, but @convoke/agent was tested with ${tested}`);
   }
   return warnings;
 }

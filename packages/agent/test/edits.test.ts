@@ -78,7 +78,9 @@ test('before an effect under a new name a person is asked, and may end the run',
   );
   expect(ended).toMatchObject({ outcome: 'error', message: expect.stringContaining('edited') });
   expect(ended.steps).toEqual(['find order', 'reserve']);
-  expect(ended.questions.at(-1)).toMatch(/did not ask for the results of "reserve".*begin "hold"/);
+  expect(ended.questions.at(-1)).toMatch(
+    /has not asked for the results of "reserve".*start "hold"/,
+  );
 });
 
 test('a person who lets it continue has the step carried out, and the log says what was left', async () => {

@@ -9,7 +9,7 @@ test('a state of more than 4 MiB ends the run, and the session keeps the one bef
   });
   expect(await rehearse(large, { state: { notes: 'short' } })).toMatchObject({
     outcome: 'error',
-    message: 'ctx.state has 4097 KiB, at most 4096: write a file and keep its name',
+    message: 'ctx.state has 4097 KiB; the limit is 4096 KiB. Write a file and keep its name.',
     state: { notes: 'short' },
   });
 });

@@ -37,8 +37,8 @@ test('an author is warned of a framework that the kit was not tested with, and o
   write('node_modules/@mastra/core/package.json', { version: '1.72.0' });
   const kit = { peerDependencies: { ai: '^7.0.169', '@mastra/core': '^1.71.0', absent: '^1.0.0' } };
   expect(versionWarnings(folder, kit)).toEqual([
-    `package.json asks for Node ^18, the server has ${process.versions.node}`,
-    'ai 8.1.0 is installed, and @convoke/agent was tested with ^7.0.169',
+    `package.json requires Node ^18, but the server has ${process.versions.node}`,
+    'ai 8.1.0 is installed, but @convoke/agent was tested with ^7.0.169',
   ]);
 });
 

@@ -20,12 +20,12 @@ test('every folder is checked as a server reads it, and each problem has its fil
   await writeAgents(folder.path, 'ahead', 'careful', 'dated', 'broken', 'misspelt');
   const { stdout, code } = await convoke.run(['agents', 'check'], { cwd: folder.path });
   expect(stdout.split('\n')).toEqual([
-    expect.stringMatching(/^fail {2}ahead {5}agents\/ahead asks for @convoke\/agent \^7\.1, /),
+    expect.stringMatching(/^fail {2}ahead {5}agents\/ahead requires @convoke\/agent \^7\.1, /),
     expect.stringMatching(
       /^fail {2}broken {4}agents\/broken\/agent\.ts:3: "enum" needs a build step/,
     ),
     'ok    careful   code',
-    `warn  dated     agents/dated/package.json asks for Node ^18, the server has ${process.versions.node}`,
+    `warn  dated     agents/dated/package.json requires Node ^18, but the server has ${process.versions.node}`,
     'ok    dated     code',
     expect.stringMatching(/^fail {2}misspelt {2}agents\/misspelt\/agent\.yaml:3:1: .*"entry"/),
     '',

@@ -42,7 +42,7 @@ test('killed at every line, a careful agent does nothing twice', async () => {
 
 test('an effect outside of a step runs twice, and is found by the file that it leaves', async () => {
   const { stdout, code } = await rehearse('clumsy', 'x', '--kill');
-  expect(stdout).toContain('it left other content in ledger.txt');
+  expect(stdout).toContain('the content of ledger.txt differs');
   expect(stdout).toMatch(/killed before line 1 \(call_begin thank\)/);
   expect(code).toBe(1);
 });

@@ -112,7 +112,7 @@ test('a shell program that speaks the protocol is rehearsed, too', async () => {
 
 test('a program that pays under another name after a loss is found out', async () => {
   const { stdout, code } = await rehearse('shell-twice', 'x', '--kill');
-  expect(stdout).toContain('"pay" was carried out 2 times instead of 1');
+  expect(stdout).toContain('"pay" ran 2 times instead of 1');
   expect(code).toBe(1);
 });
 

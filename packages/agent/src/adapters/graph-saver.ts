@@ -20,7 +20,9 @@ const savers = new WeakMap<Leg, GraphSaver>();
 
 export function saverOf(leg: Leg): GraphSaver {
   const saver = savers.get(leg);
-  if (saver === undefined) throw new Misuse('a step of a node is used outside of runGraph(…)');
+  if (saver === undefined) {
+    throw new Misuse('Steps and durable tools of a graph only work while runGraph(…) runs it.');
+  }
   return saver;
 }
 

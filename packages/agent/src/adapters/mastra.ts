@@ -102,7 +102,9 @@ async function streamed(start: Start, messages: readonly Message[]): Promise<Str
   for await (const { type, payload } of result.fullStream) {
     if (type === 'error') throw asError((payload as { error?: unknown }).error);
     if (type === 'tool-call-approval' || type === 'tool-call-suspended') {
-      throw new Misuse('a tool waits for a person in memory only: pass it through durableTools');
+      throw new Misuse(
+        'A tool waits for a person in memory only, and a restart would lose that. Wrap the tool with durableTools().',
+      );
     }
   }
   signal.throwIfAborted();

@@ -103,7 +103,7 @@ async function responseOf(
       }
       if (event.type === 'response_done' && 'response' in event) return plain(event.response);
     }
-    throw asError('the model did not end its answer');
+    throw asError('The model ended its stream before its answer was complete.');
   });
   const response = stored as StoredResponse;
   reportUsage(name, response);
@@ -114,7 +114,7 @@ async function responseOf(
 function makeDurable(own: FunctionTool): void {
   if (durable.has(own) || questions.has(own)) return;
   if (['computer', 'shell', 'apply_patch'].includes(own.type) && 'needsApproval' in own) {
-    throw new Misuse(`the tool "${own.name}" cannot be a step: use a function tool`);
+    throw new Misuse(`Tool "${own.name}" cannot be a step. Use a function tool instead.`);
   }
   if (own.type !== 'function') return;
   durable.add(own);

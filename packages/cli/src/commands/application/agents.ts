@@ -65,7 +65,7 @@ function newAgent(): Command {
         .choices(Object.keys(templates))
         .default('ts'),
     )
-    .option('--no-install', 'leave out npm install, which the templates of frameworks need')
+    .option('--no-install', 'skip npm install (framework templates need it)')
     .addHelpText('after', example('agents new refunds'))
     .action(async (name: string, options: NewAgentOptions, command: Command) => {
       // Only this command needs the templates.
@@ -76,7 +76,7 @@ function newAgent(): Command {
 
 function checkAgents(): Command {
   return new Command('check')
-    .description('Say what a server finds wrong with the folders of agents, without one')
+    .description('Check agent folders without a server')
     .argument('[name]', 'name of the agent; all of them without it')
     .addHelpText('after', example('agents check refunds'))
     .addHelpText(
@@ -94,7 +94,7 @@ function rehearseAgent(): Command {
     .description('Run one of your agents in this terminal, without a server')
     .argument('<name>', 'name of the agent, which is its folder')
     .argument('<prompt>', 'prompt for the agent')
-    .option('--kill', 'then kill its process before and after every line, and hand it over at each')
+    .option('--kill', 'then repeat the run, killing or draining the process at every line')
     .addOption(
       new Option('--approve <decision>', 'decision for every permission request').choices([
         'allow',
@@ -109,7 +109,7 @@ function rehearseAgent(): Command {
     .addHelpText('after', example('agents rehearse refunds "order 7" --kill'))
     .addHelpText(
       'after',
-      '\nFor agents of the frameworks code and stdio, in the sandbox that the server\nuses. Nothing is stored, and what the program does outside of its session folder\nis done. With --kill it is done dozens of times: give it a stand-in for services\nthat cost money.\n\nExit codes: 0 completed; 3 failed, 4 cancelled; with --kill 1 if an effect ran\ntwice, or text or state differ.\n',
+      '\nFor agents of the frameworks code and stdio, in the sandbox that the server\nuses. Nothing is stored, but effects outside the session folder are real. With\n--kill they happen dozens of times: use a stand-in for services that cost money.\n\nExit codes: 0 completed; 3 failed, 4 cancelled; with --kill 1 if an effect ran\ntwice, or text or state differ.\n',
     )
     .action(async (name: string, prompt: string, options: RehearsalOptions, command: Command) => {
       const { rehearseInTerminal } = await import('./agents/rehearse.ts');

@@ -222,7 +222,9 @@ export class StdioLeg {
     if (end !== undefined) return this.#program.endWith(end, errors);
     if (!exit.started) this.#parts.log.warn('a sandbox could not be set up', { reason: errors });
     if (exit.started && exit.code === 0 && !this.#program.endsByExit) {
-      return agentError(`The program ended before its function did.${shownErrors(errors)}`);
+      return agentError(
+        `The process ended before the agent function returned.${shownErrors(errors)}`,
+      );
     }
     return endOfProgram(exit, this.#context.settings, { errors, hasAsked: this.#asked > 0 });
   }

@@ -119,12 +119,12 @@ async function loadedBy(child: SandboxedProcess, settings: CodeSettings): Promis
   const exit = await child.exited;
   if (!exit.started) return { warnings: [] };
   if (exit.timedOut) {
-    const problem = `${settings.entry} took more than ${loadSeconds} s to load: the server tries again later, and when the folder changes`;
+    const problem = `${settings.entry} took more than ${loadSeconds} s to load. The server tries again later, and when the folder changes.`;
     return { problem, isTransient: true };
   }
   if (exit.code === 0 || exit.code === unsettledCode) {
     const why = 'it exits, or waits for something that never happens';
-    return { problem: `${settings.entry} ended while it was loaded: ${why}` };
+    return { problem: `${settings.entry} ended while it was being loaded: ${why}` };
   }
   const end = endOfProgram(exit, settings, { errors: child.errorOutput(), hasAsked: false });
   return { problem: end.outcome === 'error' ? end.message : end.outcome };

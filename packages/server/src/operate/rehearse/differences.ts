@@ -62,13 +62,13 @@ export function differencesIn(
   const problems: string[] = [];
   for (const [effect, times] of countsOf(run.carriedOut, expected.effectOf)) {
     const once = expected.effects.get(effect) ?? 1;
-    if (times > once) problems.push(`${effect} was carried out ${times} times instead of ${once}`);
+    if (times > once) problems.push(`${effect} ran ${times} times instead of ${once}`);
   }
   const other = run.events.find(({ name }) => name === 'replay_differs');
   if (other !== undefined) {
     const left = JSON.stringify(other.data['left_over'] ?? []);
     problems.push(
-      `the replay took another way (replay_differs), without the results ${left}: what is read outside of steps must be the same in every leg`,
+      `the replay did not ask for the results of ${left} (replay_differs). The code between steps must do the same in every leg.`,
     );
   }
   // A person who says that a call was carried out leads the program elsewhere; a run may also be lost with its process.
@@ -84,11 +84,11 @@ export function differencesIn(
     return [...problems, `it ended ${outcome}${why} instead of ${expected.outcome}`];
   }
   if (expected.text !== undefined && run.text !== expected.text) {
-    problems.push(`it said ${shown(run.text)} instead of ${shown(expected.text)}`);
+    problems.push(`its text was ${shown(run.text)} instead of ${shown(expected.text)}`);
   }
   const state = stateOf({ run });
   if (expected.state !== undefined && state !== expected.state) {
-    problems.push(`it left the state ${cut(state)} instead of ${cut(expected.state)}`);
+    problems.push(`its state was ${cut(state)} instead of ${cut(expected.state)}`);
   }
   // A call that was carried out, and of which the person says the contrary, has changed files twice.
   if (run.doubts === 0) problems.push(...changedFiles(files, expected.files));
@@ -101,8 +101,8 @@ function changedFiles(files: PlayedRun['files'], expected: Expected['files']): s
     .filter(([path, digest]) => files.get(path) !== digest)
     .map(([path]) =>
       files.has(path)
-        ? `it left other content in ${path}: an effect outside of steps, perhaps, that ran twice`
-        : `it left no ${path}`,
+        ? `the content of ${path} differs. Perhaps an effect that is not in a step ran twice.`
+        : `${path} is missing`,
     );
 }
 

@@ -80,14 +80,14 @@ export async function playRun(
   try {
     const owner = { tenantId, sessionId, agent, files: [] };
     const folder = await folders.prepare({ ...owner, expected: false });
-    if (!folder.found) throw new Error('the session folder could not be made');
+    if (!folder.found) throw new Error('The session folder could not be created.');
     const fateOf = (line: string): Seat['fate'] | undefined => {
       lines.push(line);
       const { seat } = disturbed ?? {};
       return seat?.line === lines.length - 1 ? seat.fate : undefined;
     };
     while (run.end === undefined) {
-      if (run.legs >= legsMax) throw new Error(`the run does not end: ${legsMax} legs`);
+      if (run.legs >= legsMax) throw new Error(`The run has not ended after ${legsMax} legs.`);
       const leg = new PlayedLeg({ stage, run, options, fateOf });
       const end = await leg.play(folder);
       options.signal.throwIfAborted();

@@ -178,7 +178,7 @@ test('a result that cannot be stored ends the run, instead of being told to the 
     return converse(ctx, (call) => streamText({ ...call, model, tools }));
   });
   const result = await rehearse(make, { prompt: '@@ call large {} ;; say Fine.' });
-  expect(result.message).toMatch(/^step "large" returned 301 KiB, at most 256/);
+  expect(result.message).toMatch(/^step "large" returned 301 KiB; the limit is 256 KiB/);
 });
 
 test('a tool that returns nothing has been carried out all the same', async () => {

@@ -49,7 +49,7 @@ describe('before a client invokes the agent, its author is told (D-184)', () => 
     [
       'of a package that is not installed',
       { 'agent.ts': `import 'ai';\n` },
-      /^agent\.ts: the package "ai" is not installed: run npm install in agents\/refunds$/,
+      /^agent\.ts: package "ai" is not installed\. Run npm install in agents\/refunds\.$/,
     ],
     [
       'of a file that is not there',
@@ -59,7 +59,7 @@ describe('before a client invokes the agent, its author is told (D-184)', () => 
     [
       'of syntax that needs a build',
       { 'agent.ts': '\n\nenum Colour { Red }\n' },
-      /^agent\.ts:3: "enum" needs a build step, .*: use a union, or bundle$/,
+      /^agent\.ts:3: "enum" needs a build step, .*\. Use a union, or bundle the agent\.$/,
     ],
     [
       'of decorators',
@@ -70,7 +70,7 @@ describe('before a client invokes the agent, its author is told (D-184)', () => 
     [
       'of a missing default export',
       { 'agent.mjs': 'export default () => {};\n' },
-      /^agent\.mjs must export agent\(…\) as its default$/,
+      /^agent\.mjs must have agent\(…\) as its default export$/,
     ],
     [
       'of an error where the file is loaded',
@@ -80,12 +80,12 @@ describe('before a client invokes the agent, its author is told (D-184)', () => 
     [
       'of a Node that is too old',
       { 'agent.ts': agentOf(''), 'package.json': '{"engines":{"node":">=99"}}' },
-      /^package\.json asks for Node >=99, the server has \d/,
+      /^package\.json requires Node >=99, but the server has \d/,
     ],
     [
       'of a kit that is too old',
       { 'agent.ts': agentOf(''), 'package.json': '{"devDependencies":{"@convoke/agent":"^7.1"}}' },
-      /^agents\/refunds asks for @convoke\/agent \^7\.1, this server brings \d\S*: update the server$/,
+      /^agents\/refunds requires @convoke\/agent \^7\.1, but this server has \d\S*\. Update the server\.$/,
     ],
     [
       'of a program that ends while it is loaded',
@@ -95,7 +95,7 @@ describe('before a client invokes the agent, its author is told (D-184)', () => 
     [
       'of a program that waits for nothing while it is loaded',
       { 'agent.ts': `await new Promise(() => {});\n${agentOf('')}` },
-      /^agent\.ts ended while it was loaded: it exits, or waits for something that never happens$/,
+      /^agent\.ts ended while it was being loaded: it exits, or waits for something that never happens$/,
     ],
   ])('%s', async (_what, files, expected) => {
     expect(await problemOf(files)).toMatch(expected);
@@ -146,26 +146,38 @@ describe('a run ends with what its author needs', () => {
       {
         code: 'agent_error',
         message: expect.stringMatching(
-          /^step "find" returned a Date at result\.at: return a string/,
+          /^step "find": result\.at is a Date, which JSON cannot represent\. Return a string/,
         ),
       },
     ],
     [
       'when an input is not JSON',
       "await ctx.approve('pay', { at: new Date() }, () => 1);",
-      { code: 'agent_error', message: expect.stringMatching(/^a Date at input\.at: use a string/) },
+      {
+        code: 'agent_error',
+        message: expect.stringMatching(
+          /^input\.at is a Date, which JSON cannot represent\. Use a string/,
+        ),
+      },
     ],
     [
       'when the data of an event is not JSON',
       "ctx.event('found', { at: new Date() });",
-      { code: 'agent_error', message: expect.stringMatching(/^a Date at data\.at: use a string/) },
+      {
+        code: 'agent_error',
+        message: expect.stringMatching(
+          /^data\.at is a Date, which JSON cannot represent\. Use a string/,
+        ),
+      },
     ],
     [
       'when an event has a name that no event can have',
       "ctx.event('Found it');",
       {
         code: 'agent_error',
-        message: expect.stringMatching(/^"Found it" cannot be an event's name: .* \(agent\.ts:3:/),
+        message: expect.stringMatching(
+          /^"Found it" is not a valid event name\. .* \(agent\.ts:3:\d+\)\.$/,
+        ),
       },
     ],
     [
@@ -174,7 +186,7 @@ describe('a run ends with what its author needs', () => {
       {
         code: 'agent_error',
         message: expect.stringMatching(
-          /^step "find" returned 30\d KiB, at most 256: write a file and return its name/,
+          /^step "find" returned 30\d KiB; the limit is 256 KiB\. Write a file and return its name/,
         ),
       },
     ],
@@ -186,32 +198,34 @@ describe('a run ends with what its author needs', () => {
     [
       'when two steps of one name run at the same time',
       "await Promise.all([ctx.step('fetch', () => 1), ctx.step('fetch', () => 2)]);",
-      { code: 'agent_error', message: expect.stringContaining('give them different names') },
+      { code: 'agent_error', message: expect.stringContaining('Give them different names') },
     ],
     [
       'when it asks inside of a step',
       "await ctx.step('a', () => ctx.ask('Why?'));",
-      { code: 'tool_error', message: expect.stringContaining('ask first, then begin the step') },
+      { code: 'tool_error', message: expect.stringContaining('Ask first, then start the step.') },
     ],
     [
       'when the process ends before the function',
       'process.exit();',
       {
         code: 'agent_error',
-        message: expect.stringContaining('The program ended before its function did.'),
+        message: expect.stringMatching(
+          /^The process ended before the agent function returned \(agent\.ts:\d+:\d+\)\./,
+        ),
       },
     ],
     [
       'when the function waits for nothing',
       'await new Promise(() => {});',
-      { code: 'agent_error', message: 'The program ended before its function did.' },
+      { code: 'agent_error', message: 'The process ended before the agent function returned.' },
     ],
     [
       'when the function waits for nothing after a step',
       "await ctx.step('read', () => 1);\nawait new Promise(() => {});",
       {
         code: 'agent_error',
-        message: expect.stringContaining('The program ended before its function did.'),
+        message: expect.stringContaining('The process ended before the agent function returned.'),
       },
     ],
     [
@@ -219,7 +233,7 @@ describe('a run ends with what its author needs', () => {
       "await Promise.all([ctx.ask('Why?'), ctx.step('slow', () => new Promise(() => {}))]);",
       {
         code: 'agent_error',
-        message: expect.stringContaining('The program ended before its function did.'),
+        message: expect.stringContaining('The process ended before the agent function returned.'),
       },
     ],
     [

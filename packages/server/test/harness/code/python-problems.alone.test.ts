@@ -52,24 +52,24 @@ describe('before a client invokes the agent, its author is told (D-184)', () => 
     [
       'of a sandbox without Python',
       { 'agent.yaml': 'framework: code\nenv: { PATH: /nowhere }\n', 'agent.py': agentOf('pass') },
-      /^the sandbox has no python3$/,
+      /^The sandbox has no python3\.$/,
     ],
     [
       'of a Python that is too old',
       { 'agent.py': agentOf('pass'), '.venv/bin/python3': oldPython },
-      /^Python 3\.8\.10; the kit needs 3\.9$/,
+      /^The sandbox has Python 3\.8\.10, but the kit needs 3\.9 or newer\.$/,
     ],
     [
       'of a module that is missing, by its name',
       { 'agent.py': `\nimport ${absent}.auth\n` },
       new RegExp(
-        `^agent\\.py:2: the module "${absent}" is missing: install its package into agents/refunds/\\.venv`,
+        `^agent\\.py:2: module "${absent}" was not found\\. Install its package into agents/refunds/\\.venv`,
       ),
     ],
     [
       'of a module that a file beside it misses',
       { 'agent.py': 'import clients\n', 'clients.py': `\n\nimport ${absent}\n` },
-      new RegExp(`^clients\\.py:3: the module "${absent}" is missing`),
+      new RegExp(`^clients\\.py:3: module "${absent}" was not found`),
     ],
     ['of wrong syntax', { 'agent.py': 'x = 1\nx = = 2\n' }, /^agent\.py:2: SyntaxError: /],
     [
@@ -86,12 +86,12 @@ describe('before a client invokes the agent, its author is told (D-184)', () => 
     [
       'of two agents',
       { 'agent.py': `${agentOf('pass')}\n${agentOf('pass').replace('main', 'other')}` },
-      /^agent\.py has several functions with @agent \(main, other\): leave one$/,
+      /^agent\.py has several functions with @agent \(main, other\)\. Keep one\.$/,
     ],
     [
       'of a generator',
       { 'agent.py': agentOf("yield 'text'") },
-      /^agent\.py:3: Misuse: a function with @agent must not yield/,
+      /^agent\.py:3: Misuse: A function with @agent must not yield/,
     ],
     [
       'of an error where the file is loaded',
@@ -154,21 +154,28 @@ describe('a run ends with what its author needs', () => {
       {
         code: 'agent_error',
         message: expect.stringMatching(
-          /^step "find" returned a date at result\.at\[0\]: return a string/,
+          /^step "find": result\.at\[0\] is a date, which JSON cannot represent\. Return a string/,
         ),
       },
     ],
     [
       'when an input is not JSON',
       "ctx.approve('pay', {'at': (1, 2)}, lambda: 1)",
-      { code: 'agent_error', message: expect.stringMatching(/^a tuple at input\.at: use a list/) },
+      {
+        code: 'agent_error',
+        message: expect.stringMatching(
+          /^input\.at is a tuple, which JSON cannot represent\. Use a list/,
+        ),
+      },
     ],
     [
       'when an event has a name that no event can have',
       "ctx.event('Found it')",
       {
         code: 'agent_error',
-        message: expect.stringMatching(/^"Found it" cannot be an event's name: .* \(agent\.py:5\)/),
+        message: expect.stringMatching(
+          /^"Found it" is not a valid event name\. .* \(agent\.py:5\)\.$/,
+        ),
       },
     ],
     [
@@ -177,31 +184,31 @@ describe('a run ends with what its author needs', () => {
       {
         code: 'agent_error',
         message: expect.stringMatching(
-          /^step "find" returned 30\d KiB, at most 256: write a file and return its name/,
+          /^step "find" returned 30\d KiB; the limit is 256 KiB\. Write a file and return its name/,
         ),
       },
     ],
     [
       'when two steps of one name run at the same time',
       "ctx.parallel(lambda: ctx.step('fetch', lambda: 1), lambda: ctx.step('fetch', lambda: 2))",
-      { code: 'agent_error', message: expect.stringContaining('give them different names') },
+      { code: 'agent_error', message: expect.stringContaining('Give them different names') },
     ],
     [
       'when it asks inside of a step',
       "ctx.step('a', lambda: ctx.ask('Why?'))",
-      { code: 'tool_error', message: expect.stringContaining('ask first, then begin the step') },
+      { code: 'tool_error', message: expect.stringContaining('Ask first, then start the step.') },
     ],
     [
       'when it uses ctx in a thread of its own',
       "from concurrent.futures import ThreadPoolExecutor\nThreadPoolExecutor().submit(ctx.step, 'a', lambda: 1).result()",
-      { code: 'agent_error', message: expect.stringContaining('run branches with ctx.parallel') },
+      { code: 'agent_error', message: expect.stringContaining('Run branches with ctx.parallel()') },
     ],
     [
       'when the process ends before the function',
       'import sys\nsys.exit()',
       {
         code: 'agent_error',
-        message: expect.stringContaining('The program ended before its function did.'),
+        message: expect.stringContaining('The process ended before the agent function returned.'),
       },
     ],
     [
@@ -209,13 +216,13 @@ describe('a run ends with what its author needs', () => {
       'import os\nos._exit(0)',
       {
         code: 'agent_error',
-        message: expect.stringContaining('The program ended before its function did.'),
+        message: expect.stringContaining('The process ended before the agent function returned.'),
       },
     ],
     [
       'when the function returns something else',
       'return 7',
-      { code: 'agent_error', message: expect.stringContaining('returned an int: return a text') },
+      { code: 'agent_error', message: expect.stringContaining('returned an int; return a string') },
     ],
   ])('%s', async (_what, body, expected) => {
     const { end } = await played({ 'agent.py': agentOf(body) });
@@ -232,20 +239,20 @@ describe('a run ends with what its author needs', () => {
     expect(end).toMatchObject({
       outcome: 'error',
       code: 'agent_error',
-      message: 'The program ended before its function did.',
+      message: 'The process ended before the agent function returned.',
     });
   });
 
   test.each([
-    ['without Python', { env: { PATH: '/nowhere' } }, 'the sandbox has no python3'],
-    ['with an old one', {}, 'Python 3.8.10; the kit needs 3.9'],
+    ['without Python', { env: { PATH: '/nowhere' } }, 'The sandbox has no python3.'],
+    ['with an old one', {}, 'The sandbox has Python 3.8.10, but the kit needs 3.9 or newer.'],
   ])('when the sandbox is %s by now', async (_what, settings, message) => {
     const files = { 'agent.py': agentOf('pass') };
     const result = await read(files);
     if (!result.ok) throw new Error(result.reason);
     const { agent } = result;
     await mkdir(join(agent.folder, '.venv/bin'), { recursive: true });
-    if (message.startsWith('Python'))
+    if (message.includes('3.8'))
       await writeFile(join(agent.folder, '.venv/bin/python3'), oldPython, { mode: 0o755 });
     const { end } = await playProgram(code, {
       ...agent,

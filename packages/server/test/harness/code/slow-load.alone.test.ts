@@ -41,7 +41,7 @@ test('a program that does not load in time is ended, and may be tried again', as
   expire?.();
   expect(await prepared).toEqual({
     ok: false,
-    problem: `${entry} took more than 60 s to load: the server tries again later, and when the folder changes`,
+    problem: `${entry} took more than 60 s to load. The server tries again later, and when the folder changes.`,
     isTransient: true,
   });
 });

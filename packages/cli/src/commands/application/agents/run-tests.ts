@@ -66,7 +66,7 @@ export async function runTests(name: string | undefined, command: Command): Prom
 function folderOf(name: string | undefined): string {
   if (name === undefined) {
     if (existsSync('agent.yaml')) return process.cwd();
-    throw new Failure('this folder is no agent, it has no agent.yaml: name one', exitCodes.usage);
+    throw new Failure('this folder has no agent.yaml: name an agent', exitCodes.usage);
   }
   const folder = join(process.env['CONVOKE_AGENTS_DIR'] ?? 'agents', name);
   if (existsSync(folder)) return resolve(folder);
