@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
 
 from .failures import InDoubt, Misuse
-from .floor import Emission
+from .output_order import Emission
 from .json_values import json_copy
 from .leg import Leg
 from .steps import Approval, Steps

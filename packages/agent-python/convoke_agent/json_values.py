@@ -45,52 +45,52 @@ def units_of(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def json_text(value: object, place: str) -> str:
+def json_text(value: object, path: str) -> str:
     """The JSON text of a value.
 
     It refuses what `json.dumps` would silently change, such as a tuple: the program would get another value after a
     restart than before (D-163).
     """
-    _check(value, place, ())
+    _check(value, path, ())
     return dump(value)
 
 
-def json_copy(value: object, place: str) -> object:
+def json_copy(value: object, path: str) -> object:
     """A copy that shares nothing with the value, as it is after the server has stored it."""
-    _check(value, place, ())
-    return _as_stored(value, place)
+    _check(value, path, ())
+    return _as_stored(value, path)
 
 
-def _check(value: object, place: str, above: tuple[object, ...]) -> None:
+def _check(value: object, path: str, above: tuple[object, ...]) -> None:
     kind = type(value)
     if value is None or kind is str or kind is bool or kind is int:
         return
     if kind is float:
         if value - value == 0:  # type: ignore[operator]
             return
-        raise NotJson(f"{place} is {value}, {_NOT_IN_JSON}. {_verb_at(place)} None or a string.")
+        raise NotJson(f"{path} is {value}, {_NOT_IN_JSON}. {_verb_at(path)} None or a string.")
     if kind is not dict and kind is not list:
         name = kind.__name__
         remedy = _remedies.get(name, "a dict")
-        raise NotJson(f"{place} is {a_kind(value)}, {_NOT_IN_JSON}. {_verb_at(place)} {remedy}.")
+        raise NotJson(f"{path} is {a_kind(value)}, {_NOT_IN_JSON}. {_verb_at(path)} {remedy}.")
     if any(each is value for each in above):
-        raise NotJson(f"{place} contains itself, {_NOT_IN_JSON}.")
+        raise NotJson(f"{path} contains itself, {_NOT_IN_JSON}.")
     if len(above) >= _DEPTH_MAX:
-        raise NotJson(f"{place[:80]} is nested more than {_DEPTH_MAX} levels deep.")
+        raise NotJson(f"{path[:80]} is nested more than {_DEPTH_MAX} levels deep.")
     inside = (*above, value)
     if kind is list:
         for index, each in enumerate(value):  # type: ignore[var-annotated, arg-type]
-            _check(each, f"{place}[{index}]", inside)
+            _check(each, f"{path}[{index}]", inside)
         return
     for name, member in value.items():  # type: ignore[attr-defined]
         if type(name) is not str:
-            raise NotJson(f"{place} has a key that is {a_kind(name)}. Use strings as keys.")
-        _check(member, f"{place}.{name}", inside)
+            raise NotJson(f"{path} has a key that is {a_kind(name)}. Use strings as keys.")
+        _check(member, f"{path}.{name}", inside)
 
 
-def _verb_at(place: str) -> str:
+def _verb_at(path: str) -> str:
     """Only the result of a step is returned."""
-    return "Return" if re.match(r"result\b", place) else "Use"
+    return "Return" if re.match(r"result\b", path) else "Use"
 
 
 def a_kind(value: object) -> str:
@@ -98,15 +98,15 @@ def a_kind(value: object) -> str:
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
-def _as_stored(value: object, place: str) -> object:
+def _as_stored(value: object, path: str) -> object:
     """Numbers as JavaScript has them: 5.0 is 5, and an integer must be one that it can represent (D-353)."""
     kind = type(value)
     if kind is list:
-        return [_as_stored(each, place) for each in value]  # type: ignore[attr-defined]
+        return [_as_stored(each, path) for each in value]  # type: ignore[attr-defined]
     if kind is dict:
-        return {name: _as_stored(each, f"{place}.{name}") for name, each in value.items()}  # type: ignore[attr-defined]
+        return {name: _as_stored(each, f"{path}.{name}") for name, each in value.items()}  # type: ignore[attr-defined]
     if kind is float and value.is_integer() and abs(value) < _NUMBER_MAX:  # type: ignore[attr-defined, arg-type]
         return int(value)  # type: ignore[call-overload]
     if kind is int and (abs(value) >= _NUMBER_MAX or int(float(value)) != value):  # type: ignore[arg-type]
-        raise NotJson(f"{place} is {value}, which has too many digits. Use a string.")
+        raise NotJson(f"{path} is {value}, which has too many digits. Use a string.")
     return value

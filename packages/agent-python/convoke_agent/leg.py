@@ -89,7 +89,7 @@ class Leg:
                 begin.settle(message["idempotency_key"])
         elif message["type"] == "yield":
             self._is_yielding = True
-            self._look()
+            self._end_if_idle()
         elif message["type"] == "cancel":
             self._cancel()
 
@@ -113,17 +113,17 @@ class Leg:
         if self.signal.aborted:
             raise RunCancelled()
 
-    def working(self) -> None:
+    def step_started(self) -> None:
         self._running += 1
 
-    def ran(self) -> None:
+    def step_ended(self) -> None:
         self._running -= 1
         if self._running > 0:
             return
         idle, self._on_idle = self._on_idle, []
         for pending in idle:
             pending.settle(None)
-        self._look()
+        self._end_if_idle()
 
     def begin(self, call: dict) -> Pending:
         """Settles with the key of the call when the server has written it down."""
@@ -136,7 +136,7 @@ class Leg:
         question = Pending(self.host)
         self._questions.append(question)
         self.send(request)
-        self._look()
+        self._end_if_idle()
         return question
 
     def never(self) -> Pending:
@@ -145,7 +145,7 @@ class Leg:
         self._stuck.append(stuck)
         return stuck
 
-    def delivered(self, result: dict) -> Pending:
+    def deliver(self, result: dict) -> Pending:
         """Settles when it is the turn of this result."""
 
         def say_all() -> None:
@@ -154,15 +154,15 @@ class Leg:
 
         return self._in_turn(result["order"], say_all)
 
-    def delivered_late(self, ref: str) -> Pending:
+    def deliver_last(self, ref: str) -> Pending:
         """As `delivered`, for what has no place in the order until it is delivered for the first time: it comes last."""
         order = self.progress.order_of(ref)
 
-        def place() -> None:
+        def assign() -> None:
             if order is None:
-                self.progress.place(ref)
+                self.progress.assign_order(ref)
 
-        return self._in_turn(math.inf if order is None else order, place)
+        return self._in_turn(math.inf if order is None else order, assign)
 
     def quiet(self) -> Pending:
         """Settles when everything that is known has reached the program."""
@@ -185,12 +185,12 @@ class Leg:
                 pending.fail(RunCancelled())
             else:
                 pending.settle(None)
-            self._look()
+            self._end_if_idle()
 
         self._deliveries.add(order, go)
         return pending
 
-    def _look(self) -> None:
+    def _end_if_idle(self) -> None:
         """Ends the leg where nothing moves any more: it waits for a person, or is handed over (D-169)."""
         if not self.is_over and (self._is_yielding or self._questions):
             self._deliveries.when_quiet(self._leave)

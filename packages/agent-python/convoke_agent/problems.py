@@ -36,10 +36,10 @@ def agent_in(members: dict, program: Program) -> Agent | str:
 
 def load_problem(error: BaseException, program: Program) -> str:
     if isinstance(error, SyntaxError) and error.filename is not None:
-        place = _below(error.filename, program)
-        if place is not None:
-            return f"{place}:{error.lineno}: {type(error).__name__}: {error.msg}"
-    at = _place_of(error, program) or program.name
+        position = _below(error.filename, program)
+        if position is not None:
+            return f"{position}:{error.lineno}: {type(error).__name__}: {error.msg}"
+    at = _position_of(error, program) or program.name
     if isinstance(error, ModuleNotFoundError) and error.name is not None:
         return (
             f'{at}: module "{error.name}" was not found. '
@@ -53,19 +53,19 @@ def where_of(error: BaseException, program: Program) -> str:
     if isinstance(error, NotAwaited):
         below = _below(error.path, program)
         return "" if below is None else f" ({below}:{error.line})"
-    at = _place_of(error, program)
+    at = _position_of(error, program)
     return "" if at is None else f" ({at})"
 
 
-def _place_of(error: BaseException, program: Program) -> str | None:
+def _position_of(error: BaseException, program: Program) -> str | None:
     """The innermost line of the traceback that is in the folder, and not in a package."""
-    place, frame = None, error.__traceback__
+    position, frame = None, error.__traceback__
     while frame is not None:
         below = _below(frame.tb_frame.f_code.co_filename, program)
         if below is not None:
-            place = f"{below}:{frame.tb_lineno}"
+            position = f"{below}:{frame.tb_lineno}"
         frame = frame.tb_next
-    return place
+    return position
 
 
 def _below(path: str, program: Program) -> str | None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from .failures import NotJson
-from .floor import Emission, Floor, Speaker
+from .output_order import Emission, OutputOrder, Speaker
 from .json_values import dump, json_copy, size_of
 from .replay import Replay, root_path, saves_of, state_before
 from .usage_sums import UsageSums
@@ -25,7 +25,7 @@ class Progress:
         self._point = {name: known[name] for name in known if name not in ("said", "order")}
         self._order: dict[str, int] = dict(known["order"])
         self._last_order = replay.last_order
-        self.floor = self._new_floor(known["said"])
+        self.output = self._new_output(known["said"])
         #: The state of the session, which the program changes.
         self.state: dict = json_copy(self._point["base"], "ctx.state")  # type: ignore[assignment]
 
@@ -39,7 +39,7 @@ class Progress:
         return root_path(saves_of(self._point))
 
     def say(self, emission: Emission, speaker: Speaker | None = None) -> None:
-        self.floor.say(emission, speaker)
+        self.output.say(emission, speaker)
 
     def next_order(self) -> int:
         """The next place in the order of results."""
@@ -50,7 +50,7 @@ class Progress:
         """The place of an answer, or of a call that was left; None if it has none yet."""
         return self._order.get(ref)
 
-    def place(self, ref: str) -> None:
+    def assign_order(self, ref: str) -> None:
         self._order[ref] = self.next_order()
 
     def save(self, progress: object) -> None:
@@ -59,11 +59,11 @@ class Progress:
         saved = {"number": saves_of(self._point) + 1, "value": value}
         self._point = {**self._point, "base": self.state_now(), "before": before, "saved": saved}
         self._order = {}
-        self.floor = self._new_floor(0)
+        self.output = self._new_output(0)
         self._send({"type": "checkpoint", "state": self.point(), "recovery": True})
 
     def point(self) -> dict:
-        return {**self._point, "said": self.floor.said, "order": dict(self._order)}
+        return {**self._point, "said": self.output.said, "order": dict(self._order)}
 
     @property
     def state_before(self) -> dict:
@@ -78,11 +78,11 @@ class Progress:
         kib = f"{math.ceil(size / 1024)} KiB; the limit is {_STATE_BYTES_MAX // 1024} KiB"
         raise NotJson(f"ctx.state has {kib}. Write a file and keep its name.")
 
-    def _new_floor(self, covered: int) -> Floor:
+    def _new_output(self, covered: int) -> OutputOrder:
         def send(emission: Emission, is_between_steps: bool) -> None:
             message = self._usage.add(emission) if emission["type"] == "usage" else emission
             # Text is taken back after a loss. An account is not, so its point comes with it: nothing is charged twice.
             has_point = is_between_steps and emission["type"] != "message_delta"
             self._send({**message, "point": self.point()} if has_point else message)
 
-        return Floor(covered, send)
+        return OutputOrder(covered, send)

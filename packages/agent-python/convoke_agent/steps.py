@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 
 from .failures import Denied, InDoubt, LegOver, Misuse
-from .floor import Emission, Speaker
+from .output_order import Emission, Speaker
 from .json_values import dump, json_copy
 from .leg import Leg
 from .names import Scope, digest_of, path_below
@@ -31,7 +31,7 @@ class Call:
         self.is_repeatable = False
 
 
-class Place:
+class Position:
     """Where the program is: in which scope, and in which step."""
 
     def __init__(self, steps: Steps, scope: Scope | None, step: Speaker | None = None) -> None:
@@ -40,7 +40,7 @@ class Place:
         self.step = step
 
 
-_place: ContextVar[Place | None] = ContextVar("convoke_place", default=None)
+_position: ContextVar[Position | None] = ContextVar("convoke_position", default=None)
 
 
 class Approval:
@@ -88,7 +88,7 @@ class Steps:
         answer = self._leg.replay.answers.get(ref)
         if answer is None:
             await self._leg.ask({"type": "user_question", "ref": ref, **question})
-        await self._leg.delivered_late(ref)
+        await self._leg.deliver_last(ref)
         return answer  # type: ignore[return-value]
 
     async def approve(self, tool: str, input: object, work: Callable) -> Approval:
@@ -117,11 +117,11 @@ class Steps:
         self._guard_outside(f'scope "{name}" was started')
         scope = self._scope
         below = Scope(path_below(scope.take(name, "scope")))
-        token = _place.set(Place(self, below))
+        token = _position.set(Position(self, below))
         try:
             return await self._leg.host.call(body)
         finally:
-            _place.reset(token)
+            _position.reset(token)
             scope.running.discard(name)
 
     def save(self, progress: object) -> None:
@@ -136,9 +136,9 @@ class Steps:
         self._guard_outside("ctx.parallel() was called")
 
     @property
-    def _here(self) -> Place:
-        place = _place.get()
-        return place if place is not None and place.steps is self else Place(self, None)
+    def _here(self) -> Position:
+        position = _position.get()
+        return position if position is not None and position.steps is self else Position(self, None)
 
     @property
     def _step(self) -> Speaker | None:
@@ -168,7 +168,7 @@ class Steps:
         if answer["allow"]:
             call.input = answer["input"]
             return await self._carry_out(call)
-        await self._leg.delivered_late(call.ref)
+        await self._leg.deliver_last(call.ref)
         raise Denied(call.name, answer.get("reason"))
 
     async def _take_approval(self, call: Call) -> Approval:
@@ -179,7 +179,7 @@ class Steps:
         if answer["allow"]:
             call.input = answer["input"]
             return Approval(True, await self._carry_out(call))
-        await self._leg.delivered_late(call.ref)
+        await self._leg.deliver_last(call.ref)
         return Approval(False, reason=answer.get("reason"))
 
     def _needs_approval(self, name: str) -> bool:
@@ -202,27 +202,27 @@ class Steps:
             call.input = known["input"]
             return await self._carry_out(call)
         if known["state"] == "left":
-            await self._leg.delivered_late(call.ref)
+            await self._leg.deliver_last(call.ref)
             raise InDoubt(call.name, known["note"])
         result = read_result(known["output"])
-        await self._leg.delivered(result)
+        await self._leg.deliver(result)
         return value_of(call.name, result)
 
     async def _carry_out(self, call: Call) -> object:
         step = Speaker(call.name)
-        self._leg.working()
+        self._leg.step_started()
         try:
             await self._may_begin(call)
             began = self._leg.begin(_call_begin(call))
         except BaseException:
-            self._leg.ran()
+            self._leg.step_ended()
             raise
         outcome, escaped = await self._do(call, step, began)
         return await self._end_step(call, step, outcome, escaped)
 
     async def _do(self, call: Call, step: Speaker, began: Pending) -> tuple[dict, BaseException | None]:
         """The outcome of the step, and what unwinds the program beside it, such as a cancelled task."""
-        token = _place.set(Place(self, self._here.scope, step))
+        token = _position.set(Position(self, self._here.scope, step))
         try:
             given = {"key": await began, "input": call.input, "signal": self._leg.signal}
             return outcome_of(call.name, await self._leg.host.perform(lambda: call.work(given))), None
@@ -231,14 +231,14 @@ class Steps:
         except BaseException as error:
             return outcome_of_error(error), error
         finally:
-            _place.reset(token)
+            _position.reset(token)
             step.is_over = True
 
     async def _end_step(self, call: Call, step: Speaker, outcome: dict, escaped: BaseException | None) -> object:
-        floor = self._leg.progress.floor
+        output = self._leg.progress.output
         if escaped is None and _size_of(step.unsaid) > _SAID_CHARACTERS_MAX:
-            await floor.turn_of(step, self._leg.host)
-        unsaid = floor.leave(step)
+            await output.wait_for_turn(step, self._leg.host)
+        unsaid = output.release(step)
         result = {**outcome, "order": self._leg.progress.next_order()}
         if call.is_repeatable:
             result["isRepeatable"] = True
@@ -246,12 +246,12 @@ class Steps:
             result["said"] = unsaid
         end = {"type": "call_end", "call_id": call.ref, "ok": "error" not in outcome, "output": dump(result)}
         # The result and the point that covers its text are one transaction (D-175).
-        self._leg.send({**end, "point": self._leg.progress.point()} if floor.is_free else end)
-        floor.give_on()
-        self._leg.ran()
+        self._leg.send({**end, "point": self._leg.progress.point()} if output.is_free else end)
+        output.let_next_speak()
+        self._leg.step_ended()
         if escaped is not None:
             raise escaped
-        await self._leg.delivered(result)
+        await self._leg.deliver(result)
         # As it was stored: the first time and every other time the program gets the same.
         return value_of(call.name, json.loads(end["output"]))  # type: ignore[arg-type]
 
@@ -262,11 +262,11 @@ class Steps:
             self._leg.guard()
             left = self._leg.replay.left_over
             if left:
-                await self._continue_without(left, call)
+                await self._continue_after_edit(left, call)
         if not self._leg.may_begin:
-            await self._without_working(self._leg.never())
+            await self._outside_step(self._leg.never())
 
-    async def _continue_without(self, left: list[str], call: Call) -> None:
+    async def _continue_after_edit(self, left: list[str], call: Call) -> None:
         """The program took another way than before (D-173). If its author has changed it, a person decides (D-174)."""
         ref = f"edited {digest_of(left)}"
         answer = self._leg.replay.answers.get(ref)
@@ -278,20 +278,20 @@ class Steps:
                 f'start "{call.name}". If that is the same step under a new name, it would run twice.'
             )
             asked = {"type": "user_question", "ref": ref, "question": question}
-            await self._without_working(self._leg.ask({**asked, "options": ["Continue", "End the run"]}))
+            await self._outside_step(self._leg.ask({**asked, "options": ["Continue", "End the run"]}))
         if answer is not None and answer.get("values", [""])[0] != "Continue":
             self._leg.fail(Misuse("A person ended the run because the agent was edited during it."))
             raise LegOver()
         self._leg.replay.forget_left_over()
         self._leg.send({"type": "custom", "name": "replay_differs", "data": {"left_over": left}})
 
-    async def _without_working(self, pending: Pending) -> None:
+    async def _outside_step(self, pending: Pending) -> None:
         """Waits for what does not come in this leg."""
-        self._leg.ran()
+        self._leg.step_ended()
         try:
             await pending
         finally:
-            self._leg.working()
+            self._leg.step_started()
 
 
 def _call_begin(call: Call) -> dict:

@@ -87,7 +87,7 @@ def every_kill(
     expected = _play(make_agent(), options)
     for message in range(sum(len(leg) for leg in expected.messages)):
         for kind in _kinds:
-            result = _play(make_agent(), options, seat=(message, kind))
+            result = _play(make_agent(), options, kill_point=(message, kind))
             if observe is not None:
                 observe(kind, message, result)
             problem = _difference(expected, result, comparable)
@@ -143,7 +143,7 @@ def _play(
     options: dict,
     *,
     edited: Agent | None = None,
-    seat: tuple[int, str] | None = None,
+    kill_point: tuple[int, str] | None = None,
 ) -> Rehearsal:
     for each in (agent, edited):
         if each is not None and not isinstance(each, Agent):
@@ -155,7 +155,8 @@ def _play(
             raise AssertionError(f"The run has not ended after {_LEGS_MAX} legs.")
         now = agent if edited is None or run.legs == 0 else edited
         before = sum(len(leg) for leg in messages)
-        played = _PlayedLeg(run, lambda number: seat[1] if seat is not None and seat[0] == before + number else None)
+        at, kind = (-1, None) if kill_point is None else (kill_point[0] - before, kill_point[1])
+        played = _PlayedLeg(run, lambda number: kind if number == at else None)
         messages.append(played.messages)
         is_lost = played.play(now)
         # A process that is lost after its last message has ended its run.
@@ -165,7 +166,7 @@ def _play(
     return Rehearsal(run, messages)
 
 
-def _place_of_call(error: BaseException) -> str:
+def _position_of_call(error: BaseException) -> str:
     """The line that lacks an `await`: no other error of an agent is without a traceback in its test."""
     return f" ({os.path.basename(error.path)}:{error.line})" if isinstance(error, NotAwaited) else ""
 
@@ -197,7 +198,7 @@ class _PlayedLeg:
         return self._is_dead
 
     def _play_on(self, host: Threads | Tasks, agent: Agent, context: type) -> None:
-        self._leg = leg = Leg(self._run.start(), self._send, host, _place_of_call)
+        self._leg = leg = Leg(self._run.start(), self._send, host, _position_of_call)
         ctx = context(leg, host)
         host.run(leg.perform(lambda: agent.body(ctx)))
 

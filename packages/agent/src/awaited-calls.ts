@@ -35,7 +35,7 @@ export class AwaitedCalls {
     const [method, about] = first.name;
     const text = String(about);
     const shown = text.length > shownMax ? `${text.slice(0, shownMax)}…` : text;
-    throw new NotAwaited(`ctx.${method}(${JSON.stringify(shown)})`, first.place.stack ?? '');
+    throw new NotAwaited(`ctx.${method}(${JSON.stringify(shown)})`, first.site.stack ?? '');
   }
 }
 
@@ -48,7 +48,7 @@ class WatchedCall<T> extends Promise<T> {
 
   name: readonly [method: string, about: string] = ['', ''];
   open: Set<WatchedCall<unknown>> | undefined;
-  readonly place = placeNow();
+  readonly site = callSite();
 
   // oxlint-disable-next-line unicorn/no-thenable -- the one way to know that the program waits
   override then<R1 = T, R2 = never>(
@@ -61,10 +61,10 @@ class WatchedCall<T> extends Promise<T> {
 }
 
 /** Where the program makes a call. The text of the stack is only written when it is read, which takes far longer. */
-function placeNow(): Error {
+function callSite(): Error {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = framesMax;
-  const place = new Error();
+  const site = new Error();
   Error.stackTraceLimit = stackTraceLimit;
-  return place;
+  return site;
 }

@@ -4,7 +4,7 @@ import { digestOf } from './names.ts';
 import { never } from './deliveries.ts';
 
 /** The program took another way than before (D-173). If its author has changed it, a person decides (D-174). */
-export async function goOnWithout(
+export async function continueAfterEdit(
   leg: Leg,
   left: readonly string[],
   call: { readonly name: string; readonly isRepeatable: boolean },
@@ -16,7 +16,7 @@ export async function goOnWithout(
   if (answer === undefined && isDoubtful && start.agent_changed === true) {
     const names = left.map((name) => `"${name}"`).join(', ');
     const question = `The agent was edited during this run. It has not asked for the results of ${names} and is about to start "${call.name}". If that is the same step under a new name, it would run twice.`;
-    leg.ran();
+    leg.stepEnded();
     try {
       await leg.raise({
         type: 'user_question',
@@ -25,7 +25,7 @@ export async function goOnWithout(
         options: ['Continue', 'End the run'],
       });
     } finally {
-      leg.working();
+      leg.stepStarted();
     }
   }
   if (answer !== undefined && !('values' in answer && answer.values[0] === 'Continue')) {

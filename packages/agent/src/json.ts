@@ -8,7 +8,7 @@ export interface JsonObject {
 /** Many parsers take no more levels than 128, and the value is inside of other objects. */
 const depthMax = 100;
 
-/** Thrown for a value that JSON cannot carry. The message names the place and what to do. */
+/** Thrown for a value that JSON cannot carry. The message names the path and what to do. */
 export class NotJson extends Error {
   override readonly name = 'NotJson';
 }
@@ -17,42 +17,42 @@ export class NotJson extends Error {
  * The JSON text of a value; undefined for undefined. It refuses what `JSON.stringify` would silently change, such as a
  * Date: the program would get another value after a restart than before (D-163).
  */
-export function jsonText(value: unknown, place: string): string | undefined {
+export function jsonText(value: unknown, path: string): string | undefined {
   if (value === undefined) return undefined;
-  check(value, { place, above: [] });
+  check(value, { path, above: [] });
   return JSON.stringify(value);
 }
 
 /** A copy that shares nothing with the value, as it is after it was stored. */
-export function jsonCopy(value: unknown, place: string): unknown {
-  const text = jsonText(value, place);
+export function jsonCopy(value: unknown, path: string): unknown {
+  const text = jsonText(value, path);
   return text === undefined ? undefined : (JSON.parse(text) as unknown);
 }
 
 interface Where {
-  readonly place: string;
+  readonly path: string;
   /** The objects that contain the value. */
   readonly above: readonly object[];
 }
 
-function check(value: unknown, { place, above }: Where): void {
+function check(value: unknown, { path, above }: Where): void {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return;
   if (typeof value === 'number') {
     if (Number.isFinite(value)) return;
-    throw new NotJson(`${place} is ${value}, ${notInJson}. ${verbAt(place)} null or a string.`);
+    throw new NotJson(`${path} is ${value}, ${notInJson}. ${verbAt(path)} null or a string.`);
   }
   if (typeof value !== 'object') {
     const remedy = remedies[typeof value];
-    const advice = remedy === undefined ? 'Leave it out' : `${verbAt(place)} ${remedy}`;
-    throw new NotJson(`${place} is ${shownKind(typeof value)}, ${notInJson}. ${advice}.`);
+    const advice = remedy === undefined ? 'Leave it out' : `${verbAt(path)} ${remedy}`;
+    throw new NotJson(`${path} is ${shownKind(typeof value)}, ${notInJson}. ${advice}.`);
   }
-  if (above.includes(value)) throw new NotJson(`${place} contains itself, ${notInJson}.`);
+  if (above.includes(value)) throw new NotJson(`${path} contains itself, ${notInJson}.`);
   if (above.length >= depthMax)
-    throw new NotJson(`${place.slice(0, 80)} is nested more than ${depthMax} levels deep.`);
+    throw new NotJson(`${path.slice(0, 80)} is nested more than ${depthMax} levels deep.`);
   const inside = [...above, value];
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1) {
-      check(value[index], { place: `${place}[${index}]`, above: inside });
+      check(value[index], { path: `${path}[${index}]`, above: inside });
     }
     return;
   }
@@ -60,18 +60,18 @@ function check(value: unknown, { place, above }: Where): void {
   if (prototype !== null && prototype !== Object.prototype) {
     const kind = nameOf(value);
     throw new NotJson(
-      `${place} is ${shownKind(kind)}, ${notInJson}. ${verbAt(place)} ${remedies[kind] ?? 'a plain object'}.`,
+      `${path} is ${shownKind(kind)}, ${notInJson}. ${verbAt(path)} ${remedies[kind] ?? 'a plain object'}.`,
     );
   }
   for (const [name, member] of Object.entries(value)) {
     // As JSON has it: a member without a value is no member.
-    if (member !== undefined) check(member, { place: `${place}.${name}`, above: inside });
+    if (member !== undefined) check(member, { path: `${path}.${name}`, above: inside });
   }
 }
 
 /** Only the result of a step is returned. */
-function verbAt(place: string): string {
-  return /^result\b/.test(place) ? 'Return' : 'Use';
+function verbAt(path: string): string {
+  return /^result\b/.test(path) ? 'Return' : 'Use';
 }
 
 const notInJson = 'which JSON cannot represent';

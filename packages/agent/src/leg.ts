@@ -100,7 +100,7 @@ export class Leg {
       case 'yield':
         this.#isYielding = true;
         this.#onYield?.();
-        this.#look();
+        this.#endIfIdle();
         break;
       case 'cancel':
         this.#cancel();
@@ -124,15 +124,15 @@ export class Leg {
     this.#abort.signal.throwIfAborted();
   }
 
-  working(): void {
+  stepStarted(): void {
     this.#running += 1;
   }
 
-  ran(): void {
+  stepEnded(): void {
     this.#running -= 1;
     if (this.#running > 0) return;
     for (const resolve of this.#onIdle.splice(0)) resolve();
-    this.#look();
+    this.#endIfIdle();
   }
 
   /** Resolves with the key of the call when the server has written it down. */
@@ -149,22 +149,22 @@ export class Leg {
     const question = Promise.withResolvers<never>();
     this.#questions.push(question);
     this.send(request);
-    this.#look();
+    this.#endIfIdle();
     return question.promise;
   }
 
   /** Resolves when it is the turn of this result. */
-  delivered({ order, said = [] }: StoredResult): Promise<void> {
+  deliver({ order, said = [] }: StoredResult): Promise<void> {
     return this.#inTurn(order, () => {
       for (const emission of said) this.progress.say(emission);
     });
   }
 
   /** As `#delivered`, for what has no place in the order until it is delivered for the first time: it comes last. */
-  deliveredLate(ref: string): Promise<void> {
+  deliverLast(ref: string): Promise<void> {
     const order = this.progress.orderOf(ref);
     return this.#inTurn(order ?? Number.POSITIVE_INFINITY, () => {
-      if (order === undefined) this.progress.place(ref);
+      if (order === undefined) this.progress.assignOrder(ref);
     });
   }
 
@@ -180,13 +180,13 @@ export class Leg {
         before();
         if (this.signal.aborted) reject(this.signal.reason as Error);
         else resolve();
-        this.#look();
+        this.#endIfIdle();
       });
     });
   }
 
   /** Ends the leg where nothing moves any more: it waits for a person, or is handed over (D-169). */
-  #look(): void {
+  #endIfIdle(): void {
     if (this.#isOver || (!this.#isYielding && this.#questions.length === 0)) return;
     this.#deliveries.whenQuiet(() => {
       if (this.#running > 0 || this.#isEnding || this.#isOver || this.signal.aborted) return;

@@ -17,7 +17,7 @@ export function loadProblem(error: unknown, program: Program): string {
   const code = 'code' in error ? error.code : undefined;
   const { message } = error;
   if (code === 'ERR_MODULE_NOT_FOUND') return missing(message, program);
-  const at = placeOf(error, folder) ?? relative(folder, entry);
+  const at = positionOf(error, folder) ?? relative(folder, entry);
   const syntax = /^TypeScript (.+) is not supported in strip-only mode$/.exec(message)?.[1];
   if (syntax !== undefined) {
     return `${at}: "${syntax}" needs a build step, but Node runs this file without one. Use ${syntax === 'enum' ? 'a union' : 'plain syntax'}, or bundle the agent.`;
@@ -31,7 +31,7 @@ export function loadProblem(error: unknown, program: Program): string {
 
 /** Where an error came from, in words for the end of a message: ` (agent.ts:9:21)`. */
 export function whereOf(error: Error, folder: string): string {
-  const at = placeOf(error, folder);
+  const at = positionOf(error, folder);
   return at === undefined ? '' : ` (${at})`;
 }
 
@@ -93,10 +93,10 @@ function missing(message: string, { entry, folder, label }: Program): string {
   return `${from} imports ${relative(folder, name)}, which does not exist`;
 }
 
-/** The first place of an error's stack that is in the folder, and not in a package. */
-function placeOf({ stack = '' }: Error, folder: string): string | undefined {
-  const places = stack.matchAll(/(?:file:\/\/)?(\/[^\s()]+?):(\d+)(?::(\d+))?\)?$/gm);
-  for (const [, path = '', line, column] of places) {
+/** The first position in an error's stack that is in the folder, and not in a package. */
+function positionOf({ stack = '' }: Error, folder: string): string | undefined {
+  const positions = stack.matchAll(/(?:file:\/\/)?(\/[^\s()]+?):(\d+)(?::(\d+))?\)?$/gm);
+  for (const [, path = '', line, column] of positions) {
     const below = relative(folder, path);
     if (below.startsWith('..') || below.includes('node_modules/')) continue;
     return `${below}:${line}${column === undefined ? '' : `:${column}`}`;

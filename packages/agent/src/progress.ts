@@ -1,4 +1,4 @@
-import { Floor, type Speaker } from './floor.ts';
+import { OutputOrder, type Speaker } from './output-order.ts';
 import { type Json, type JsonObject, NotJson, jsonCopy } from './json.ts';
 import type {
   Emission,
@@ -19,7 +19,7 @@ export class Progress {
   #point: Omit<Point, 'said' | 'order'>;
   #order: Record<string, number>;
   #lastOrder: number;
-  floor: Floor;
+  output: OutputOrder;
   /** Only `keep` makes recovery points: a framework knows where it can continue (D-182). */
   hasOwnPoints = false;
   /** What was used since the last of them: it is reported with the next, and not twice. */
@@ -39,7 +39,7 @@ export class Progress {
     this.#point = point;
     this.#order = { ...order };
     this.#lastOrder = known.lastOrder;
-    this.floor = this.#newFloor(said);
+    this.output = this.#newOutput(said);
     this.state = structuredClone(base);
   }
 
@@ -53,7 +53,7 @@ export class Progress {
   }
 
   say(emission: Emission, speaker?: Speaker): void {
-    this.floor.say(emission, speaker);
+    this.output.say(emission, speaker);
   }
 
   /** The next place in the order of results. */
@@ -67,7 +67,7 @@ export class Progress {
     return this.#order[ref];
   }
 
-  place(ref: string): void {
+  assignOrder(ref: string): void {
     this.#order[ref] = this.nextOrder();
   }
 
@@ -77,7 +77,7 @@ export class Progress {
     const before = this.#point.before ?? this.#point.base;
     this.#point = { ...this.#point, base: this.stateNow(), before, saved: { number, value } };
     this.#order = {};
-    this.floor = this.#newFloor(0);
+    this.output = this.#newOutput(0);
     this.#send({ type: 'checkpoint', state: this.point(), recovery: true });
   }
 
@@ -98,7 +98,7 @@ export class Progress {
   }
 
   point(): Point {
-    return { ...this.#point, said: this.floor.said, order: { ...this.#order } };
+    return { ...this.#point, said: this.output.said, order: { ...this.#order } };
   }
 
   /** The state with which a run leaves its session that did not complete: as it was (D-170). */
@@ -114,8 +114,8 @@ export class Progress {
     throw new NotJson(`ctx.state has ${size}. Write a file and keep its name.`);
   }
 
-  #newFloor(covered: number): Floor {
-    return new Floor(covered, (emission, isBetweenSteps) => {
+  #newOutput(covered: number): OutputOrder {
+    return new OutputOrder(covered, (emission, isBetweenSteps) => {
       const message = emission.type === 'usage' ? this.#usage.add(emission) : emission;
       // Text is taken back after a loss. An account is not, so its point comes with it: nothing is charged twice.
       const hasPoint = isBetweenSteps && emission.type !== 'message_delta' && !this.hasOwnPoints;

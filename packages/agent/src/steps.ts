@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { goOnWithout } from './edits.ts';
+import { continueAfterEdit } from './edits.ts';
 import { Denied, InDoubt, Misuse, ModelFailed, StepFailed } from './failures.ts';
-import type { Speaker } from './floor.ts';
+import type { Speaker } from './output-order.ts';
 import { type Json, jsonCopy } from './json.ts';
 import type { Leg } from './leg.ts';
 import { never } from './deliveries.ts';
@@ -64,7 +64,7 @@ export interface ModelRequest {
 }
 
 /** Where the program is: in which scope, and in which step. */
-interface Place {
+interface Position {
   readonly scope?: Scope;
   readonly step?: RunningStep;
   /** Inside of a tool that is an agent itself. */
@@ -96,7 +96,7 @@ type Work = (call: StepCall) => unknown;
 /** What the program does in one leg: steps, questions and approvals, each known by its name or by what was shown. */
 export class Steps {
   readonly #leg: Leg;
-  readonly #places = new AsyncLocalStorage<Place>();
+  readonly #positions = new AsyncLocalStorage<Position>();
   /** Calls that a person has allowed and that have not begun, by scope, tool and id. */
   readonly #permitted = new Map<string, Permitted>();
   readonly #tasks = new WeakMap<object, Scope>();
@@ -127,7 +127,7 @@ export class Steps {
     const ref = countName(this.#scope, `ask ${digestOf(question)}`);
     const answer = this.#leg.replay.answers.get(ref);
     if (answer === undefined) return this.#leg.raise({ type: 'user_question', ref, ...question });
-    await this.#leg.deliveredLate(ref);
+    await this.#leg.deliverLast(ref);
     return answer;
   }
 
@@ -149,7 +149,7 @@ export class Steps {
         const approved = { ...call, input: 'input' in answer ? answer.input : input };
         return { allowed: true, value: await this.#carryOut(approved, work) };
       }
-      await this.#leg.deliveredLate(call.ref);
+      await this.#leg.deliverLast(call.ref);
       const reason = 'reason' in answer ? answer.reason : null;
       return { allowed: false, ...(reason === null ? {} : { reason }) };
     } finally {
@@ -162,7 +162,7 @@ export class Steps {
     const taken = takeName(this.#scope, name, 'scope');
     try {
       const scope = newScope(pathBelow(taken.ref));
-      return await this.#places.run({ scope, isNested }, async () => body());
+      return await this.#positions.run({ scope, isNested }, async () => body());
     } finally {
       taken.release();
     }
@@ -170,7 +170,7 @@ export class Steps {
 
   /** Whether the code that runs belongs to an agent that another one uses as a tool. */
   get isNested(): boolean {
-    return this.#places.getStore()?.isNested === true;
+    return this.#positions.getStore()?.isNested === true;
   }
 
   /**
@@ -181,7 +181,7 @@ export class Steps {
     this.#guardOutside(`an approval of "${call.tool}" was requested`);
     const ref = countName(this.#scope, nameOfCall(call));
     const answer = await this.#permission({ ...callOf(call), ref, name: call.tool });
-    await this.#leg.deliveredLate(`${ref} answer`);
+    await this.#leg.deliverLast(`${ref} answer`);
     if (!answer.allow) return { allowed: false, reason: answer.reason };
     this.#permitted.set(this.#keyOf(call), { ref, input: answer.input });
     return { allowed: true, input: answer.input };
@@ -241,7 +241,7 @@ export class Steps {
   inTask<T>(key: string, execution: object, body: () => T): T {
     const scope = this.#tasks.get(execution) ?? newScope(pathBelow(`${taskPath}${digestOf(key)}`));
     this.#tasks.set(execution, scope);
-    return this.#places.run({ ...this.#places.getStore(), scope }, body);
+    return this.#positions.run({ ...this.#positions.getStore(), scope }, body);
   }
 
   /** Makes a recovery point of the author's: the next leg replays nothing before it (D-171). */
@@ -257,12 +257,12 @@ export class Steps {
   }
 
   get #step(): RunningStep | undefined {
-    const step = this.#places.getStore()?.step;
+    const step = this.#positions.getStore()?.step;
     return step?.isOver === false ? step : undefined;
   }
 
   get #scope(): Scope {
-    return this.#places.getStore()?.scope ?? this.#root;
+    return this.#positions.getStore()?.scope ?? this.#root;
   }
 
   #guardOutside(event: string, alternative = ''): void {
@@ -282,7 +282,7 @@ export class Steps {
     if (isFree) return this.#carryOut(call, work);
     const answer = await this.#permission(call);
     if (answer.allow) return this.#carryOut({ ...call, input: answer.input }, work);
-    await this.#leg.deliveredLate(call.ref);
+    await this.#leg.deliverLast(call.ref);
     throw new Denied(call.name, answer.reason);
   }
 
@@ -304,25 +304,25 @@ export class Steps {
   async #resume(call: Call, known: KnownCall, work: Work): Promise<unknown> {
     if (known.state === 'again') return this.#carryOut({ ...call, input: known.input }, work);
     if (known.state === 'left') {
-      await this.#leg.deliveredLate(call.ref);
+      await this.#leg.deliverLast(call.ref);
       throw new InDoubt(call.name, known.note);
     }
     const result = readResult(known);
-    await this.#leg.delivered(result);
+    await this.#leg.deliver(result);
     return valueOf(call.name, result);
   }
 
   async #carryOut(call: Call, work: Work): Promise<unknown> {
     const key = await this.#begin(call);
     const step: RunningStep = { name: call.name, unsaid: [], isOver: false };
-    const place = { ...this.#places.getStore(), step };
-    const outcome = await this.#places.run(place, () => this.#do(call, key, work));
+    const position = { ...this.#positions.getStore(), step };
+    const outcome = await this.#positions.run(position, () => this.#do(call, key, work));
     step.isOver = true;
     return this.#endStep(call, step, outcome);
   }
 
   async #begin(call: Call): Promise<string> {
-    this.#leg.working();
+    this.#leg.stepStarted();
     try {
       await this.#mayBegin(call);
       return await this.#leg.begin({
@@ -334,7 +334,7 @@ export class Steps {
         ...(call.isRepeatable && { repeatable: true }),
       });
     } catch (error) {
-      this.#leg.ran();
+      this.#leg.stepEnded();
       throw error;
     }
   }
@@ -348,9 +348,9 @@ export class Steps {
   }
 
   async #endStep(call: Call, step: RunningStep, outcome: Outcome): Promise<unknown> {
-    const { floor } = this.#leg.progress;
-    if (sizeOf(step.unsaid) > saidCharactersMax) await floor.turnOf(step);
-    const unsaid = floor.leave(step);
+    const { output } = this.#leg.progress;
+    if (sizeOf(step.unsaid) > saidCharactersMax) await output.waitForTurn(step);
+    const unsaid = output.release(step);
     const result: StoredResult = {
       ...outcome,
       order: this.#leg.progress.nextOrder(),
@@ -363,12 +363,12 @@ export class Steps {
       ok: outcome.error === undefined,
       output: JSON.stringify(result),
       // The result and the point that covers its text are one transaction (D-175).
-      ...(floor.isFree &&
+      ...(output.isFree &&
         !this.#leg.progress.hasOwnPoints && { point: this.#leg.progress.point() }),
     });
-    floor.pass();
-    this.#leg.ran();
-    await this.#leg.delivered(result);
+    output.letNextSpeak();
+    this.#leg.stepEnded();
+    await this.#leg.deliver(result);
     // As it was stored: the first time and every other time the program gets the same.
     return valueOf(call.name, JSON.parse(JSON.stringify(result)) as StoredResult);
   }
@@ -379,10 +379,10 @@ export class Steps {
       await this.#leg.quiet();
       this.#leg.guard();
       const left = this.#leg.replay.leftOver;
-      if (left.length > 0) await goOnWithout(this.#leg, left, call);
+      if (left.length > 0) await continueAfterEdit(this.#leg, left, call);
     }
     if (this.#leg.mayBegin) return;
-    this.#leg.ran();
+    this.#leg.stepEnded();
     await never();
   }
 }

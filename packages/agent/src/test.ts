@@ -30,7 +30,7 @@ export interface KillOptions extends RehearsalOptions {
 }
 
 /** A moment between two messages at which something happens to the program's process. */
-interface Seat {
+interface KillPoint {
   readonly message: number;
   /** It is killed before or after the message is durable, or asked to hand its run over after it. */
   readonly kind: 'lost before' | 'lost after' | 'yield after';
@@ -124,7 +124,11 @@ interface Played {
   readonly messages: number;
 }
 
-async function play(agent: Agent, options: RehearsalOptions, seat?: Seat): Promise<Played> {
+async function play(
+  agent: Agent,
+  options: RehearsalOptions,
+  killPoint?: KillPoint,
+): Promise<Played> {
   const body = functionOf(agent);
   const edited = options.edited === undefined ? body : functionOf(options.edited);
   const run = new RehearsedRun(options);
@@ -132,9 +136,9 @@ async function play(agent: Agent, options: RehearsalOptions, seat?: Seat): Promi
   while (run.end === undefined) {
     if (run.legs > legsMax) throw new Error(`The run has not ended after ${legsMax} legs.`);
     const now = run.legs === 0 ? body : edited;
-    const isLost = await playLeg(run, now, (): Seat['kind'] | undefined => {
+    const isLost = await playLeg(run, now, (): KillPoint['kind'] | undefined => {
       messages += 1;
-      return seat?.message === messages - 1 ? seat.kind : undefined;
+      return killPoint?.message === messages - 1 ? killPoint.kind : undefined;
     });
     // A process that is lost after its last message has ended its run.
     if (isLost && run.end === undefined) run.lose();
@@ -155,7 +159,7 @@ function functionOf(agent: Agent): NonNullable<ReturnType<typeof bodyOf>> {
 async function playLeg(
   run: RehearsedRun,
   body: NonNullable<ReturnType<typeof bodyOf>>,
-  happening: () => Seat['kind'] | undefined,
+  happening: () => KillPoint['kind'] | undefined,
 ): Promise<boolean> {
   const lost = Promise.withResolvers<true>();
   let isDead = false;
@@ -177,13 +181,13 @@ async function playLeg(
     run.markBegun(ref);
     leg.receive({ type: 'call_begun', call_id: ref, idempotency_key: `run_1.${ref}` });
   };
-  const leg = new Leg({ start: run.start(), send, locate: placeOfCall });
+  const leg = new Leg({ start: run.start(), send, locate: positionOfCall });
   const ended = leg.run(() => perform(leg, body)).then(() => false);
   return Promise.race([ended, lost.promise]);
 }
 
 /** The line that lacks an `await`: no other error of an agent is without a stack in its test. */
-function placeOfCall(error: Error): string {
+function positionOfCall(error: Error): string {
   if (!(error instanceof NotAwaited)) return '';
   const kit = new URL('./', import.meta.url).pathname;
   const places = (error.stack ?? '').matchAll(/(\/[^\s()]+):(\d+:\d+)\)?$/gm);

@@ -1,5 +1,5 @@
 import { Misuse } from '../failures.ts';
-import type { Speaker } from '../floor.ts';
+import type { Speaker } from '../output-order.ts';
 import type { Json } from '../json.ts';
 import type { Leg } from '../leg.ts';
 import { type AllowedCalls, readSaved } from './graph-allowed.ts';
@@ -123,7 +123,7 @@ export class GraphSaver extends BaseCheckpointSaver {
   }
 
   #store(): void {
-    if (!this.#isDirty || !this.#leg.progress.floor.isFree) return;
+    if (!this.#isDirty || !this.#leg.progress.output.isFree) return;
     this.#isDirty = false;
     this.#leg.progress.keep(this.allowed.savedWith(this.#content));
     this.#unstored.clear();
@@ -132,15 +132,15 @@ export class GraphSaver extends BaseCheckpointSaver {
 
   /** Lets the next tasks speak. One that has ended and had to wait for its turn is heard first. */
   async #end(tasks: readonly string[]): Promise<void> {
-    const { floor } = this.#leg.progress;
+    const { output } = this.#leg.progress;
     for (const task of tasks) {
       const speaker = this.#speakers.get(task);
       if (speaker === undefined) continue;
       this.#speakers.delete(task);
       this.#ended.delete(task);
-      if (speaker.unsaid.length > 0) await floor.turnOf(speaker);
-      floor.leave(speaker);
-      floor.pass();
+      if (speaker.unsaid.length > 0) await output.waitForTurn(speaker);
+      output.release(speaker);
+      output.letNextSpeak();
     }
     this.#store();
   }

@@ -74,7 +74,7 @@ async function isDrainedAfter(
   saver: GraphSaver,
 ): Promise<boolean> {
   const { leg } = current();
-  leg.working();
+  leg.stepStarted();
   try {
     for await (const _part of await stream()) continue;
     return false;
@@ -83,6 +83,6 @@ async function isDrainedAfter(
     throw error;
   } finally {
     await saver.close();
-    leg.ran();
+    leg.stepEnded();
   }
 }

@@ -67,35 +67,35 @@ async function load(
   const { level } = await sandbox.describe();
   const hasWalls = level === 'bwrap' && settings.sandbox.mode !== 'none';
   await mkdir(sandbox.folder, { recursive: true, mode: 0o700 });
-  const place = await mkdtemp(join(sandbox.folder, 'prepare-'));
+  const scratch = await mkdtemp(join(sandbox.folder, 'prepare-'));
   try {
     const cache = join(insidePlaces.home, cacheName);
     const env = { ...(hasWalls && cacheVariable(settings.entry, cache)), ...resolved.values };
-    const child = await start(sandbox, { agent, place, env });
+    const child = await start(sandbox, { agent, scratch, env });
     const loaded = await loadedBy(child, settings);
     if ('problem' in loaded) return { ...loaded, problem: resolved.redact(loaded.problem) };
-    if (hasWalls) await caches.takeOver(folder, join(place, 'home', cacheName));
+    if (hasWalls) await caches.takeOver(folder, join(scratch, 'home', cacheName));
     return { warnings: loaded.warnings.map((text) => resolved.redact(text)) };
   } catch (error) {
     if (error instanceof SandboxUnavailable) return { warnings: [] };
     throw error;
   } finally {
-    await removeTree(place);
+    await removeTree(scratch);
   }
 }
 
 interface Loading {
   readonly agent: PreparingAgent<CodeSettings>;
   /** An empty folder, which becomes the session folder and the home. */
-  readonly place: string;
+  readonly scratch: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
 async function start(
   sandbox: Sandbox,
-  { agent: { name, folder, settings }, place, env }: Loading,
+  { agent: { name, folder, settings }, scratch, env }: Loading,
 ): Promise<SandboxedProcess> {
-  const [sessionFolder, home] = [join(place, 'workspace'), join(place, 'home')];
+  const [sessionFolder, home] = [join(scratch, 'workspace'), join(scratch, 'home')];
   const { account } = sandbox;
   for (const path of [sessionFolder, home]) {
     await mkdir(path, { mode: 0o700 });

@@ -1,6 +1,12 @@
 import type { Answer } from '../../ports/harness.ts';
 import { differencesIn, expectedOf } from './differences.ts';
-import { type PlayOptions, type PlayedRun, type Seat, type Stage, playRun } from './play-run.ts';
+import {
+  type PlayOptions,
+  type PlayedRun,
+  type KillPoint,
+  type Stage,
+  playRun,
+} from './play-run.ts';
 import type { Asked, Reading } from './rehearsed-run.ts';
 
 /** How a program took it to be killed at every moment. */
@@ -29,8 +35,8 @@ export interface KillProblem {
 }
 
 export interface KillProgress {
-  readonly seat: number;
-  readonly seats: number;
+  readonly killPoint: number;
+  readonly killPoints: number;
 }
 
 /** More lines take hours: each costs three runs. */
@@ -61,28 +67,28 @@ export async function everyKill(
   const findings = new Findings();
   const counts = { runs: 0, doubts: 0, lost: 0 };
 
-  const disturb = async (seat: Seat, reading: Reading): Promise<boolean> => {
-    const played = await playRun(stage, quiet(), { seat, reading });
+  const disturb = async (killPoint: KillPoint, reading: Reading): Promise<boolean> => {
+    const played = await playRun(stage, quiet(), { killPoint, reading });
     const { run } = played;
     counts.runs += 1;
     if (run.doubts > 0) counts.doubts += 1;
     if (run.end?.isLoss === true) counts.lost += 1;
     const said = run.doubts === 0 ? '' : `, and a person says that the call was ${reading}`;
-    const where = `${seat.fate} line ${seat.line + 1} (${undisturbed.lines[seat.line]})${said}`;
+    const where = `${killPoint.fate} line ${killPoint.line + 1} (${undisturbed.lines[killPoint.line]})${said}`;
     for (const problem of differencesIn(played, { expected, reading })) {
       findings.add(problem, where);
     }
     return run.doubts > 0;
   };
 
-  const seats = Math.min(lines, linesTriedMax) * fates.length;
+  const killPoints = Math.min(lines, linesTriedMax) * fates.length;
   let tried = 0;
   try {
-    for (; tried < seats; tried += 1) {
+    for (; tried < killPoints; tried += 1) {
       const fate = fates[tried % fates.length] ?? 'killed before';
-      onProgress({ seat: tried + 1, seats });
-      const seat = { line: Math.floor(tried / fates.length), fate };
-      if (await disturb(seat, 'done')) await disturb(seat, 'not done');
+      onProgress({ killPoint: tried + 1, killPoints });
+      const killPoint = { line: Math.floor(tried / fates.length), fate };
+      if (await disturb(killPoint, 'done')) await disturb(killPoint, 'not done');
     }
   } catch (error) {
     if (!options.signal.aborted) throw error;
@@ -93,7 +99,7 @@ export async function everyKill(
   return { undisturbed, report };
 }
 
-/** One entry for each problem: most are found at many seats. */
+/** One entry for each problem: most are found at many kill points. */
 class Findings {
   readonly #found = new Map<string, { readonly where: string[]; times: number }>();
 

@@ -47,7 +47,7 @@ export interface PlayOptions {
 }
 
 /** A moment at which something happens to the program: before or after one of its lines is durable. */
-export interface Seat {
+export interface KillPoint {
   /** The line, counted from 0 over all legs. */
   readonly line: number;
   readonly fate: 'killed before' | 'killed after' | 'handed over after';
@@ -66,11 +66,11 @@ const legsMax = 1000;
 const stopGraceMs = 2000;
 const linesMax = 100_000;
 
-/** Rehearses one run in a new session folder, and with a seat what happens there. */
+/** Rehearses one run in a new session folder. With a kill point, its process is killed or drained there. */
 export async function playRun(
   stage: Stage,
   options: PlayOptions,
-  disturbed?: { readonly seat: Seat; readonly reading: Reading },
+  disturbed?: { readonly killPoint: KillPoint; readonly reading: Reading },
 ): Promise<PlayedRun> {
   const { agent, folders, harness, tenantId, sessionId } = stage;
   const run = new RehearsedRun(agent, harness);
@@ -81,10 +81,10 @@ export async function playRun(
     const owner = { tenantId, sessionId, agent, files: [] };
     const folder = await folders.prepare({ ...owner, expected: false });
     if (!folder.found) throw new Error('The session folder could not be created.');
-    const fateOf = (line: string): Seat['fate'] | undefined => {
+    const fateOf = (line: string): KillPoint['fate'] | undefined => {
       lines.push(line);
-      const { seat } = disturbed ?? {};
-      return seat?.line === lines.length - 1 ? seat.fate : undefined;
+      const { killPoint } = disturbed ?? {};
+      return killPoint?.line === lines.length - 1 ? killPoint.fate : undefined;
     };
     while (run.end === undefined) {
       if (run.legs >= legsMax) throw new Error(`The run has not ended after ${legsMax} legs.`);
@@ -111,7 +111,7 @@ interface LegParts {
   readonly stage: Stage;
   readonly run: RehearsedRun;
   readonly options: PlayOptions;
-  readonly fateOf: (line: string) => Seat['fate'] | undefined;
+  readonly fateOf: (line: string) => KillPoint['fate'] | undefined;
 }
 
 /** One leg, in a real process. */

@@ -179,7 +179,7 @@ export class RehearsedRun {
     for (const call of recovery.settled) this.#calls.set(call.ref, call);
     for (const call of recovery.inDoubt) this.#settle(call, reading);
     this.doubts += recovery.inDoubt.length;
-    this.#goOn('continue', 'worker_lost');
+    this.#continueWith('continue', 'worker_lost');
   }
 
   endLeg(end: LegEnd): void {
@@ -190,10 +190,13 @@ export class RehearsedRun {
     switch (end.outcome) {
       case 'waiting':
         this.#fresh = new Map();
-        return this.#goOn(this.#harness.replays === true ? 'continue' : 'resume', 'answered');
+        return this.#continueWith(
+          this.#harness.replays === true ? 'continue' : 'resume',
+          'answered',
+        );
       case 'yielded':
       case 'cut':
-        return this.#goOn('continue', 'drained');
+        return this.#continueWith('continue', 'drained');
       case 'completed':
       case 'cancelled':
         this.end = { outcome: end.outcome };
@@ -221,7 +224,7 @@ export class RehearsedRun {
     this.#fresh.set(ref, answer);
   }
 
-  #goOn(next: LegInput['kind'], reason: 'answered' | 'drained' | 'worker_lost'): void {
+  #continueWith(next: LegInput['kind'], reason: 'answered' | 'drained' | 'worker_lost'): void {
     this.#next = next;
     this.#reason = reason;
   }

@@ -27,26 +27,26 @@ export async function reportAgents(name: string | undefined, command: Command): 
   if (!ok) process.exitCode = exitCodes.failed;
 }
 
-interface Place {
+interface Columns {
   readonly folder: string;
   readonly width: number;
 }
 
-function linesOf(agent: CheckedAgent, { folder, width }: Place): string[] {
+function linesOf(agent: CheckedAgent, { folder, width }: Columns): string[] {
   const name = agent.name.padEnd(width);
-  const place = `${folder}/${agent.name}`;
-  if (!agent.ok) return [`${styled('red', 'fail')}  ${name}  ${told(place, agent.problem)}`];
+  const path = `${folder}/${agent.name}`;
+  if (!agent.ok) return [`${styled('red', 'fail')}  ${name}  ${told(path, agent.problem)}`];
   const warned = agent.warnings.map(
-    (text) => `${styled('yellow', 'warn')}  ${name}  ${told(place, text)}`,
+    (text) => `${styled('yellow', 'warn')}  ${name}  ${told(path, text)}`,
   );
   return [...warned, `${styled('green', 'ok  ')}  ${name}  ${agent.framework ?? ''}`];
 }
 
 /** A problem that begins with a file gets the way to it, so that a terminal can open it. */
-function told(place: string, text: string): string {
+function told(path: string, text: string): string {
   // As the program itself names its folder.
-  const own = `agents/${basename(place)} `;
-  if (text.startsWith(own)) return printable(`${place} ${text.slice(own.length)}`);
+  const own = `agents/${basename(path)} `;
+  if (text.startsWith(own)) return printable(`${path} ${text.slice(own.length)}`);
   const isFile = /^[\w./-]+\.\w+(?::\d+)*(?::| |$)/.test(text);
-  return printable(isFile ? `${place}/${text}` : `${place}: ${text}`);
+  return printable(isFile ? `${path}/${text}` : `${path}: ${text}`);
 }

@@ -17,7 +17,7 @@ import {
 } from '../../../terminal/output.ts';
 import { armSpinner } from '../../../terminal/spinner.ts';
 import { type Answers, answersIn } from './rehearsed-answers.ts';
-import { SeatCounter } from './seat-counter.ts';
+import { KillPointCounter } from './kill-point-counter.ts';
 
 export interface RehearsalOptions extends Answers {
   readonly kill?: true;
@@ -73,9 +73,9 @@ async function play(rehearsal: Rehearsal, playing: Playing): Promise<void> {
     if (json) printJson(factsOf(played));
     return endOf(played, json);
   }
-  const seats = new SeatCounter(json);
-  const { undisturbed, report } = await rehearsal.everyKill(options, (at) => seats.show(at));
-  seats.end();
+  const killPoints = new KillPointCounter(json);
+  const { undisturbed, report } = await rehearsal.everyKill(options, (at) => killPoints.show(at));
+  killPoints.end();
   if (report.triedLines === 0) signal.throwIfAborted();
   if (json) printJson({ ...factsOf(undisturbed), kill: report });
   else tell(undisturbed, report);
@@ -157,7 +157,7 @@ function tell(undisturbed: PlayedRun, report: KillReport): void {
   }
   for (const { problem, where, times } of problems) {
     print(styled('red', printable(problem)));
-    for (const place of where) print(printable(`  ${place}`));
+    for (const each of where) print(printable(`  ${each}`));
     if (times > where.length) print(`  and ${times - where.length} more times`);
   }
 }

@@ -7,7 +7,7 @@ import { exitCodes, Failure } from '../../../failure.ts';
 import { globalOptions } from '../../../options/global-options.ts';
 import { problemWithNode } from '../../../server.ts';
 import { printJson } from '../../../terminal/output.ts';
-import { kitPreload, pythonKit } from './kit-place.ts';
+import { kitPreload, pythonKit } from './kit-path.ts';
 
 const nodeTests = /\.test\.(?:[cm]?js|[cm]?ts)$/;
 const pythonTests = /^test.*\.py$/;

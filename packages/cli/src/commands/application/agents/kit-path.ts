@@ -5,16 +5,16 @@ import { pathToFileURL } from 'node:url';
 
 /** The module that lets tests of an agent find the server's copy of the kit, wherever the agent's folder is. */
 export function kitPreload(): string {
-  return pathToFileURL(createRequire(serverPlace()).resolve('@convoke/agent/resolve')).href;
+  return pathToFileURL(createRequire(serverPath()).resolve('@convoke/agent/resolve')).href;
 }
 
 /** The folder that Python finds the kit in. */
 export function pythonKit(): string {
-  const server = dirname(serverPlace());
+  const server = dirname(serverPath());
   const published = join(server, 'python');
   return existsSync(published) ? published : join(server, '../../agent-python');
 }
 
-function serverPlace(): string {
+function serverPath(): string {
   return createRequire(import.meta.url).resolve('@convoke/server');
 }

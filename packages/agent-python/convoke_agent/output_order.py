@@ -19,7 +19,7 @@ class Speaker:
         self.unsaid: list[Emission] = []
 
 
-class Floor:
+class OutputOrder:
     """Decides who speaks (D-165).
 
     Of several steps that run at once, the first one to speak has the floor until it ends; the others, and the program
@@ -60,14 +60,14 @@ class Floor:
         self._waiting[speaker] = None
         speaker.unsaid.append(emission)
 
-    def leave(self, speaker: Speaker) -> list[Emission]:
+    def release(self, speaker: Speaker) -> list[Emission]:
         """Takes the floor from a step that has ended. Returns what it could not say."""
         self._waiting.pop(speaker, None)
         if self._holder is speaker:
             self._holder = None
         return speaker.unsaid
 
-    def give_on(self) -> None:
+    def let_next_speak(self) -> None:
         """Lets the next ones speak, if the floor is free."""
         if self._holder is not None:
             return
@@ -86,7 +86,7 @@ class Floor:
         if turn is not None:
             turn.settle(None)
 
-    def turn_of(self, speaker: Speaker, host: Host) -> Pending:
+    def wait_for_turn(self, speaker: Speaker, host: Host) -> Pending:
         """Settles when the step has the floor."""
         turn = self._turns[speaker] = Pending(host)
         return turn

@@ -14,7 +14,7 @@ type Send = (emission: Emission, isBetweenSteps: boolean) => void;
  * others, and the program outside of its steps, are heard after it. So texts are never mixed, and while the floor is
  * free a recovery point covers all that was said.
  */
-export class Floor {
+export class OutputOrder {
   readonly #send: Send;
   /** Emissions outside of steps that a recovery point covers: the replay swallows them. */
   readonly #covered: number;
@@ -48,14 +48,14 @@ export class Floor {
   }
 
   /** Takes the floor from a step that has ended. Returns what it could not say. */
-  leave(speaker: Speaker): readonly Emission[] {
+  release(speaker: Speaker): readonly Emission[] {
     this.#waiting.delete(speaker);
     if (this.#holder === speaker) this.#holder = undefined;
     return speaker.unsaid;
   }
 
   /** Lets the next ones speak, if the floor is free. */
-  pass(): void {
+  letNextSpeak(): void {
     if (this.#holder !== undefined) return;
     for (const emission of this.#unsaid.splice(0)) this.#sendBetween(emission);
     const [next] = this.#waiting;
@@ -68,7 +68,7 @@ export class Floor {
   }
 
   /** Resolves when the step has the floor. */
-  turnOf(speaker: Speaker): Promise<void> {
+  waitForTurn(speaker: Speaker): Promise<void> {
     return new Promise((resolve) => this.#turns.set(speaker, resolve));
   }
 
