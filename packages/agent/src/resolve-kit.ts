@@ -13,9 +13,11 @@ export function resolveKit(entry: string): void {
     resolve(specifier, context, next) {
       const [, name] = /^@convoke\/agent(?:\/(\w[\w-]*))?$/.exec(specifier) ?? [];
       if (specifier.startsWith('@convoke/agent')) {
-        const folder = name === undefined || /^(resolve|test)$/.test(name) ? './' : './adapters/';
-        const file = `${folder}${name ?? 'index'}${own.slice(own.lastIndexOf('.'))}`;
-        return { url: new URL(file, own).href, shortCircuit: true };
+        const isOwn = name === undefined || /^(resolve|test)$/.test(name);
+        const inAdapters = name === 'bundle' ? name : `${name}/adapter`;
+        const file = isOwn ? (name ?? 'index') : `adapters/${inAdapters}`;
+        const extension = own.slice(own.lastIndexOf('.'));
+        return { url: new URL(`./${file}${extension}`, own).href, shortCircuit: true };
       }
       const isOfAdapter = context.parentURL?.startsWith(kit) === true && /^[@a-z]/.test(specifier);
       return next(specifier, isOfAdapter ? { ...context, parentURL: agent } : context);

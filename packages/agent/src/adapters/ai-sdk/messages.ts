@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import type { Json } from '../../json.ts';
 
 /** A part of a message, as far as approvals need it. */
 export interface Part {

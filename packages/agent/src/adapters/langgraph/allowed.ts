@@ -1,6 +1,6 @@
-import type { Json } from '../json.ts';
-import { digestOf } from '../names.ts';
-import type { Content } from './graph-content.ts';
+import type { Json } from '../../json.ts';
+import { digestOf } from '../../names.ts';
+import type { Content } from './content.ts';
 
 /** Beside the checkpoints in what is saved: no namespace of a graph begins so. */
 const savedKey = '|allowed';

@@ -1,6 +1,6 @@
-import type { Context } from '../agent.ts';
-import { current } from '../current.ts';
-import type { Json } from '../json.ts';
+import type { Context } from '../../agent.ts';
+import { current } from '../../current.ts';
+import type { Json } from '../../json.ts';
 import {
   type Message,
   type Part,
@@ -9,8 +9,8 @@ import {
   partsOf,
   withInput,
   withOwnIds,
-} from './ai-sdk-messages.ts';
-import { plain } from './model-answer.ts';
+} from './messages.ts';
+import { plain } from '../model-answer.ts';
 import {
   type ToolOptions,
   askUser as ask,
@@ -20,9 +20,9 @@ import {
   callTool,
   mapTools,
   withMethod,
-} from './tool-steps.ts';
+} from '../tool-steps.ts';
 
-export { type DurableModelOptions, durableModel } from './model-stream.ts';
+export { type DurableModelOptions, durableModel } from '../model-stream.ts';
 
 type Tools = Readonly<Record<string, object>>;
 

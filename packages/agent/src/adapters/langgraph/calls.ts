@@ -1,5 +1,5 @@
-import type { LangGraph } from './graph-types.ts';
-import { callTool, returned } from './tool-steps.ts';
+import type { LangGraph } from './peer.ts';
+import { callTool, returned } from '../tool-steps.ts';
 
 const { interrupt, isGraphInterrupt } = (await import(
   '@langchain/langgraph' satisfies string

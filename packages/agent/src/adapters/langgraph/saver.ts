@@ -1,8 +1,8 @@
-import { Misuse } from '../failures.ts';
-import type { Speaker } from '../output-order.ts';
-import type { Json } from '../json.ts';
-import type { Leg } from '../leg.ts';
-import { type AllowedCalls, readSaved } from './graph-allowed.ts';
+import { Misuse } from '../../failures.ts';
+import type { Speaker } from '../../output-order.ts';
+import type { Json } from '../../json.ts';
+import type { Leg } from '../../leg.ts';
+import { type AllowedCalls, readSaved } from './allowed.ts';
 import {
   type Content,
   storedWrites,
@@ -10,8 +10,8 @@ import {
   withCallsAsTheyAre,
   withCheckpoint,
   withWrites,
-} from './graph-content.ts';
-import type { CheckpointConfig, CheckpointTuple, LangGraph } from './graph-types.ts';
+} from './content.ts';
+import type { CheckpointConfig, CheckpointTuple, LangGraph } from './peer.ts';
 
 const langGraph = (await import('@langchain/langgraph' satisfies string)) as LangGraph;
 const BaseCheckpointSaver: LangGraph['BaseCheckpointSaver'] = langGraph.BaseCheckpointSaver;

@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import type { Json } from '../../json.ts';
 
 /** A message of Mastra, as far as it is changed. */
 export interface Message {

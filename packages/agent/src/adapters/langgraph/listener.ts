@@ -1,6 +1,6 @@
-import { current } from '../current.ts';
-import type { GraphSaver } from './graph-saver.ts';
-import type { Callbacks } from './graph-types.ts';
+import { current } from '../../current.ts';
+import type { GraphSaver } from './saver.ts';
+import type { Callbacks } from './peer.ts';
 
 const { BaseCallbackHandler } = (await import(
   '@langchain/core/callbacks/base' satisfies string

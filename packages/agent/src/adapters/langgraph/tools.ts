@@ -1,12 +1,12 @@
-import { current } from '../current.ts';
-import { Denied } from '../failures.ts';
-import { type Json, jsonCopy } from '../json.ts';
-import type { StepCall, StepOptions, ToolCall } from '../steps.ts';
-import { type Call, type Scratchpad, callUntilDone } from './graph-calls.ts';
-import { saverOf } from './graph-saver.ts';
-import type { LangGraph } from './graph-types.ts';
-import { plain } from './model-answer.ts';
-import { type ToolOptions, tellDoubt } from './tool-steps.ts';
+import { current } from '../../current.ts';
+import { Denied } from '../../failures.ts';
+import { type Json, jsonCopy } from '../../json.ts';
+import type { StepCall, StepOptions, ToolCall } from '../../steps.ts';
+import { type Call, type Scratchpad, callUntilDone } from './calls.ts';
+import { saverOf } from './saver.ts';
+import type { LangGraph } from './peer.ts';
+import { plain } from '../model-answer.ts';
+import { type ToolOptions, tellDoubt } from '../tool-steps.ts';
 
 const { getConfig, interrupt } = (await import(
   '@langchain/langgraph' satisfies string

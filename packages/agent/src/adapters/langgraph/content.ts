@@ -1,4 +1,4 @@
-import type { CheckpointConfig, CheckpointTuple } from './graph-types.ts';
+import type { CheckpointConfig, CheckpointTuple } from './peer.ts';
 
 /** The last checkpoint of each namespace, with what its tasks have written since. */
 export type Content = Readonly<Record<string, Kept>>;

@@ -1,5 +1,5 @@
-import { current } from '../current.ts';
-import type { Json, JsonObject } from '../json.ts';
+import { current } from '../../current.ts';
+import type { Json, JsonObject } from '../../json.ts';
 
 /** The last event of a streamed answer has all of it. */
 export interface StoredResponse {

@@ -5,7 +5,7 @@ import {
   storedWrites,
   withCheckpoint,
   withWrites,
-} from '../src/adapters/graph-content.ts';
+} from '../src/adapters/langgraph/content.ts';
 
 const kept = (id: string) => ({ id, checkpoint: '{}', metadata: '{}', writes: {} });
 const started = withCheckpoint({}, '', kept('c1'));

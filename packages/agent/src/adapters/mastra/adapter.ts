@@ -1,10 +1,10 @@
-import type { Context } from '../agent.ts';
-import { current } from '../current.ts';
-import { Misuse } from '../failures.ts';
-import type { Json } from '../json.ts';
-import { askFor } from './asked-value.ts';
-import { type Message, withoutTimes } from './mastra-messages.ts';
-import { asError, plain } from './model-answer.ts';
+import type { Context } from '../../agent.ts';
+import { current } from '../../current.ts';
+import { Misuse } from '../../failures.ts';
+import type { Json } from '../../json.ts';
+import { askFor } from '../asked-value.ts';
+import { type Message, withoutTimes } from './messages.ts';
+import { asError, plain } from '../model-answer.ts';
 import {
   type ToolOptions,
   callAgent,
@@ -13,9 +13,9 @@ import {
   returned,
   tellDoubt,
   withMethod,
-} from './tool-steps.ts';
+} from '../tool-steps.ts';
 
-export { type DurableModelOptions, durableModel } from './model-stream.ts';
+export { type DurableModelOptions, durableModel } from '../model-stream.ts';
 
 interface Tool {
   readonly id?: string;

@@ -1,17 +1,17 @@
-import type { Context } from '../agent.ts';
-import { current } from '../current.ts';
-import { never } from '../deliveries.ts';
-import { type Task, answersTo, openTasks } from './graph-answers.ts';
-import { ModelListener } from './graph-listener.ts';
-import type { Content } from './graph-content.ts';
-import { GraphSaver } from './graph-saver.ts';
-import type { LangGraph } from './graph-types.ts';
+import type { Context } from '../../agent.ts';
+import { current } from '../../current.ts';
+import { never } from '../../deliveries.ts';
+import { type Task, answersTo, openTasks } from './answers.ts';
+import { ModelListener } from './listener.ts';
+import type { Content } from './content.ts';
+import { GraphSaver } from './saver.ts';
+import type { LangGraph } from './peer.ts';
 
 const { Command, RunControl, isGraphDrained } = (await import(
   '@langchain/langgraph' satisfies string
 )) as LangGraph;
 
-export { durableTools, step } from './graph-tools.ts';
+export { durableTools, step } from './tools.ts';
 
 /** The input of the graph, and `config`: what else it is called with. */
 interface GraphInput {

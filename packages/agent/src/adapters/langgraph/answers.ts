@@ -1,10 +1,10 @@
-import { current } from '../current.ts';
-import type { Json } from '../json.ts';
-import type { Permission, ToolCall } from '../steps.ts';
-import { askFor } from './asked-value.ts';
-import { type Content, isOpen, resumesOf } from './graph-content.ts';
-import type { GraphSaver } from './graph-saver.ts';
-import { plain } from './model-answer.ts';
+import { current } from '../../current.ts';
+import type { Json } from '../../json.ts';
+import type { Permission, ToolCall } from '../../steps.ts';
+import { askFor } from '../asked-value.ts';
+import { type Content, isOpen, resumesOf } from './content.ts';
+import type { GraphSaver } from './saver.ts';
+import { plain } from '../model-answer.ts';
 
 export interface Task {
   readonly id: string;

@@ -1,8 +1,8 @@
 // Imported before agents and tools are made: each model request and each tool call of the SDK becomes a step.
-import { current } from '../current.ts';
-import { Misuse } from '../failures.ts';
-import { asError, plain } from './model-answer.ts';
-import { type StoredResponse, inputOf, reportUsage, shapeOf, textOf } from './openai-items.ts';
+import { current } from '../../current.ts';
+import { Misuse } from '../../failures.ts';
+import { asError, plain } from '../model-answer.ts';
+import { type StoredResponse, inputOf, reportUsage, shapeOf, textOf } from './items.ts';
 import type {
   FunctionTool,
   Model,
@@ -13,7 +13,7 @@ import type {
   SdkAgent,
   StreamEvent,
   ToolDetails,
-} from './openai-types.ts';
+} from './peer.ts';
 import {
   askUser as ask,
   askUserDescription,
@@ -22,7 +22,7 @@ import {
   callAgent,
   callTool,
   tellDoubt,
-} from './tool-steps.ts';
+} from '../tool-steps.ts';
 
 // The name of a package that this repository does not have, so its types are those above (D-179).
 const { Agent, OpenAIProvider, Usage, setDefaultModelProvider, tool } = (await import(
