@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkoutProblems, importProblems } from './imports.ts';
+import { checkoutProblems, importCircles, importProblems } from './imports.ts';
 import { files, textOf } from './repository.ts';
 
 test('every import of every package points the way the layout allows', () => {
@@ -22,6 +22,23 @@ test.each([
   ['packages/launch/src/launch.mjs', `import { z } from 'zod';`],
 ])('%s: %s is named', (path, source) => {
   expect(checkoutProblems(path, source)).toHaveLength(1);
+});
+
+test('no files import each other in a circle, also not through import()', () => {
+  const paths = files(/^packages\/[^/]+\/src\/.*\.tsx?$/);
+  expect(importCircles(new Map(paths.map((path) => [path, textOf(path)])))).toEqual([]);
+});
+
+test('a circle through import() is named', () => {
+  const sources = {
+    'a/one.ts': `const two = await import('./two.ts');`,
+    'a/two.ts': `export { x } from './more/three.ts';`,
+    'a/more/three.ts': `import type { X } from '../one.ts';`,
+    'a/free.ts': `import './one.ts';`,
+  };
+  expect(importCircles(new Map(Object.entries(sources)))).toEqual([
+    'a/one.ts → a/two.ts → a/more/three.ts → a/one.ts',
+  ]);
 });
 
 describe('an import that points the wrong way is named', () => {

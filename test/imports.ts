@@ -6,6 +6,14 @@ const ports = [...rules, 'server/ports'];
 /** What the process itself provides: clocks, ids, deadlines, bounded memory. Every part with effects may use it. */
 const runtime = [...ports, 'server/runtime'];
 const useCases = [...runtime, 'server/app'];
+const harness = [
+  ...runtime,
+  'server/harness',
+  'server/agents',
+  'server/confined-fs',
+  'server/egress',
+  'server/sandbox',
+];
 /** The floors of the console: each knows those before it. */
 const consoleFloors = ['data', 'page', 'session', 'parts', 'screens', 'frame', 'main'];
 
@@ -37,14 +45,9 @@ const mayImport: Record<string, readonly string[]> = {
   'server/session-folders': [...runtime, 'server/confined-fs'],
   'server/sandbox': [...runtime, 'server/egress'],
   'server/harness': [...runtime, 'server/agents'],
-  'server/harness/*': [
-    ...runtime,
-    'server/harness',
-    'server/agents',
-    'server/confined-fs',
-    'server/egress',
-    'server/sandbox',
-  ],
+  'server/harness/*': harness,
+  // Agents as code are programs of `stdio` with a kit.
+  'server/harness/code': [...harness, 'server/harness/stdio'],
   'server/store': runtime,
   'server/fanout': runtime,
   'server/blobs': runtime,
@@ -122,6 +125,24 @@ export function checkoutProblems(path: string, source: string): string[] {
 /** The launcher runs before anything is installed. */
 function isOfLauncher(target: string): boolean {
   return target.startsWith('packages/launch/') || target.startsWith('node:');
+}
+
+/** Files that import each other in a circle, one line for each circle. The linter does not follow `import()`, this does. */
+export function importCircles(sources: ReadonlyMap<string, string>): string[] {
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, above: readonly string[]): void => {
+    const at = above.indexOf(path);
+    if (at !== -1) circles.push([...above.slice(at), path].join(' → '));
+    if (at !== -1 || done.has(path)) return;
+    for (const specifier of specifiersIn(sources.get(path) ?? '')) {
+      const target = posix.join(posix.dirname(path), specifier);
+      if (specifier.startsWith('.') && sources.has(target)) visit(target, [...above, path]);
+    }
+    done.add(path);
+  };
+  for (const path of sources.keys()) visit(path, []);
+  return circles;
 }
 
 function problemOf(path: string, from: string, specifier: string): string | undefined {

@@ -13,7 +13,7 @@ import { acpHarness } from '../harness/acp/harness.ts';
 import { aiSdkHarness } from '../harness/ai-sdk/harness.ts';
 import { claudeHarness } from '../harness/claude/harness.ts';
 import { scriptedHarness } from '../harness/scripted/harness.ts';
-import { codeHarness } from '../harness/stdio/code.ts';
+import { codeHarness } from '../harness/code/harness.ts';
 import { stdioHarness } from '../harness/stdio/harness.ts';
 import type { ShowOutput } from '../harness/stdio/shown-output.ts';
 import type { AnswerCaps } from '../http/answers/answers-under-way.ts';

@@ -5,7 +5,7 @@ import { bodyOf } from '../../../../agent/src/agent.ts';
 import { Leg } from '../../../../agent/src/leg.ts';
 import type { ServerMessage, StartMessage } from '../../../../agent/src/lines.ts';
 import { perform } from '../../../../agent/src/perform.ts';
-import { codeHarness } from '../../../src/harness/stdio/code.ts';
+import { codeHarness } from '../../../src/harness/code/harness.ts';
 import type { Harness } from '../../../src/ports/harness.ts';
 import type { Places, ProcessExit, Sandbox, SandboxedProcess } from '../../../src/ports/sandbox.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';

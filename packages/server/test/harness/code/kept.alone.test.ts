@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { requireSandbox } from '../../../../../test/services.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
-import { codeHarness } from '../../../src/harness/stdio/code.ts';
+import { codeHarness } from '../../../src/harness/code/harness.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { Harness, Leg } from '../../../src/ports/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';

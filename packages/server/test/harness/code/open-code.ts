@@ -1,4 +1,4 @@
-import { codeHarness } from '../../../src/harness/stdio/code.ts';
+import { codeHarness } from '../../../src/harness/code/harness.ts';
 import type { ShowOutput } from '../../../src/harness/stdio/shown-output.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { recordingLog } from '../../support/agent-folders.ts';

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { requireSandbox } from '../../../../../test/services.ts';
-import { codeHarness } from '../../../src/harness/stdio/code.ts';
+import { codeHarness } from '../../../src/harness/code/harness.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { Harness } from '../../../src/ports/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { digestSources } from '../../../src/harness/stdio/source-digest.ts';
+import { digestSources } from '../../../src/harness/code/source-digest.ts';
 import { temporaryFolder, writeFiles } from '../../support/agent-folders.ts';
 
 const names = ['agent.ts', 'package.json'];

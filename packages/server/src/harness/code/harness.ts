@@ -1,5 +1,3 @@
-import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
 import { z } from 'zod';
 import { extentOfJson } from '../../domain/json-bounds.ts';
 import { type Json, isObject } from '../../domain/json.ts';
@@ -8,20 +6,16 @@ import { LazyLeg } from '../lazy-leg.ts';
 import { problemOf } from '../message-bounds.ts';
 import { parsedJson } from '../parsed-json.ts';
 import { shownValue } from '../shown-value.ts';
-import { CodeProcesses } from './code-processes.ts';
-import { CompileCaches, cacheVariable } from './compile-cache.ts';
-import { shownErrors } from './ending.ts';
-import type { StartedProgram, StdioParts } from './leg.ts';
-import type { CallMessage } from './protocol.ts';
-import { launchPython } from './python.ts';
+import { CodeProcesses } from './processes.ts';
+import { CompileCaches } from './compile-cache.ts';
+import { cachedLaunchCommand } from './launch-command.ts';
+import { shownErrors } from '../stdio/ending.ts';
+import type { StartedProgram, StdioParts } from '../stdio/leg.ts';
+import type { CallMessage } from '../stdio/protocol.ts';
 import { type CodeSettings, readCode } from './settings.ts';
 
 /** A recovery point has the state of the session and the progress of the run, 4 MiB each, and maybe a result. */
 const lineBytesMax = 10 * 1024 * 1024;
-
-/** The kit's launcher, as the server has it: the agent's own copy is for its author's editor only. */
-const launcher = createRequire(import.meta.url).resolve('@convoke/agent/launch');
-const kitFolder = dirname(dirname(launcher));
 
 /**
  * Agents that are one function, which a kit (`packages/agent`, `packages/agent-python`) calls in a sandboxed process (D-160).
@@ -47,7 +41,11 @@ export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
       const started = { input, context };
       const isKept = settings.keepSeconds > 0;
       const program: StartedProgram = {
-        ...launched(settings, isKept ? ['--serve'] : [], caches.of(context.agent.folder)),
+        ...cachedLaunchCommand(
+          settings,
+          isKept ? ['--serve'] : [],
+          caches.of(context.agent.folder),
+        ),
         ...(isKept && { keeper: processes.keeper(settings.keepSeconds * 1000) }),
         lineBytesMax,
         endsByExit: false,
@@ -57,37 +55,12 @@ export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
         endWith,
       };
       return new LazyLeg(
-        import('./leg.ts').then(({ StdioLeg }) => new StdioLeg(parts, started, program)),
+        import('../stdio/leg.ts').then(({ StdioLeg }) => new StdioLeg(parts, started, program)),
       );
     },
     kept: () => processes.idle(),
     release: (sessionId) => processes.release(sessionId),
   };
-}
-
-/**
- * The command that starts the launcher. Descriptor 3 becomes the way to the server, and standard output leads to standard
- * error: what the program and its children print is never part of the answer.
- */
-export function launchOf(
-  { entry }: Pick<CodeSettings, 'entry'>,
-  more: readonly string[] = [],
-): Pick<StartedProgram, 'command' | 'readOnly'> {
-  if (entry.endsWith('.py')) return launchPython(entry, more);
-  const node = [process.execPath, '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', launcher];
-  const redirect = ['/bin/sh', '-c', 'exec 3>&1 1>&2; exec "$@"', 'sh'];
-  return { command: [...redirect, ...node, `./${entry}`, './', ...more], readOnly: [kitFolder] };
-}
-
-/** As `launchOf`, with the compiled code of the program, which it cannot change. */
-function launched(
-  settings: CodeSettings,
-  more: readonly string[],
-  cache: string | undefined,
-): Pick<StartedProgram, 'command' | 'readOnly' | 'env'> {
-  const { command, readOnly } = launchOf(settings, more);
-  if (cache === undefined) return { command, readOnly };
-  return { command, readOnly: [...readOnly, cache], env: cacheVariable(settings.entry, cache) };
 }
 
 /** The events `code.tool_call` and `code.tool_result` of a leg's calls, as other frameworks have them. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { StartedProgram } from './leg.ts';
+import type { StartedProgram } from '../stdio/leg.ts';
 
 /** The Python kit, as the server brings it along: in its package, or in the checkout (D-350). */
 function kitFolder(): string {

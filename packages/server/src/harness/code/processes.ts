@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SessionId } from '@convoke/contract';
 import type { SandboxedProcess } from '../../ports/sandbox.ts';
 import { type KeepProcesses, KeptProcesses } from '../kept-processes.ts';
-import type { ProcessKeeper, ProgramNeeds } from './leg.ts';
+import type { ProcessKeeper, ProgramNeeds } from '../stdio/leg.ts';
 import { linesOf } from '../lines.ts';
 
 /** Each takes 40 MB and more. */

@@ -7,9 +7,9 @@ import { removeTree } from '../../confined-fs/remove-tree.ts';
 import type { PreparedAgent, PreparingAgent } from '../../ports/harness.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
 import { insidePlaces } from '../../sandbox/file-system-view.ts';
-import { launchOf } from './code.ts';
 import { type CompileCaches, cacheVariable } from './compile-cache.ts';
-import { endOfProgram } from './ending.ts';
+import { launchCommand } from './launch-command.ts';
+import { endOfProgram } from '../stdio/ending.ts';
 import { linesOf } from '../lines.ts';
 import type { CodeSettings } from './settings.ts';
 import { digestSources } from './source-digest.ts';
@@ -101,7 +101,7 @@ async function start(
     await mkdir(path, { mode: 0o700 });
     if (account !== undefined) await chown(path, account.uid, account.gid);
   }
-  const { command, readOnly } = launchOf(settings, ['--check', `agents/${name}`]);
+  const { command, readOnly } = launchCommand(settings, ['--check', `agents/${name}`]);
   const limits = { ...settings.limits, seconds: loadSeconds };
   const folders = { sessionFolder, home, folder, readOnly };
   return sandbox.spawn(command, { ...folders, ...settings.sandbox, limits, env });
