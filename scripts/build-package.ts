@@ -36,7 +36,7 @@ const order = publishedPackages.filter((name) => name !== 'sdk');
 /** Packages that people write programs with. */
 const guided = ['sdk', 'agent'] as const;
 
-/** Builds contract, api-page, agent, server, cli and conformance below a folder that holds the built SDK as `sdk`. */
+/** Builds contract, faces, api-page, agent, server, cli and conformance below a folder that holds the built SDK as `sdk`. */
 export async function buildPackages(folder: string): Promise<void> {
   // Declarations that are compiled against name packages of their own.
   const link = join(folder, 'node_modules');
@@ -120,6 +120,7 @@ function compilation(home: string, folder: string, more: object) {
       paths: {
         '@convoke/api-page': [join(folder, 'api-page/dist/api-page.d.ts')],
         '@convoke/contract': [join(folder, 'contract/dist/index.d.ts')],
+        '@convoke/faces': [join(folder, 'faces/dist/index.d.ts')],
         '@convoke/sdk': [join(folder, 'sdk/index.d.ts')],
         '@convoke/sdk/node': [join(folder, 'sdk/node.d.ts')],
         '@convoke/server': [join(folder, 'server/dist/index.d.ts')],

@@ -18,6 +18,7 @@ export const inlined = {
   server: [
     '@convoke/api-page',
     '@convoke/contract',
+    '@convoke/faces',
     '@fastify/proxy-addr',
     'croner',
     'fastify',
@@ -27,7 +28,7 @@ export const inlined = {
     'yaml',
     'zod',
   ],
-  cli: ['@convoke/sdk', 'commander'],
+  cli: ['@convoke/faces', '@convoke/sdk', 'commander'],
   conformance: [],
 } as const;
 

@@ -1,7 +1,7 @@
 // Which way imports may point: one line per folder. A folder may always import itself.
 import { posix } from 'node:path';
 
-const rules = ['contract', 'server/domain'];
+const rules = ['contract', 'faces', 'server/domain'];
 const ports = [...rules, 'server/ports'];
 /** What the process itself provides: clocks, ids, deadlines, bounded memory. Every part with effects may use it. */
 const runtime = [...ports, 'server/runtime'];
@@ -19,10 +19,12 @@ const consoleFloors = ['data', 'page', 'session', 'parts', 'screens', 'frame', '
 
 const mayImport: Record<string, readonly string[]> = {
   contract: [],
+  // Pure, and part of the SDK: it runs in browsers.
+  faces: [],
   agent: [],
   'api-page': ['contract'],
-  sdk: ['contract'],
-  'console/data': ['sdk'],
+  sdk: ['faces'],
+  'console/data': ['faces', 'sdk'],
   'console/page': consoleBelow('page'),
   'console/session': consoleBelow('session'),
   'console/parts': consoleBelow('parts'),
@@ -31,8 +33,8 @@ const mayImport: Record<string, readonly string[]> = {
   'console/main': consoleBelow('main'),
   // Written from the specification alone (D-227).
   conformance: [],
-  cli: ['agent', 'contract', 'sdk', 'server/index', 'server/config'],
-  'server/domain': ['contract'],
+  cli: ['agent', 'contract', 'faces', 'sdk', 'server/index', 'server/config'],
+  'server/domain': ['contract', 'faces'],
   'server/ports': rules,
   'server/app': runtime,
   'server/execution': useCases,
@@ -72,6 +74,7 @@ const compositions: readonly string[] = ['server/compose', 'server/operate'];
 // Parts that are pure, or that a browser loads, choose their packages from a list; the others are free.
 const mayUse: Record<string, readonly string[]> = {
   contract: ['zod'],
+  faces: [],
   conformance: ['node:'],
   // Asked with a time it is pure: it reads no clock.
   'server/domain': ['croner'],

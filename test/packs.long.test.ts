@@ -40,10 +40,12 @@ test.each(names)('%s holds no sources, no tests and no settings of the repositor
   expect(files).toContain('README.md');
 });
 
-test('examples of the readmes work: the code of the contract runs, and the command line has every named command', async () => {
+test('examples of the readmes work: the code of contract and faces runs, and the command line has every named command', async () => {
   await writeFile(join(project, 'contract.js'), (await examples('contract', 'js')).join('\n'));
   const said = run(process.execPath, ['contract.js'], project);
   expect(said).toMatch(/^POST \/v1\/sessions\/\S+\/runs 409\nfalse \d+\n$/);
+  await writeFile(join(project, 'faces.js'), (await examples('faces', 'js')).join('\n'));
+  expect(run(process.execPath, ['faces.js'], project)).toBe('begin,text\nHello\n');
   const help = run('npx', ['convoke', '--help'], project);
   const commands = (await examples('cli', 'sh')).join('').matchAll(/^npx convoke (\w+)/gm);
   const known = Array.from(commands, ([, name]) => [

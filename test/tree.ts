@@ -66,7 +66,7 @@ const words: readonly Rule[] = [
   {
     // What people read: help, errors, descriptions, pages, guides. Comments too, where such phrases come from.
     where:
-      /^packages\/(agent|api-page|cli|console|contract|sdk|server)\/src\/.*\.tsx?$|^docs\/guides\/|^(docs\/)?\w+\.md$|^agents\/|^examples\//,
+      /^packages\/(agent|api-page|cli|console|contract|faces|sdk|server)\/src\/.*\.tsx?$|^docs\/guides\/|^(docs\/)?\w+\.md$|^agents\/|^examples\//,
     refuses:
       /\b(also not|of yours|what waits|goes on|go on|a look|by itself|by themselves|meanwhile|becomes of|became of|beside the plan)\b/i,
     because:

@@ -1,9 +1,5 @@
-import {
-  type InteractionRecord,
-  type RunEvent,
-  type RunHandle,
-  interruptedText,
-} from '@convoke/sdk';
+import type { InteractionRecord, RunEvent, RunHandle } from '@convoke/sdk';
+import { interruptedText } from '@convoke/faces';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Interrupts } from '../src/terminal/interrupts.ts';
 import { createHandlers } from '../src/terminal/responding.ts';

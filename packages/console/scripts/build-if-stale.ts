@@ -5,9 +5,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { builtFolder } from './built-folder.ts';
 
-const folders = ['../src', '../scripts', '../../sdk/src', '../../contract/src'].map((path) =>
-  fileURLToPath(new URL(path, import.meta.url)),
-);
+const folders = [
+  '../src',
+  '../scripts',
+  '../../sdk/src',
+  '../../contract/src',
+  '../../faces/src',
+].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
 const buildProgram = fileURLToPath(new URL('build.ts', import.meta.url));
 

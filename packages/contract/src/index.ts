@@ -23,35 +23,6 @@ export {
 } from './events/event-types.ts';
 export { type Notice, notice, noticeTypeNames } from './events/notice.ts';
 export { type NoticeType, noticeTypes } from './events/notice-types.ts';
-export { RunText, type TextEvent, interruptedText } from './events/run-text.ts';
-export { AgUiStream, type AgUiStreamOptions, agUiMessages, callIdOf } from './faces/ag-ui.ts';
-export type { AgUiEvent, AgUiInterrupt, AgUiMessage } from './faces/ag-ui-events.ts';
-export { bytesOf, snapshotBounds } from './faces/ag-ui-messages.ts';
-export { A2aStream, type A2aStreamOptions } from './faces/a2a.ts';
-export {
-  type A2aMessage,
-  type A2aState,
-  type A2aTask,
-  type A2aUpdate,
-  legacyTask,
-  legacyUpdate,
-} from './faces/a2a-wire.ts';
-export { UiStream, type UiStreamOptions } from './faces/ai-sdk.ts';
-export { type VoidText, voidTextIn } from './faces/speech.ts';
-export { type UiChunk, type UiMetadata, askUserTool } from './faces/ui-chunks.ts';
-export { type UiMessage, assistantMessage } from './faces/ui-messages.ts';
-export type { UiPart } from './faces/ui-parts.ts';
-export {
-  type AskItem,
-  type CallItem,
-  type PermissionItem,
-  type QuestionItem,
-  type ResultItem,
-  type SettledItem,
-  Turn,
-  type TurnEvent,
-  type TurnItem,
-} from './faces/turn.ts';
 export {
   type ClientId,
   type CredentialId,

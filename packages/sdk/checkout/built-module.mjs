@@ -1,7 +1,6 @@
 // Lets a program on Node 20 use the SDK of a checkout. Newer Nodes run the TypeScript sources as they are; for others
 // the sources are compiled once, when a program first imports the SDK. npm cannot do it while it installs, because this
 // repository runs no install scripts.
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -14,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { compile } from './compile.mjs';
 
 const home = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(home, '../../.cache/sdk');
@@ -33,9 +33,11 @@ export function builtModule(name) {
 
 function fingerprint() {
   const hash = createHash('sha256').update(readFileSync(join(home, 'tsconfig.checkout.json')));
-  const names = readdirSync(join(home, 'src'), { recursive: true }).map(String).sort();
-  for (const name of names.filter((path) => path.endsWith('.ts'))) {
-    hash.update(`${name}\0`).update(readFileSync(join(home, 'src', name)));
+  for (const folder of ['src', '../faces/src']) {
+    const names = readdirSync(join(home, folder), { recursive: true }).map(String).sort();
+    for (const name of names.filter((path) => path.endsWith('.ts'))) {
+      hash.update(`${folder}/${name}\0`).update(readFileSync(join(home, folder, name)));
+    }
   }
   return hash.digest('hex').slice(0, 16);
 }
@@ -48,9 +50,7 @@ function build(folder) {
   mkdirSync(cache, { recursive: true });
   const temporary = mkdtempSync(join(cache, 'build-'));
   try {
-    const tsc = join(home, '../../node_modules/typescript/bin/tsc');
-    const project = join(home, 'tsconfig.checkout.json');
-    execFileSync(process.execPath, [tsc, '-p', project, '--outDir', temporary], { stdio: 'pipe' });
+    compile('tsconfig.checkout.json', temporary, 'pipe');
     renameSync(temporary, folder);
   } catch (cause) {
     if (existsSync(folder)) return;

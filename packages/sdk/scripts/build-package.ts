@@ -1,8 +1,9 @@
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compile } from '../checkout/compile.mjs';
 import manifest from '../package.json' with { type: 'json' };
-import { compile, rewriteDeclarations, writeManifest } from './built-files.ts';
+import { rewriteDeclarations, writeManifest } from './built-files.ts';
 
 const home = fileURLToPath(new URL('..', import.meta.url));
 
@@ -10,8 +11,8 @@ const home = fileURLToPath(new URL('..', import.meta.url));
 export async function buildPackage(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   // The core is compiled without the types of Node: what browsers lack does not compile.
-  compile(join(home, 'tsconfig.build.json'), folder);
-  compile(join(home, 'tsconfig.build-node.json'), folder);
+  compile('tsconfig.build.json', folder, 'inherit');
+  compile('tsconfig.build-node.json', folder, 'inherit');
   await rewriteDeclarations(folder);
   await writeManifest(folder, published());
   await copyFile(join(home, 'README.md'), join(folder, 'README.md'));

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import {
   attachmentStates,
   clientStatuses,
@@ -98,7 +96,6 @@ export function wireFiles(): Readonly<Record<string, string>> {
     ...Object.fromEntries(
       Object.entries(methods).map(([name, text]) => [name, classFile(text, parts)]),
     ),
-    ...Object.fromEntries(sharedFiles.map((path) => [basename(path), copyOf(path)])),
   };
 }
 
@@ -108,22 +105,6 @@ function fileOf(name: string, text: string): string {
   const used = values.filter((value) => new RegExp(`\\b${value}\\b`).test(text));
   const imports = `import type { ${used.join(', ')} } from './values.ts';`;
   return [generated, ...(name === 'values.ts' ? [] : [imports]), text, ''].join('\n\n');
-}
-
-/** Code that server and SDK share, so that both join the same text (D-87) and show the same calls (D-191, D-209). */
-const sharedFiles = [
-  'events/run-text.ts',
-  'faces/turn.ts',
-  'faces/ui-chunks.ts',
-  'faces/ui-parts.ts',
-  'faces/speech.ts',
-  'faces/ui-step.ts',
-  'faces/ai-sdk.ts',
-];
-
-function copyOf(path: string): string {
-  const source = readFileSync(new URL(`../../contract/src/${path}`, import.meta.url), 'utf8');
-  return `${generated}\n\n${source.replace("from '../json.ts'", "from './values.ts'")}`;
 }
 
 const generated =

@@ -1,5 +1,5 @@
+import { askUserTool } from '@convoke/faces';
 import { type ChatChunk, type ChunkOptions, chunksOf, isEnded } from './chat/run-chunks.ts';
-import { askUserTool } from './generated/ui-chunks.ts';
 import type { Run } from './runs/run.ts';
 import type { SessionHandle } from './sessions/session.ts';
 import type { UiMessage } from './sessions/ui-messages.ts';
@@ -7,7 +7,7 @@ import type { CallOptions } from './transport/transport.ts';
 import { forwardAbort } from './transport/waiting.ts';
 
 export type { ChatChunk } from './chat/run-chunks.ts';
-export type { UiChunk, UiMetadata } from './generated/ui-chunks.ts';
+export type { UiChunk, RunMetadata as UiMetadata } from '@convoke/faces';
 
 export interface ConvokeChatTransportOptions {
   readonly session: SessionHandle;

@@ -159,12 +159,14 @@ export {
   type PermissionItem,
   type QuestionItem,
   type ResultItem,
+  RunText,
+  RunTranscript,
   type SettledItem,
-  Turn,
-  type TurnEvent,
-  type TurnItem,
-} from './generated/turn.ts';
-export { RunText, type TextEvent, interruptedText } from './generated/run-text.ts';
+  type TextEvent,
+  type TranscriptEvent,
+  type TranscriptItem,
+  interruptedText,
+} from '@convoke/faces';
 export { openSession, type OpenSessionOptions } from './open-session.ts';
 export type { TenantInteractions, TenantRuns } from './tenant.ts';
 export type { IdempotentOptions, LabelledOptions } from './transport/idempotency.ts';

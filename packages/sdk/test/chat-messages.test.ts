@@ -2,9 +2,9 @@
 import * as seven from 'ai';
 import * as six from 'ai-v6';
 import { describe, expect, test } from 'vitest';
-import { assistantMessage } from '../../contract/src/index.ts';
-import { runLogs } from '../../contract/test/faces/run-logs.ts';
-import { logOf, said, shownThenAsked } from '../../contract/test/faces/written-events.ts';
+import { assistantMessage } from '@convoke/faces';
+import { runLogs } from '../../faces/test/run-logs.ts';
+import { logOf, said, shownThenAsked } from '../../faces/test/written-events.ts';
 import { type ChatLibrary, chatOf } from '../../server/test/http/faces/chat.ts';
 import { type ChatChunk, ConvokeChatTransport } from '../src/ai-sdk.ts';
 import {

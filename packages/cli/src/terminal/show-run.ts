@@ -1,4 +1,5 @@
-import { type RunEvent, RunText, interruptedText } from '@convoke/sdk';
+import type { RunEvent } from '@convoke/sdk';
+import { RunText, interruptedText } from '@convoke/faces';
 import {
   endLine,
   forOutput,

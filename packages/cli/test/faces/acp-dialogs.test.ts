@@ -1,5 +1,6 @@
 import type { AgentContext } from '@agentclientprotocol/sdk';
-import type { AskItem, SessionHandle } from '@convoke/sdk';
+import type { SessionHandle } from '@convoke/sdk';
+import type { AskItem } from '@convoke/faces';
 import { expect, test } from 'vitest';
 import { Dialogs } from '../../src/faces/acp/dialogs.ts';
 import { updatesOf } from '../../src/faces/acp/updates.ts';

@@ -1,7 +1,8 @@
+import type { EventType } from '@convoke/faces';
 import type { WebhookType } from '@convoke/sdk';
 
 /** What happened, in words, by the type of the event. */
-const names: Readonly<Record<string, string>> = {
+const names: Readonly<Record<EventType | 'run_queued' | 'run_waiting', string>> = {
   run_queued: 'Queued',
   run_started: 'Started',
   run_waiting: 'Waiting',
@@ -19,14 +20,18 @@ const names: Readonly<Record<string, string>> = {
   context_file_changed: 'Context file changed',
   claude_md_loaded: 'Instructions loaded',
   claude_md_changed: 'Instructions changed',
+  agent_skills_loaded: 'Agent skills loaded',
 };
 
 /** An event of a framework is called by its last part: `ai-sdk.tool_call` is a tool call. */
 export function eventName(type: string): string {
-  const known = names[type];
-  if (known !== undefined) return known;
+  if (isNamed(type)) return names[type];
   const words = (type.split('.').at(-1) ?? type).replaceAll('_', ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
+function isNamed(type: string): type is keyof typeof names {
+  return Object.hasOwn(names, type);
 }
 
 /** What a webhook can be sent, in words. */

@@ -1,11 +1,5 @@
-import {
-  type CallItem,
-  type ResultItem,
-  RunText,
-  type RunEvent,
-  Turn,
-  isTerminalEvent,
-} from '@convoke/sdk';
+import { type RunEvent, isTerminalEvent } from '@convoke/sdk';
+import { type CallItem, type ResultItem, RunText, RunTranscript } from '@convoke/faces';
 import { type AskItem, type ToolItem, type TranscriptItem, askOf } from './transcript.ts';
 import { SpanRecorder, type Spans } from './spans.ts';
 
@@ -29,7 +23,7 @@ export class RunView {
   readonly #items: TranscriptItem[] = [];
   readonly #texts = new Map<TranscriptItem, RunText>();
   readonly #spans: SpanRecorder;
-  readonly #turn = new Turn();
+  readonly #transcript = new RunTranscript();
   #lastId: string | undefined;
   #hasEnded = false;
   /** The next `run_resumed` belongs to text that was taken back, and tells nothing new. */
@@ -63,7 +57,7 @@ export class RunView {
     if (this.#lastId !== undefined && !isLater(event.id, this.#lastId)) return false;
     this.#lastId = event.id;
     this.#events.push(event);
-    const items = this.#turn.take(event);
+    const items = this.#transcript.take(event);
     this.#spans.take(event, items);
     this.#record(event);
     for (const item of items) {

@@ -1,10 +1,5 @@
-import {
-  type CallItem,
-  type ResultItem,
-  type RunEvent,
-  type TurnItem,
-  isTerminalEvent,
-} from '@convoke/sdk';
+import { type RunEvent, isTerminalEvent } from '@convoke/sdk';
+import type { CallItem, ResultItem, TranscriptItem } from '@convoke/faces';
 
 export type SpanKind = 'queue' | 'leg' | 'text' | 'tool' | 'ask';
 
@@ -58,7 +53,7 @@ export class SpanRecorder {
     this.#spans.push({ kind: 'queue', label: 'Queued', from: createdAt });
   }
 
-  take(event: RunEvent, items: readonly TurnItem[]): void {
+  take(event: RunEvent, items: readonly TranscriptItem[]): void {
     const at = Date.parse(event.created_at);
     const isAnswer = event.type === 'permission_resolved' || event.type === 'user_answered';
     if (isAnswer) this.#answered(event.data.interaction_key, at, event.id);

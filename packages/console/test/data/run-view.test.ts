@@ -1,4 +1,4 @@
-import { RunText } from '@convoke/sdk';
+import { RunText } from '@convoke/faces';
 import { expect, test } from 'vitest';
 import { RunView } from '../../src/data/run-view.ts';
 import { EventScript, startedAt } from './run-events.ts';

@@ -1,5 +1,4 @@
-import type { UiChunk, UiMetadata } from '../generated/ui-chunks.ts';
-import { type UiPart, applyChunk } from '../generated/ui-parts.ts';
+import { type RunMetadata, type UiChunk, type UiPart, applyChunk } from '@convoke/faces';
 
 /** A chunk that the library adds to the message as a part, and keeps: the very object. */
 export interface PartChunk {
@@ -48,7 +47,7 @@ export class KeptParts {
   }
 
   /** Shows everything that was applied. Returns false if the library does not keep the objects of chunks. */
-  *show(metadata: UiMetadata): Generator<UiChunk | PartChunk, boolean, undefined> {
+  *show(metadata: RunMetadata): Generator<UiChunk | PartChunk, boolean, undefined> {
     const others = this.#others;
     const isLast = others.some(({ type }) => type === 'finish' || type === 'error');
     // The start of a step alone is nothing to see, and the library calls the first part the begin of the answer.

@@ -1,7 +1,11 @@
-import { UiStream, type UiStreamOptions } from '../generated/ai-sdk.ts';
-import { type VoidText, voidTextIn } from '../generated/speech.ts';
-import type { TurnEvent } from '../generated/turn.ts';
-import type { UiChunk } from '../generated/ui-chunks.ts';
+import {
+  type TranscriptEvent,
+  type UiChunk,
+  UiStream,
+  type UiStreamOptions,
+  type VoidText,
+  voidTextIn,
+} from '@convoke/faces';
 import { isAfter, isTerminalEvent } from '../runs/run-event.ts';
 import type { Run } from '../runs/run.ts';
 import { KeptParts, type PartChunk } from './kept-parts.ts';
@@ -62,7 +66,7 @@ async function* readLog(
   const take = (chunks: readonly UiChunk[]) => {
     for (const chunk of chunks) message.take(chunk);
   };
-  const interruptions: TurnEvent[] = [];
+  const interruptions: TranscriptEvent[] = [];
   if (until === '') yield* started(reading, ui);
   for (const event of instead ?? []) take(ui.take(event));
   for await (const event of run.follow({ signal })) {
@@ -147,7 +151,7 @@ async function isNewest(run: Run, id: string, signal: AbortSignal): Promise<bool
 /** Text that interruptions have discarded: a message that is built now does not show it. */
 async function voidsOf(run: Run, signal: AbortSignal): Promise<readonly VoidText[]> {
   if (run.record.attempt < 2) return [];
-  const events: TurnEvent[] = [];
+  const events: TranscriptEvent[] = [];
   for await (const event of run.events({ signal })) {
     if (event.type === 'run_interrupted') events.push(event);
   }
@@ -158,7 +162,7 @@ async function voidsOf(run: Run, signal: AbortSignal): Promise<readonly VoidText
 async function eventsInstead(
   run: Run,
   signal: AbortSignal,
-): Promise<readonly TurnEvent[] | undefined> {
+): Promise<readonly TranscriptEvent[] | undefined> {
   const [first] = (await run.events({ limit: 1, signal }).page()).items;
   if (first === undefined || Number(first.id) <= 1) return undefined;
   const { output_text: text = '' } = run.record;

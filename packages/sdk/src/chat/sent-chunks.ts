@@ -1,4 +1,4 @@
-import type { UiChunk } from '../generated/ui-chunks.ts';
+import type { UiChunk } from '@convoke/faces';
 
 /** The chunks of a message as they are, for a page that copies them on their way to the library. */
 export class SentChunks {

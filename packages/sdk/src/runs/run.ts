@@ -1,7 +1,7 @@
+import { RunText } from '@convoke/faces';
 import { RunError } from '../errors.ts';
 import type { RunRecord } from '../generated/records.ts';
 import type { CancelRun, EventsQuery, UpdateRun } from '../generated/requests.ts';
-import { RunText } from '../generated/run-text.ts';
 import { Listing } from '../transport/listing.ts';
 import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';

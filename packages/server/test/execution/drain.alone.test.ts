@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type RunEvent, type RunRecord, RunText } from '@convoke/contract';
+import type { RunEvent, RunRecord } from '@convoke/contract';
+import { RunText } from '@convoke/faces';
 import { describe, expect, test } from 'vitest';
 import { Dispatcher } from '../../src/execution/dispatcher.ts';
 import {

@@ -2,8 +2,9 @@ import { deepEqual } from 'node:assert/strict';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RunText, formatEventId } from '@convoke/contract';
-import { turnProblems } from '../../../contract/test/faces/turn-oracle.ts';
+import { formatEventId } from '@convoke/contract';
+import { RunText } from '@convoke/faces';
+import { transcriptProblems } from '../../../faces/test/transcript-oracle.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 import { readPrices } from '../../src/agents/prices-file.ts';
 import { answerInteraction } from '../../src/app/interactions.ts';
@@ -260,7 +261,7 @@ export class MortalLegs {
     const open = found.flatMap((each) => (each?.status === 'pending' ? [each.key] : []));
     const outputText = isEnded(run) ? run.outputText : null;
     const pending = [...new Set(open)];
-    deepEqual(turnProblems(numbered(events), { outputText, pending }), []);
+    deepEqual(transcriptProblems(numbered(events), { outputText, pending }), []);
   }
 
   /** The answer as a reader joins it that knows no interruption: all deltas in order (spec §6). */

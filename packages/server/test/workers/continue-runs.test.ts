@@ -1,4 +1,5 @@
-import { interruptedText, isTerminalEventType } from '@convoke/contract';
+import { isTerminalEventType } from '@convoke/contract';
+import { interruptedText } from '@convoke/faces';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cancelRun } from '../../src/app/runs/runs.ts';
 import { type RunningRun } from '../../src/domain/run/run.ts';

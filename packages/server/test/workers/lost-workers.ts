@@ -1,5 +1,5 @@
 // Steps of tests in which a run loses its worker: what the worker had recorded, and how its lease expires.
-import { RunText } from '@convoke/contract';
+import { RunText } from '@convoke/faces';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { Run } from '../../src/domain/run/run.ts';

@@ -3,7 +3,8 @@ import type {
   ClientCapabilities,
   RequestPermissionRequest,
 } from '@agentclientprotocol/sdk';
-import type { Answer, AskItem, PermissionItem, QuestionItem, SessionHandle } from '@convoke/sdk';
+import type { Answer, SessionHandle } from '@convoke/sdk';
+import type { AskItem, PermissionItem, QuestionItem } from '@convoke/faces';
 import { answerOnce } from '../answer-once.ts';
 import { inputText } from '../asked-input.ts';
 import { printable } from '../../terminal/output.ts';

@@ -1,12 +1,6 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
-import {
-  type Run,
-  type RunEvent,
-  type SessionHandle,
-  Turn,
-  type TurnItem,
-  interruptedText,
-} from '@convoke/sdk';
+import type { Run, RunEvent, SessionHandle } from '@convoke/sdk';
+import { RunTranscript, type TranscriptItem, interruptedText } from '@convoke/faces';
 import { collect } from '../../collect.ts';
 import { said, updatesOf } from './updates.ts';
 
@@ -31,8 +25,8 @@ async function* runUpdates(run: Run): AsyncGenerator<SessionUpdate> {
     if (run.record.output_text) yield said('agent_message_chunk', run.record.output_text);
     return;
   }
-  const turn = new Turn();
-  for (const item of joined(kept(events).flatMap((event) => turn.take(event)))) {
+  const transcript = new RunTranscript();
+  for (const item of joined(kept(events).flatMap((event) => transcript.take(event)))) {
     yield* updatesOf(item, run.id);
   }
 }
@@ -53,8 +47,8 @@ function kept(events: readonly RunEvent[]): RunEvent[] {
 }
 
 /** The pieces of an answer as one text. */
-function joined(items: readonly TurnItem[]): TurnItem[] {
-  const all: TurnItem[] = [];
+function joined(items: readonly TranscriptItem[]): TranscriptItem[] {
+  const all: TranscriptItem[] = [];
   for (const item of items) {
     const last = all.at(-1);
     if (item.kind === 'text' && item.text === interruptedText) continue;

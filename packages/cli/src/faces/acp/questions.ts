@@ -3,7 +3,8 @@ import type {
   ElicitationPropertySchema,
   PermissionOption,
 } from '@agentclientprotocol/sdk';
-import type { Answer, Json, QuestionItem } from '@convoke/sdk';
+import type { Answer, Json } from '@convoke/sdk';
+import type { QuestionItem } from '@convoke/faces';
 import { chooseOptions } from '../../terminal/choose-options.ts';
 import { printable } from '../../terminal/output.ts';
 

@@ -1,5 +1,6 @@
 import type { AgentContext, ClientCapabilities } from '@agentclientprotocol/sdk';
-import { type RunHandle, type SessionHandle, Turn, type TurnItem } from '@convoke/sdk';
+import type { RunHandle, SessionHandle } from '@convoke/sdk';
+import { RunTranscript, type TranscriptItem } from '@convoke/faces';
 import { Dialogs } from './dialogs.ts';
 import { updatesOf } from './updates.ts';
 
@@ -11,11 +12,11 @@ export interface Viewer {
   readonly linkTo: (runId: string) => Promise<string>;
   /** Aborted when the editor is gone. The run continues. */
   readonly signal: AbortSignal;
-  /** Whether the editor has cancelled the turn. */
+  /** Whether the editor has cancelled the transcript. */
   readonly isCancelled: () => boolean;
 }
 
-export type Ending = Extract<TurnItem, { kind: 'end' }>;
+export type Ending = Extract<TranscriptItem, { kind: 'end' }>;
 
 interface Shown {
   readonly session: SessionHandle;
@@ -34,7 +35,7 @@ export async function showRun(
   const { client } = viewer;
   const leaving = new AbortController();
   const signal = AbortSignal.any([viewer.signal, leaving.signal]);
-  const turn = new Turn();
+  const transcript = new RunTranscript();
   const dialogs = new Dialogs({
     ...viewer,
     session,
@@ -46,7 +47,7 @@ export async function showRun(
   let ending: Ending | undefined;
   try {
     for await (const event of run.follow({ signal })) {
-      for (const item of turn.take(event)) {
+      for (const item of transcript.take(event)) {
         if (item.kind === 'end') ending = item;
         if (item.kind === 'settled') dialogs.withdraw(item.key);
         // Ids have a fixed width, so they compare as text.
@@ -57,7 +58,7 @@ export async function showRun(
         if (item.kind === 'ask') dialogs.show(item);
       }
       if (event.id !== after) continue;
-      for (const ask of turn.waiting) if (ask.key !== answered) dialogs.show(ask);
+      for (const ask of transcript.waiting) if (ask.key !== answered) dialogs.show(ask);
     }
   } catch (error) {
     if (leaving.signal.reason !== left) throw leaving.signal.reason ?? error;

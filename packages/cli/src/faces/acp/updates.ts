@@ -1,12 +1,13 @@
 import type { ContentBlock, SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
-import { type AskItem, type Json, type TurnItem, interruptedText } from '@convoke/sdk';
+import type { Json } from '@convoke/sdk';
+import { type AskItem, type TranscriptItem, interruptedText } from '@convoke/faces';
 import { printable } from '../../terminal/output.ts';
 
 /** ACP cannot take words back: what follows repeats them (D-215). */
 const interruptedLine = '\n\n(interrupted, going on)\n\n';
 
 /** Returns what an editor is shown of an item. Ids of calls are unique in a run, and in an editor for all its sessions. */
-export function updatesOf(item: TurnItem, runId: string): SessionUpdate[] {
+export function updatesOf(item: TranscriptItem, runId: string): SessionUpdate[] {
   switch (item.kind) {
     case 'text':
       // The server's own words about an interruption, which has a line below.
@@ -71,7 +72,7 @@ function askedCall(ask: AskItem, runId: string): SessionUpdate {
 
 /** A call that was denied never has a result. */
 function settled(
-  { ask, outcome }: Extract<TurnItem, { kind: 'settled' }>,
+  { ask, outcome }: Extract<TranscriptItem, { kind: 'settled' }>,
   runId: string,
 ): SessionUpdate[] {
   if (ask === undefined) return [];

@@ -1,11 +1,5 @@
-import {
-  type Convoke,
-  type InteractionRecord,
-  type RunEvent,
-  type RunHandle,
-  type RunRecord,
-  RunText,
-} from '@convoke/sdk';
+import type { Convoke, InteractionRecord, RunEvent, RunHandle, RunRecord } from '@convoke/sdk';
+import { RunText } from '@convoke/faces';
 import { patiently } from '../patience.ts';
 import type { RunState } from './results.ts';
 

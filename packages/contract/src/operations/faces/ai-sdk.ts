@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { UiMessage } from '../../faces/ui-messages.ts';
 import { sessionIdSchema } from '../../ids.ts';
 import { jsonObject } from '../../json.ts';
 import { limits } from '../../limits.ts';
@@ -28,6 +27,13 @@ const chunk = z.looseObject({ type: z.string() }).meta({
   description: 'A chunk of the UI message stream of the AI SDK.',
   examples: [{ type: 'start', messageId: 'run_01ja3w8z5kq4v7m2x9c6t1r8en' }],
 });
+
+/** Its shape is the library's: the fields that every message has. */
+export interface UiMessage {
+  readonly id: string;
+  readonly role: 'user' | 'assistant';
+  readonly parts: readonly object[];
+}
 
 const message = z
   .custom<UiMessage>(() => true)

@@ -1,4 +1,4 @@
-import { RunText, type TextEvent } from '@convoke/contract';
+import { RunText, type TextEvent } from '@convoke/faces';
 import type { Run } from '../../domain/run/run.ts';
 import type { Store } from '../../ports/store.ts';
 

@@ -1,4 +1,5 @@
-import { type RunId, interruptedText } from '@convoke/contract';
+import type { RunId } from '@convoke/contract';
+import { interruptedText } from '@convoke/faces';
 import type { Agent } from '../../domain/agent.ts';
 import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import type { InterruptionReason } from '../../domain/run/run-parts.ts';

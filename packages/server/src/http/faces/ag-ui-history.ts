@@ -1,10 +1,5 @@
-import {
-  type AgUiMessage,
-  agUiMessages,
-  bytesOf,
-  isTerminalRunStatus,
-  snapshotBounds,
-} from '@convoke/contract';
+import { isTerminalRunStatus } from '@convoke/contract';
+import { type AgUiMessage, agUiMessages, bytesOf, snapshotBounds } from '@convoke/faces';
 import type { Services } from '../../app/services.ts';
 import { acceptedPrompt } from '../../domain/agent.ts';
 import type { JsonObject } from '../../domain/json.ts';

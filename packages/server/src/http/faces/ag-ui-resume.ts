@@ -1,4 +1,4 @@
-import { Turn, callIdOf } from '@convoke/contract';
+import { RunTranscript, callIdOf } from '@convoke/faces';
 import { answerPending, findOfSession, listInteractions } from '../../app/interactions.ts';
 import { Refusal } from '../../app/refusal.ts';
 import { getRun } from '../../app/runs/runs.ts';
@@ -82,10 +82,11 @@ async function unanswered(
   if (items.every(({ key }) => answered.has(key))) return undefined;
   const shown = new Set(body.messages.flatMap(callsIn));
   const { events } = await readHistory(services, run);
-  const turn = new Turn();
-  for (const event of events) turn.take(event);
-  return turn.waiting.find((ask) => !answered.has(ask.key) && shown.has(callIdOf(run.id, ask)))
-    ?.key;
+  const transcript = new RunTranscript();
+  for (const event of events) transcript.take(event);
+  return transcript.waiting.find(
+    (ask) => !answered.has(ask.key) && shown.has(callIdOf(run.id, ask)),
+  )?.key;
 }
 
 function callsIn({ toolCalls }: JsonObject): readonly unknown[] {

@@ -1,13 +1,11 @@
 import {
-  type AgUiEvent,
-  type AgUiMessage,
-  AgUiStream,
   formatEventId,
   isTerminalRunStatus,
   idPattern,
   kindOfId,
   sessionId,
 } from '@convoke/contract';
+import { type AgUiEvent, type AgUiMessage, AgUiStream } from '@convoke/faces';
 import { getAgent } from '../../app/agents.ts';
 import { Refusal, refuse } from '../../app/refusal.ts';
 import { logOf } from '../../app/runs/run-log.ts';

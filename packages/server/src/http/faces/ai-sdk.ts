@@ -1,4 +1,5 @@
-import { type UiChunk, UiStream, isTerminalRunStatus, parseEventId } from '@convoke/contract';
+import { isTerminalRunStatus, parseEventId } from '@convoke/contract';
+import { type UiChunk, UiStream } from '@convoke/faces';
 import { answerPending } from '../../app/interactions.ts';
 import { refuse } from '../../app/refusal.ts';
 import { logOf } from '../../app/runs/run-log.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { TurnEvent } from '@convoke/contract';
+import type { TranscriptEvent } from '@convoke/faces';
 import { type EventBatch, RunFollower } from '../../app/runs/follow.ts';
 import type { RunLog } from '../../app/runs/run-log.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
@@ -11,7 +11,7 @@ import type { EventStreams, StreamReader } from '../streams/event-streams.ts';
 import { Frames } from '../streams/frames.ts';
 
 /** Follows runs for readers of every face: a batch is parsed once, however many of them there are (D-194). */
-export type FaceFollower = RunFollower<readonly TurnEvent[]>;
+export type FaceFollower = RunFollower<readonly TranscriptEvent[]>;
 
 export function createFaceFollower(
   services: ConstructorParameters<typeof RunFollower>[0],
@@ -19,8 +19,8 @@ export function createFaceFollower(
   return new RunFollower(services, eventsOf);
 }
 
-export function eventsOf(events: readonly RunEvent[]): readonly TurnEvent[] {
-  return events.map(({ body }) => JSON.parse(body) as TurnEvent);
+export function eventsOf(events: readonly RunEvent[]): readonly TranscriptEvent[] {
+  return events.map(({ body }) => JSON.parse(body) as TranscriptEvent);
 }
 
 /** Text of the `text/event-stream` format. Where it may be long, it comes frame by frame: each is made when it is written. */
@@ -30,7 +30,7 @@ export type FaceText = string | Iterable<string>;
 export interface FaceEncoder {
   readonly start: () => FaceText;
   /** `isFollowed` says that more events are there: what they may change need not be said yet. */
-  readonly take: (event: TurnEvent, isFollowed: boolean) => FaceText;
+  readonly take: (event: TranscriptEvent, isFollowed: boolean) => FaceText;
   /** There are no more events for now. */
   readonly pause: () => FaceText;
   /** The response is complete. */
@@ -50,7 +50,7 @@ export interface FaceResponse {
   readonly encoder: FaceEncoder;
   readonly headers: Readonly<Record<string, string>>;
   /** Stands for the events of a run whose log is gone. */
-  readonly instead: readonly TurnEvent[] | undefined;
+  readonly instead: readonly TranscriptEvent[] | undefined;
   /** What the encoder needs of the run's row before it gets the last event. */
   readonly atEnd?: {
     readonly read: () => Promise<Run>;
@@ -116,7 +116,7 @@ async function followFace(
   };
   const begun = give(beginningOf(face));
   if (begun !== undefined && !(await begun)) return;
-  const encode = (batch: EventBatch<readonly TurnEvent[]>) => {
+  const encode = (batch: EventBatch<readonly TranscriptEvent[]>) => {
     // A page of the past does not end with what is pending now.
     const isNow = !batch.isCut && batch.lastSeq >= run.lastSeq;
     return give(textsOf(encoder, batch.rendered, isNow), batch);
@@ -144,7 +144,7 @@ function* beginningOf({ encoder, instead = [] }: FaceResponse): Generator<FaceTe
 
 function* textsOf(
   encoder: FaceEncoder,
-  events: readonly TurnEvent[],
+  events: readonly TranscriptEvent[],
   isNow: boolean,
 ): Generator<FaceText> {
   const last = events.at(-1);

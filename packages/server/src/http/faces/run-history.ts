@@ -1,4 +1,5 @@
-import { type TurnEvent, type VoidText, formatEventId, voidTextIn } from '@convoke/contract';
+import { formatEventId } from '@convoke/contract';
+import { type TranscriptEvent, type VoidText, voidTextIn } from '@convoke/faces';
 import { logOf, readLog } from '../../app/runs/run-log.ts';
 import type { Services } from '../../app/services.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
@@ -30,7 +31,7 @@ export async function readVoids(
 
 /** The events of a run, or what stands for them when they were deleted or are too many. */
 export interface RunHistory {
-  readonly events: readonly TurnEvent[];
+  readonly events: readonly TranscriptEvent[];
   readonly isTruncated: boolean;
   /** What was read of the log for it. */
   readonly bytes: number;
@@ -62,7 +63,7 @@ function isGone([first]: readonly RunEvent[]): boolean {
 }
 
 /** The run as its row knows it. */
-export function eventsInstead(run: Run): readonly TurnEvent[] {
+export function eventsInstead(run: Run): readonly TranscriptEvent[] {
   const { id: runId, outputText, lastSeq } = run;
   const begun = { id: formatEventId(1), type: 'run_started', data: { run_id: runId } };
   const said = { id: formatEventId(2), type: 'message_delta', data: { text: outputText ?? '' } };

@@ -1,4 +1,5 @@
-import { type UiMessage, type UiPart, assistantMessage, fileId, limits } from '@convoke/contract';
+import { fileId, limits } from '@convoke/contract';
+import { type UiMessage, type UiPart, assistantMessage } from '@convoke/faces';
 import type { Services } from '../../app/services.ts';
 import { acceptedPrompt } from '../../domain/agent.ts';
 import type { JsonObject } from '../../domain/json.ts';

@@ -1,10 +1,5 @@
-import {
-  type InteractionKey,
-  askUserTool,
-  idPattern,
-  interactionKey,
-  limits,
-} from '@convoke/contract';
+import { type InteractionKey, idPattern, interactionKey, limits } from '@convoke/contract';
+import { askUserTool } from '@convoke/faces';
 import { refuse } from '../../app/refusal.ts';
 import { type Json, type JsonObject, isObject } from '../../domain/json.ts';
 

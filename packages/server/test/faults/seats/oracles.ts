@@ -1,4 +1,5 @@
-import { RunText, interruptedText, isTerminalEventType } from '@convoke/contract';
+import { isTerminalEventType } from '@convoke/contract';
+import { RunText, interruptedText } from '@convoke/faces';
 import { allDeltas } from '../support/run-log.ts';
 import { wholeText } from './actor-harness.ts';
 import type { Outcome, Started } from './seat-world.ts';

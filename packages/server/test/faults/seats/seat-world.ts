@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import {
   type RunEvent,
   type RunId,
-  RunText,
   type SessionId,
   isTerminalRunStatus,
   organizationId,
   tenantId,
 } from '@convoke/contract';
+import { RunText } from '@convoke/faces';
 import { removeFolder } from '../../../../../test/remove-folder.ts';
 import { answerInteraction, listInteractions } from '../../../src/app/interactions.ts';
 import { startRun } from '../../../src/app/runs/start-run.ts';

@@ -2,11 +2,11 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import {
   type RunEvent,
   type RunRecord,
-  RunText,
   formatEventId,
   isTerminalEventType,
   runEvent,
 } from '@convoke/contract';
+import { RunText } from '@convoke/faces';
 import type { Frame } from './raw-event-reader.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { interruptedText } from '@convoke/contract';
+import { interruptedText } from '@convoke/faces';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { scriptedHarness } from '../../../src/harness/scripted/harness.ts';
 import type { Clock } from '../../../src/ports/clock.ts';

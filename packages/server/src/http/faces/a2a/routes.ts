@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
+import type { TenantId } from '@convoke/contract';
 import {
   type A2aStream,
   type A2aTask,
   type A2aUpdate,
-  type TenantId,
   legacyTask,
   legacyUpdate,
-} from '@convoke/contract';
+} from '@convoke/faces';
 import { refuse } from '../../../app/refusal.ts';
 import { logOf } from '../../../app/runs/run-log.ts';
 import { cancelRun, getRun } from '../../../app/runs/runs.ts';

@@ -1,4 +1,5 @@
-import { type A2aTask, limits, runStatuses } from '@convoke/contract';
+import { limits, runStatuses } from '@convoke/contract';
+import type { A2aTask } from '@convoke/faces';
 import { countChangedRuns } from '../../../app/runs/changed-runs.ts';
 import type { Services } from '../../../app/services.ts';
 import type {

@@ -1,16 +1,18 @@
 import {
-  A2aStream,
-  type A2aMessage,
-  type A2aState,
-  type A2aTask,
   type RunStatus,
   type SessionId,
-  type TurnEvent,
   formatEventId,
   idPattern,
   runId,
   sessionId,
 } from '@convoke/contract';
+import {
+  A2aStream,
+  type A2aMessage,
+  type A2aState,
+  type A2aTask,
+  type TranscriptEvent,
+} from '@convoke/faces';
 import { listInteractions } from '../../../app/interactions.ts';
 import { logOf, readLog } from '../../../app/runs/run-log.ts';
 import type { Services } from '../../../app/services.ts';
@@ -81,7 +83,7 @@ export async function readTask(services: TaskReading, run: Run): Promise<A2aTask
 }
 
 /** A log that is longer than a history may be is not read (D-195): the rows say what the run has said and asks. */
-async function eventsOfOpen(services: TaskReading, run: Run): Promise<readonly TurnEvent[]> {
+async function eventsOfOpen(services: TaskReading, run: Run): Promise<readonly TranscriptEvent[]> {
   return (
     (await wholeLog(services, run)) ?? [...eventsInstead(run), ...(await asksOf(services, run))]
   );
@@ -90,9 +92,9 @@ async function eventsOfOpen(services: TaskReading, run: Run): Promise<readonly T
 async function wholeLog(
   services: TaskReading,
   run: Run,
-): Promise<readonly TurnEvent[] | undefined> {
+): Promise<readonly TranscriptEvent[] | undefined> {
   if (run.lastSeq > historyBounds.limit) return undefined;
-  const log: TurnEvent[] = [];
+  const log: TranscriptEvent[] = [];
   let bytes = 0;
   for (let after = 0; after < run.lastSeq; ) {
     const { events } = await readLog(services, logOf(run), { after, ...historyPage });
@@ -108,7 +110,7 @@ async function wholeLog(
 }
 
 /** What the run asks, as its log has it. */
-async function asksOf(services: TaskReading, run: Run): Promise<readonly TurnEvent[]> {
+async function asksOf(services: TaskReading, run: Run): Promise<readonly TranscriptEvent[]> {
   const pending = await pendingOf(services, run);
   return pending.map((interaction) => ({
     id: formatEventId(run.lastSeq),

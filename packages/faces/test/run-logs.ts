@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import type { TurnEvent } from '../../src/index.ts';
-import type { KnownRun } from './turn-oracle.ts';
+import type { TranscriptEvent } from '../src/index.ts';
+import type { KnownRun } from './transcript-oracle.ts';
 
 /** The log of one run as a server wrote it, and what the run's row said. */
 export interface RunLog extends KnownRun {
   readonly framework: string;
   readonly name: string;
-  readonly events: readonly TurnEvent[];
+  readonly events: readonly TranscriptEvent[];
 }
 
 /** Logs that real servers wrote for agents of every framework, with losses, hand-overs and answers in between. */

@@ -1,5 +1,5 @@
-import { type AgUiMessage, type OwnMessage, type ShownCall, callMessages } from './ag-ui-events.ts';
-import type { Speech } from './speech.ts';
+import type { Speech } from '../speech.ts';
+import { type AgUiMessage, type OwnMessage, type ShownCall, callMessages } from './events.ts';
 
 /** What a client is shown of a conversation: the newest messages that fit (D-435). */
 export const snapshotBounds = { messages: 1000, bytes: 3 * 1024 * 1024 };
@@ -27,7 +27,7 @@ export class ShownMessages {
 
   /** Counts characters that were added to what is shown. */
   grow(shown: Shown, characters: number): void {
-    const entry = this.#entries.findLast((each) => each.shown === shown);
+    const entry = this.#entryOf(shown);
     if (entry === undefined) return forget(shown);
     entry.size += characters;
     this.#size += characters;
@@ -37,6 +37,15 @@ export class ShownMessages {
       this.#isCut = true;
       if (oldest !== undefined) forget(oldest.shown);
     }
+  }
+
+  /** Mostly the last. Browsers of 2022 have no findLast(). */
+  #entryOf(shown: Shown) {
+    for (let index = this.#entries.length - 1; index >= 0; index -= 1) {
+      const entry = this.#entries[index];
+      if (entry?.shown === shown) return entry;
+    }
+    return undefined;
   }
 
   #isTooMuch(): boolean {

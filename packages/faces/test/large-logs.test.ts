@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import {
   AgUiStream,
-  Turn,
-  type TurnEvent,
+  RunTranscript,
+  type TranscriptEvent,
   type UiChunk,
   UiStream,
   type UiStreamOptions,
   agUiMessages,
   snapshotBounds,
-} from '../../src/index.ts';
+} from '../src/index.ts';
 import { logOf, said } from './written-events.ts';
 
 type Written = readonly [string, object];
@@ -39,7 +39,7 @@ const answered = (index: number): Written => [
 
 /** The chunks of a stream that gets its events in batches of this size, and then all of them are there. */
 function chunksOf(
-  events: readonly TurnEvent[],
+  events: readonly TranscriptEvent[],
   { batch, ...options }: Partial<UiStreamOptions> & { readonly batch: number },
 ): readonly UiChunk[] {
   const stream = new UiStream({ ...run, ...options });
@@ -150,17 +150,17 @@ describe('results that fit no call that was shown', () => {
       ...several(count, (index) => ['stdio.tool_result', { name: nameOf(index) }]),
     );
 
-  function work(events: readonly TurnEvent[]): number {
+  function work(events: readonly TranscriptEvent[]): number {
     const before = process.cpuUsage();
-    const turn = new Turn();
-    for (const event of events) turn.take(event);
+    const transcript = new RunTranscript();
+    for (const event of events) transcript.take(event);
     return process.cpuUsage(before).user;
   }
 
   test('cost as much as those that fit', () => {
     const fitting = callsAndResults(() => 'a');
     const others = callsAndResults((index) => `b${index % 50}`);
-    const least = (events: readonly TurnEvent[]) =>
+    const least = (events: readonly TranscriptEvent[]) =>
       Math.min(...Array.from({ length: 5 }, () => work(events)));
     least(fitting);
     // Twice as many calls are made. Where each result walks all open calls, the work is more than a hundred times as much.
@@ -169,8 +169,8 @@ describe('results that fit no call that was shown', () => {
 
   test('are calls of their own, and open calls are found by their name and in their order', () => {
     const items = (...events: readonly Written[]) => {
-      const turn = new Turn();
-      return logOf(...events).flatMap((event) => turn.take(event));
+      const transcript = new RunTranscript();
+      return logOf(...events).flatMap((event) => transcript.take(event));
     };
     const taken = items(
       ...several(5, (index) => ['x.tool_call', { tool_call_id: `c${index}`, name: 'a' }]),

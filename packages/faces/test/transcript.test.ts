@@ -1,30 +1,30 @@
 import { describe, expect, test } from 'vitest';
-import { Turn, type TurnItem } from '../../src/index.ts';
+import { RunTranscript, type TranscriptItem } from '../src/index.ts';
 import { runLogs } from './run-logs.ts';
-import { turnProblems } from './turn-oracle.ts';
+import { transcriptProblems } from './transcript-oracle.ts';
 import { logOf } from './written-events.ts';
 
 /** The items of events that are given as type and data. */
-function itemsOf(...events: readonly (readonly [string, object])[]): readonly TurnItem[] {
-  const turn = new Turn();
-  return logOf(...events).flatMap((event) => turn.take(event));
+function itemsOf(...events: readonly (readonly [string, object])[]): readonly TranscriptItem[] {
+  const transcript = new RunTranscript();
+  return logOf(...events).flatMap((event) => transcript.take(event));
 }
 
-const calls = (items: readonly TurnItem[]) =>
+const calls = (items: readonly TranscriptItem[]) =>
   items.flatMap((item) => ('call' in item ? [`${item.kind} ${item.call}`] : []));
 
 describe.each(runLogs())('a log of $framework: $name', ({ events, outputText, pending }) => {
   test('has the text of the run, shows each call once and knows what waits (D-191)', () => {
-    expect(turnProblems(events, { outputText, pending })).toEqual([]);
+    expect(transcriptProblems(events, { outputText, pending })).toEqual([]);
   });
 
   test('is read alike at every moment', () => {
-    const turn = new Turn();
+    const transcript = new RunTranscript();
     for (const [index, event] of events.entries()) {
-      turn.take(event);
+      transcript.take(event);
       const seen = events.slice(0, index + 1);
-      const waiting = turn.waiting.map(({ key }) => key);
-      expect(turnProblems(seen, { outputText: null, pending: waiting })).toEqual([]);
+      const waiting = transcript.waiting.map(({ key }) => key);
+      expect(transcriptProblems(seen, { outputText: null, pending: waiting })).toEqual([]);
     }
   });
 });

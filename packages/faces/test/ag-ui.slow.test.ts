@@ -5,11 +5,11 @@ import {
   type AgUiEvent,
   AgUiStream,
   type AgUiStreamOptions,
-  type TurnEvent,
+  type TranscriptEvent,
   agUiMessages,
   snapshotBounds,
   voidTextIn,
-} from '../../src/index.ts';
+} from '../src/index.ts';
 import { runLogs } from './run-logs.ts';
 import { logOf, said, shownThenAsked } from './written-events.ts';
 
@@ -18,7 +18,7 @@ const names = { threadId: 't', runId: 'r', run };
 
 /** The events of a response that ends with the log, or with a wait. Those of the log come in batches of this size. */
 function eventsOf(
-  events: readonly TurnEvent[],
+  events: readonly TranscriptEvent[],
   { batch = 1, ...options }: Partial<AgUiStreamOptions> & { readonly batch?: number } = {},
 ) {
   const stream = new AgUiStream({ ...names, ...options });

@@ -2,13 +2,13 @@ import * as seven from 'ai';
 import * as six from 'ai-v6';
 import { describe, expect, test } from 'vitest';
 import {
-  type TurnEvent,
+  type TranscriptEvent,
   type UiChunk,
   UiStream,
   type UiStreamOptions,
   assistantMessage,
   voidTextIn,
-} from '../../src/index.ts';
+} from '../src/index.ts';
 import { runLogs } from './run-logs.ts';
 import { logOf, permission, said, shownThenAsked } from './written-events.ts';
 
@@ -19,7 +19,7 @@ const run = { sessionId: 'sess_1', runId: 'run_1' };
 
 /** The chunks of a response that ends with the log, or with a wait. Its events come in batches of this size. */
 function chunksOf(
-  events: readonly TurnEvent[],
+  events: readonly TranscriptEvent[],
   { batch = 1, ...options }: Partial<UiStreamOptions> & { readonly batch?: number } = {},
 ) {
   const stream = new UiStream({ ...run, ...options });

@@ -1,4 +1,4 @@
-import { Turn, type TurnEvent, type TurnItem } from '../../src/index.ts';
+import { RunTranscript, type TranscriptEvent, type TranscriptItem } from '../src/index.ts';
 
 /** What is known of a run from elsewhere. */
 export interface KnownRun {
@@ -9,11 +9,14 @@ export interface KnownRun {
 }
 
 /** What the items of a run must never say, one line for each violation (D-191). */
-export function turnProblems(events: readonly TurnEvent[], run: KnownRun): readonly string[] {
-  const turn = new Turn();
-  const items = events.flatMap((event) => turn.take(event));
+export function transcriptProblems(
+  events: readonly TranscriptEvent[],
+  run: KnownRun,
+): readonly string[] {
+  const transcript = new RunTranscript();
+  const items = events.flatMap((event) => transcript.take(event));
   const text = textOf(items);
-  const waiting = turn.waiting.map(({ key }) => key);
+  const waiting = transcript.waiting.map(({ key }) => key);
   const introduced = items.flatMap((item) => ('isNew' in item && item.isNew ? [item.call] : []));
   const mentioned = items.flatMap((item) => ('call' in item ? [item.call] : []));
   const ended = items.flatMap((item) => (item.kind === 'result' ? [item.call] : []));
@@ -34,7 +37,7 @@ export function turnProblems(events: readonly TurnEvent[], run: KnownRun): reado
 }
 
 /** The answer that a reader of items has joined. */
-function textOf(items: readonly TurnItem[]): string {
+function textOf(items: readonly TranscriptItem[]): string {
   let said: readonly { readonly id: string; readonly text: string }[] = [];
   for (const item of items) {
     if (item.kind === 'text') said = [...said, item];

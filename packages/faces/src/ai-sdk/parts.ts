@@ -1,7 +1,5 @@
-// Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
-
-import type { Json } from './values.ts';
-import type { UiChunk } from './ui-chunks.ts';
+import type { Json } from '../json.ts';
+import type { UiChunk } from './chunks.ts';
 
 /** A part of a message as the AI SDK's UI keeps it. */
 export type UiPart =

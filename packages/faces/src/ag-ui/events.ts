@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../json.ts';
-import type { AskItem, QuestionItem } from './turn.ts';
-import type { UiMetadata } from './ui-chunks.ts';
+import type { RunMetadata } from '../run-metadata.ts';
+import type { AskItem, QuestionItem } from '../transcript.ts';
 
 /** What a response says of Convoke's run, for a product that continues with the API (D-190). */
 interface Described {
-  readonly metadata?: { readonly convoke: Partial<UiMetadata> };
+  readonly metadata?: { readonly convoke: Partial<RunMetadata> };
 }
 
 /** The events of AG-UI that this face sends (D-212). It has no steps and no state. */

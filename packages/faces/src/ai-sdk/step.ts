@@ -1,10 +1,9 @@
-// Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
-
-import { type Speech, lastIdIn, speechChunks } from './speech.ts';
-import type { SpeechKind, UiCall, UiChunk } from './ui-chunks.ts';
+import type { ClientCall } from '../calls.ts';
+import { type Speech, type SpeechKind, lastIdIn } from '../speech.ts';
+import { type UiChunk, speechChunks } from './chunks.ts';
 
 /** A call as a message shows it. */
-export interface ShownCall extends UiCall {
+export interface ShownCall extends ClientCall {
   /** The number of the step that shows it. */
   readonly step: number;
   state: 'called' | 'asked' | 'over';

@@ -1,5 +1,6 @@
-import { Turn, type TurnEvent } from './turn.ts';
-import type { SpeechKind, UiChunk } from './ui-chunks.ts';
+import { RunTranscript, type TranscriptEvent } from './transcript.ts';
+
+export type SpeechKind = 'text' | 'reasoning';
 
 /** What an agent said or thought without a break: one part of its message. */
 export interface Speech {
@@ -13,15 +14,6 @@ export function lastIdIn({ kind, deltas }: Speech): string | undefined {
   return kind === 'text' ? deltas.at(-1)?.id : undefined;
 }
 
-export function speechChunks({ kind, id, deltas }: Speech): readonly UiChunk[] {
-  const delta = deltas.map(({ text }) => text).join('');
-  return [
-    { type: `${kind}-start`, id },
-    { type: `${kind}-delta`, id, delta },
-    { type: `${kind}-end`, id },
-  ];
-}
-
 /** Text that an interruption discarded: from one event to another, both included. */
 export interface VoidText {
   readonly from: string;
@@ -29,10 +21,10 @@ export interface VoidText {
 }
 
 /** What the log says about void text. A replay that knows it never shows any. */
-export function voidTextIn(events: readonly TurnEvent[]): readonly VoidText[] {
-  const turn = new Turn();
+export function voidTextIn(events: readonly TranscriptEvent[]): readonly VoidText[] {
+  const transcript = new RunTranscript();
   return events.flatMap((event) =>
-    turn.take(event).flatMap((item) => {
+    transcript.take(event).flatMap((item) => {
       if (item.kind !== 'interrupted' || item.discardFrom === undefined) return [];
       return [{ from: item.discardFrom, to: item.id }];
     }),

@@ -5,9 +5,9 @@ import {
   A2aStream,
   type A2aStreamOptions,
   type A2aUpdate,
-  type TurnEvent,
+  type TranscriptEvent,
   legacyUpdate,
-} from '../../src/index.ts';
+} from '../src/index.ts';
 import { runLogs } from './run-logs.ts';
 import { logOf, said } from './written-events.ts';
 
@@ -19,7 +19,7 @@ const run = { sessionId: 'sess_1', runId: 'run_1', endsAtWait: false };
 
 /** The updates of a stream that is opened when `known` events have happened. */
 function updatesOf(
-  events: readonly TurnEvent[],
+  events: readonly TranscriptEvent[],
   known: number,
   options: Partial<A2aStreamOptions> = {},
 ) {
@@ -150,7 +150,8 @@ test('requests that are open together are one state, and what is left of them an
   };
   const stream = new A2aStream({ ...run, upTo: undefined });
   stream.start();
-  const feed = (events: readonly TurnEvent[]) => events.flatMap((event) => stream.take(event));
+  const feed = (events: readonly TranscriptEvent[]) =>
+    events.flatMap((event) => stream.take(event));
   const events = logOf(
     ['run_started', {}],
     ['user_question', question],

@@ -1,7 +1,13 @@
-import { RunText } from '../events/run-text.ts';
 import type { JsonObject } from '../json.ts';
-import type { A2aMessage, A2aPart, A2aState, A2aStatus, A2aTask, A2aUpdate } from './a2a-wire.ts';
-import { type AskItem, type EndItem, Turn, type TurnEvent, type TurnItem } from './turn.ts';
+import { RunText } from '../run-text.ts';
+import {
+  type AskItem,
+  type EndItem,
+  RunTranscript,
+  type TranscriptEvent,
+  type TranscriptItem,
+} from '../transcript.ts';
+import type { A2aMessage, A2aPart, A2aState, A2aStatus, A2aTask, A2aUpdate } from './wire.ts';
 
 /** The artifact that holds the text of a run. */
 const answerArtifactId = 'answer';
@@ -16,7 +22,7 @@ export interface A2aStreamOptions {
 }
 
 /** An event of a run. The time is absent where a row stands for events that were deleted. */
-export interface A2aEvent extends TurnEvent {
+export interface A2aEvent extends TranscriptEvent {
   readonly created_at?: string;
 }
 
@@ -27,7 +33,7 @@ export interface A2aEvent extends TurnEvent {
  */
 export class A2aStream {
   readonly #options: A2aStreamOptions;
-  readonly #turn = new Turn();
+  readonly #transcript = new RunTranscript();
   readonly #text = new RunText();
   #state: A2aState = 'TASK_STATE_SUBMITTED';
   #at: string | undefined;
@@ -59,7 +65,7 @@ export class A2aStream {
     if (this.#isOver) return [];
     const isCut = this.#text.take(event);
     if (isCut) this.#replaceText();
-    for (const item of this.#turn.take(event)) this.#encode(item, event.created_at);
+    for (const item of this.#transcript.take(event)) this.#encode(item, event.created_at);
     // Ids have a fixed width, so they compare as text.
     const isReached = event.id >= (this.#options.upTo ?? '');
     if (!this.#isShown && (isReached || this.#isOver)) this.#show();
@@ -68,7 +74,7 @@ export class A2aStream {
 
   /** Call it when there are no more events for now: only then is known which requests are open at the same time. */
   pause(): readonly A2aUpdate[] {
-    const { waiting } = this.#turn;
+    const { waiting } = this.#transcript;
     if (this.#isOver || waiting.length === 0) return [];
     if (this.#isAskedAnew) {
       this.#ask(waiting);
@@ -81,7 +87,7 @@ export class A2aStream {
   /** The task after the events that were taken. */
   task(): A2aTask {
     const { runId: id, sessionId: contextId } = this.#options;
-    const { waiting } = this.#turn;
+    const { waiting } = this.#transcript;
     if (this.#isAskedAnew && waiting.length > 0) this.#ask(waiting);
     const { text } = this.#text;
     return {
@@ -106,7 +112,7 @@ export class A2aStream {
     this.#out.push({ task: this.task() });
   }
 
-  #encode(item: TurnItem, at: string | undefined): void {
+  #encode(item: TranscriptItem, at: string | undefined): void {
     switch (item.kind) {
       case 'begin':
         return this.#move('TASK_STATE_WORKING', at);
@@ -151,7 +157,7 @@ export class A2aStream {
   #settle(at: string | undefined): void {
     this.#isAskedAnew = true;
     this.#at = at;
-    if (this.#turn.waiting.length === 0) this.#move('TASK_STATE_WORKING', at);
+    if (this.#transcript.waiting.length === 0) this.#move('TASK_STATE_WORKING', at);
   }
 
   #ask(waiting: readonly AskItem[]): void {

@@ -1,3 +1,17 @@
+import { answerOf, permissionCall, questionCall, textOfOutput } from '../calls.ts';
+import type { Json } from '../json.ts';
+import { type RunMetadata, type RunUsage, standingOf } from '../run-metadata.ts';
+import { type Speech, type SpeechKind, type VoidText, isVoid, voidTextIn } from '../speech.ts';
+import {
+  type AskItem,
+  type CallItem,
+  type EndItem,
+  type ResultItem,
+  type SettledItem,
+  RunTranscript,
+  type TranscriptEvent,
+  type TranscriptItem,
+} from '../transcript.ts';
 import {
   type AgUiEvent,
   type AgUiMessage,
@@ -8,30 +22,8 @@ import {
   interruptOf,
   resultEvent,
   resultOf,
-} from './ag-ui-events.ts';
-import { ShownMessages, messageMaxCharacters, newestOf } from './ag-ui-messages.ts';
-import { isVoid, type Speech, type VoidText, voidTextIn } from './speech.ts';
-import {
-  type AskItem,
-  type CallItem,
-  type EndItem,
-  type ResultItem,
-  type SettledItem,
-  Turn,
-  type TurnEvent,
-  type TurnItem,
-} from './turn.ts';
-import {
-  type SpeechKind,
-  type UiMetadata,
-  type UiUsage,
-  answerOf,
-  permissionCall,
-  questionCall,
-  standingOf,
-  textOfOutput,
-} from './ui-chunks.ts';
-import type { Json } from '../json.ts';
+} from './events.ts';
+import { ShownMessages, messageMaxCharacters, newestOf } from './messages.ts';
 
 export interface AgUiStreamOptions {
   /** The client's names of the conversation and of this response. */
@@ -55,7 +47,7 @@ export interface AgUiStreamOptions {
   /** Fields of the request that are not read (D-213). */
   readonly ignored?: readonly string[];
   /** What the run has used; asked for at its end, because no event has it. */
-  readonly usage?: () => UiUsage | undefined;
+  readonly usage?: () => RunUsage | undefined;
 }
 
 /**
@@ -64,7 +56,7 @@ export interface AgUiStreamOptions {
  * begins with a snapshot. So nothing depends on what the client got of earlier ones.
  */
 export class AgUiStream {
-  readonly #turn = new Turn();
+  readonly #transcript = new RunTranscript();
   readonly #options: AgUiStreamOptions;
   readonly #shown = new ShownMessages();
   readonly #calls = new Map<string, ShownCall>();
@@ -105,10 +97,10 @@ export class AgUiStream {
   }
 
   /** Say of an event whether others of its batch follow: what they may change is shown once, after the last (D-465). */
-  take(event: TurnEvent, isFollowed = false): readonly AgUiEvent[] {
+  take(event: TranscriptEvent, isFollowed = false): readonly AgUiEvent[] {
     if (this.#isOver) return [];
     this.#lastId = event.id;
-    for (const item of this.#turn.take(event)) this.#encode(item);
+    for (const item of this.#transcript.take(event)) this.#encode(item);
     if (!isFollowed && !this.#isOver) this.#showAgain();
     const events = this.#out;
     this.#out = [];
@@ -121,7 +113,7 @@ export class AgUiStream {
   /** Call it when there are no more events for now: a wait for a person ends the response (D-212). */
   pause(): readonly AgUiEvent[] {
     const { threadId, runId, run, mayEdit = false } = this.#options;
-    const { waiting } = this.#turn;
+    const { waiting } = this.#transcript;
     if (this.#isOver) return [];
     if (waiting.length > 0 && this.#isBehind) this.#out.push(this.#catchUp());
     this.#showAgain();
@@ -154,16 +146,16 @@ export class AgUiStream {
     return this.#shown.messages();
   }
 
-  #metadata(end?: EndItem): Partial<UiMetadata> {
+  #metadata(end?: EndItem): Partial<RunMetadata> {
     const standing = { lastId: this.#lastId, end, usage: this.#options.usage };
     return {
       ...this.#ids(),
-      ...standingOf(this.#turn, standing),
+      ...standingOf(this.#transcript, standing),
       ...(this.#shown.isCut && { truncated: true }),
     };
   }
 
-  #ids(): Partial<UiMetadata> {
+  #ids(): Partial<RunMetadata> {
     const { run, isTruncated } = this.#options;
     return {
       ...(run !== undefined && { session_id: run.sessionId, run_id: run.runId }),
@@ -176,7 +168,7 @@ export class AgUiStream {
     return `${this.#options.run?.runId ?? ''}-${name}`;
   }
 
-  #encode(item: TurnItem): void {
+  #encode(item: TranscriptItem): void {
     switch (item.kind) {
       case 'begin':
         return;
@@ -371,7 +363,7 @@ export function callIdOf(runId: string, ask: AskItem): string {
 /** The messages of a run, equal to those that a client builds from a stream of the same events. */
 export function agUiMessages(
   run: { readonly sessionId: string; readonly runId: string },
-  events: readonly TurnEvent[],
+  events: readonly TranscriptEvent[],
 ): readonly OwnMessage[] {
   const voids = voidTextIn(events);
   const stream = new AgUiStream({ threadId: '', runId: '', run, voids, hasEnded: true });

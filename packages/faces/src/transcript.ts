@@ -1,20 +1,19 @@
-// Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
+import { isEventType } from './event-types.ts';
+import type { Json, JsonObject } from './json.ts';
 
-import type { Json, JsonObject } from './values.ts';
-
-/** An event of a run, as far as a face reads it. */
-export interface TurnEvent {
+/** The fields of a run event that faces use. */
+export interface TranscriptEvent {
   readonly id: string;
   readonly type: string;
   readonly data: unknown;
 }
 
-interface Told {
+interface FromEvent {
   /** The event that it comes from. */
   readonly id: string;
 }
 
-export interface CallItem extends Told {
+export interface CallItem extends FromEvent {
   readonly kind: 'call';
   /** The id of the call for clients, unique in the run. */
   readonly call: string;
@@ -24,7 +23,7 @@ export interface CallItem extends Told {
   readonly isNew: boolean;
 }
 
-export interface ResultItem extends Told {
+export interface ResultItem extends FromEvent {
   readonly kind: 'result';
   readonly call: string;
   readonly name: string;
@@ -35,7 +34,7 @@ export interface ResultItem extends Told {
 /** The agent waits for a person. */
 export type AskItem = PermissionItem | QuestionItem;
 
-export interface PermissionItem extends Told {
+export interface PermissionItem extends FromEvent {
   readonly kind: 'ask';
   readonly about: 'permission';
   /** The interaction's key, by which it is answered. */
@@ -47,7 +46,7 @@ export interface PermissionItem extends Told {
   readonly isNew: boolean;
 }
 
-export interface QuestionItem extends Told {
+export interface QuestionItem extends FromEvent {
   readonly kind: 'ask';
   readonly about: 'question';
   readonly key: string;
@@ -56,7 +55,7 @@ export interface QuestionItem extends Told {
   readonly details: JsonObject;
 }
 
-export interface SettledItem extends Told {
+export interface SettledItem extends FromEvent {
   readonly kind: 'settled';
   readonly key: string;
   /** Absent if the request is not in the events that were taken. */
@@ -65,7 +64,7 @@ export interface SettledItem extends Told {
   readonly outcome: JsonObject;
 }
 
-export interface EndItem extends Told {
+export interface EndItem extends FromEvent {
   readonly kind: 'end';
   readonly outcome: 'completed' | 'cancelled' | 'failed';
   readonly message: string | undefined;
@@ -73,20 +72,20 @@ export interface EndItem extends Told {
 }
 
 /** What readers of a run see, in order, whatever the agent's framework is (D-191). */
-export type TurnItem =
-  | (Told & { readonly kind: 'begin' })
-  | (Told & { readonly kind: 'text' | 'thought'; readonly text: string })
+export type TranscriptItem =
+  | (FromEvent & { readonly kind: 'begin' })
+  | (FromEvent & { readonly kind: 'text' | 'thought'; readonly text: string })
   | CallItem
   | ResultItem
   | AskItem
   | SettledItem
-  | (Told & {
+  | (FromEvent & {
       readonly kind: 'interrupted';
       readonly reason: string;
       /** Text from this event on is void. */
       readonly discardFrom: string | undefined;
     })
-  | (Told & { readonly kind: 'note'; readonly type: string; readonly data: JsonObject })
+  | (FromEvent & { readonly kind: 'note'; readonly type: string; readonly data: JsonObject })
   | EndItem;
 
 interface Call {
@@ -122,7 +121,7 @@ class OpenCalls {
 }
 
 /** Turns the events of one run into items. Take every event once and in order: a face keeps nothing else (D-190). */
-export class Turn {
+export class RunTranscript {
   /** How many calls an id stands for, and every id that was given to one. */
   readonly #uses = new Map<string, number>();
   /** By name, so that a result without an id finds its call at once. */
@@ -139,9 +138,10 @@ export class Turn {
     return [...this.#waiting.values()];
   }
 
-  take(event: TurnEvent): readonly TurnItem[] {
+  take(event: TranscriptEvent): readonly TranscriptItem[] {
     const { id, type } = event;
     const data = fieldsOf(event.data);
+    if (!isEventType(type)) return this.#frameworkItems(id, type, data);
     switch (type) {
       case 'run_started':
         return [{ kind: 'begin', id }];
@@ -163,13 +163,19 @@ export class Turn {
       case 'run_cancelled':
       case 'error':
         return [this.#end(id, type, data)];
+      case 'context_file_loaded':
+      case 'context_file_changed':
+      case 'claude_md_loaded':
+      case 'claude_md_changed':
+      case 'agent_skills_loaded':
+        return [{ kind: 'note', id, type, data }];
       default:
-        return this.#frameworkItems(id, type, data);
+        return type satisfies never;
     }
   }
 
   /** Frameworks name these events alike: `<framework>.tool_call`, `<framework>.tool_result`, `<framework>.thought`. */
-  #frameworkItems(id: string, type: string, data: JsonObject): readonly TurnItem[] {
+  #frameworkItems(id: string, type: string, data: JsonObject): readonly TranscriptItem[] {
     const name = type.slice(type.indexOf('.') + 1);
     if (name === type) return [{ kind: 'note', id, type, data }];
     const text = textOf(data['text']);
@@ -178,7 +184,7 @@ export class Turn {
     }
     const isUpdate = name === 'tool_call_update';
     const isOver = data['status'] === 'completed' || data['status'] === 'failed';
-    const items: TurnItem[] = [];
+    const items: TranscriptItem[] = [];
     if (name === 'tool_call' || (isUpdate && this.#known(data) === undefined)) {
       items.push(this.#call(id, data));
     }
@@ -199,7 +205,7 @@ export class Turn {
     return { kind: 'call', id, call: call.id, name: call.name, input, isNew: !isSame };
   }
 
-  #result(id: string, data: JsonObject): readonly TurnItem[] {
+  #result(id: string, data: JsonObject): readonly TranscriptItem[] {
     const known = this.#known(data);
     // A framework may report an end twice.
     if (known?.isOver === true) return [];
@@ -210,7 +216,7 @@ export class Turn {
     return [{ kind: 'result', id, call, name, ok: isOk(data), output: outputOf(data) }];
   }
 
-  #ask(id: string, type: string, data: JsonObject): readonly TurnItem[] {
+  #ask(id: string, type: string, data: JsonObject): readonly TranscriptItem[] {
     const key = textOf(data['interaction_key']) ?? '';
     // A request that is announced again after a restart.
     if (this.#asks.has(key)) return [];
@@ -241,7 +247,11 @@ export class Turn {
     return { kind: 'settled', id, key, ask: this.#asks.get(key), outcome };
   }
 
-  #end(id: string, type: 'run_completed' | 'run_cancelled' | 'error', data: JsonObject): TurnItem {
+  #end(
+    id: string,
+    type: 'run_completed' | 'run_cancelled' | 'error',
+    data: JsonObject,
+  ): TranscriptItem {
     this.#waiting.clear();
     return {
       kind: 'end',

@@ -1,5 +1,3 @@
-// Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
-
 import {
   type AskItem,
   type CallItem,
@@ -7,28 +5,16 @@ import {
   type PermissionItem,
   type ResultItem,
   type SettledItem,
-  Turn,
-  type TurnEvent,
-  type TurnItem,
-} from './turn.ts';
-import { isVoid, type VoidText } from './speech.ts';
-import { type ShownCall, UiStep } from './ui-step.ts';
-import {
-  type SpeechKind,
-  type UiCall,
-  type UiChunk,
-  type UiMetadata,
-  type UiUsage,
-  answerOf,
-  errorChunk,
-  inputChunk,
-  outputChunk,
-  permissionCall,
-  questionCall,
-  standingOf,
-  textOfOutput,
-} from './ui-chunks.ts';
-import type { JsonObject } from './values.ts';
+  RunTranscript,
+  type TranscriptEvent,
+  type TranscriptItem,
+} from '../transcript.ts';
+import { type SpeechKind, type VoidText, isVoid } from '../speech.ts';
+import { type ClientCall, answerOf, permissionCall, questionCall, textOfOutput } from '../calls.ts';
+import type { JsonObject } from '../json.ts';
+import { type RunMetadata, type RunUsage, standingOf } from '../run-metadata.ts';
+import { type UiChunk, errorChunk, inputChunk, outputChunk } from './chunks.ts';
+import { type ShownCall, UiStep } from './step.ts';
 
 export interface UiStreamOptions {
   readonly sessionId: string;
@@ -47,7 +33,7 @@ export interface UiStreamOptions {
   /** The events are not all there: the message shows only the text of the run (D-195). */
   readonly isTruncated?: boolean;
   /** What the run has used; asked for at its end, because no event has it. */
-  readonly usage?: () => UiUsage | undefined;
+  readonly usage?: () => RunUsage | undefined;
 }
 
 /**
@@ -59,7 +45,7 @@ export interface UiStreamOptions {
  * response; so requests to a person have a step of their own, and what comes after the answers is in another one (D-206).
  */
 export class UiStream {
-  readonly #turn = new Turn();
+  readonly #transcript = new RunTranscript();
   readonly #options: UiStreamOptions;
   readonly #calls = new Map<string, ShownCall>();
   readonly #unseen: Set<string>;
@@ -98,9 +84,9 @@ export class UiStream {
   }
 
   /** Say of an event whether others of its batch follow: what they may change is shown once, after the last (D-465). */
-  take(event: TurnEvent, isFollowed = false): readonly UiChunk[] {
+  take(event: TranscriptEvent, isFollowed = false): readonly UiChunk[] {
     if (this.#isOver || this.#mustCut) return [];
-    const items = this.#turn.take(event);
+    const items = this.#transcript.take(event);
     this.#lastId = event.id;
     for (const item of items) this.#encode(item);
     const { after } = this.#options;
@@ -124,19 +110,19 @@ export class UiStream {
     if (this.#isOver) return [];
     this.#show();
     const chunks = this.#out.splice(0);
-    if (this.#options.isHeld === true || this.#turn.waiting.length === 0) return chunks;
+    if (this.#options.isHeld === true || this.#transcript.waiting.length === 0) return chunks;
     this.#isOver = true;
     const finish = { type: 'finish', finishReason: 'tool-calls' } as const;
     return [...chunks, { ...finish, messageMetadata: this.metadata() }];
   }
 
   /** What the message says of its run at this moment. */
-  metadata(end?: EndItem): UiMetadata {
+  metadata(end?: EndItem): RunMetadata {
     const standing = { lastId: this.#lastId, end, usage: this.#options.usage };
-    return { ...this.#ids(), ...standingOf(this.#turn, standing) };
+    return { ...this.#ids(), ...standingOf(this.#transcript, standing) };
   }
 
-  #ids(): Pick<UiMetadata, 'session_id' | 'run_id' | 'truncated'> {
+  #ids(): Pick<RunMetadata, 'session_id' | 'run_id' | 'truncated'> {
     const { sessionId, runId, isTruncated } = this.#options;
     return {
       session_id: sessionId,
@@ -149,7 +135,7 @@ export class UiStream {
     return this.#options.sdk === 6;
   }
 
-  #encode(item: TurnItem): void {
+  #encode(item: TranscriptItem): void {
     switch (item.kind) {
       case 'begin':
         this.#out.push({ type: 'start-step' });
@@ -191,7 +177,7 @@ export class UiStream {
     this.#showCall({ id, name, input, isQuestion: false });
   }
 
-  #showCall(shown: UiCall): ShownCall {
+  #showCall(shown: ClientCall): ShownCall {
     const call: ShownCall = { ...shown, step: this.#step.number, state: 'called', chunks: [] };
     this.#calls.set(call.id, call);
     this.#step.add(call);
@@ -216,7 +202,7 @@ export class UiStream {
     this.#step.endSpeech();
     const known = ask.about === 'permission' ? this.#calls.get(ask.call) : undefined;
     // Requests that are open at the same time share a step; those before are answered.
-    if (!this.#isAsking || this.#turn.waiting.length === 1) this.#beginAsking(known);
+    if (!this.#isAsking || this.#transcript.waiting.length === 1) this.#beginAsking(known);
     const isHere = known?.step === this.#step.number;
     const call = isHere ? known : this.#showCall(callOf(ask));
     call.state = 'asked';
@@ -287,7 +273,7 @@ export class UiStream {
 
   /** What follows the last answer is not part of the step of requests. */
   #leaveRequests(): void {
-    if (this.#isAsking && this.#turn.waiting.length === 0) this.#nextStep();
+    if (this.#isAsking && this.#transcript.waiting.length === 0) this.#nextStep();
   }
 
   #nextStep(): void {
@@ -329,6 +315,6 @@ const runHasEnded = 'The run ended first.';
 
 const reasons = { completed: 'stop', cancelled: 'other', failed: 'error' } as const;
 
-function callOf(ask: AskItem): UiCall {
+function callOf(ask: AskItem): ClientCall {
   return ask.about === 'question' ? questionCall(ask) : permissionCall(ask);
 }

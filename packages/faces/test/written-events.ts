@@ -1,7 +1,10 @@
-import { type TurnEvent, formatEventId } from '../../src/index.ts';
+import { formatEventId } from '@convoke/contract';
+import type { TranscriptEvent } from '../src/index.ts';
 
 /** The log of a run, written as type and data. */
-export function logOf(...events: readonly (readonly [string, object])[]): readonly TurnEvent[] {
+export function logOf(
+  ...events: readonly (readonly [string, object])[]
+): readonly TranscriptEvent[] {
   return events.map(([type, data], index) => ({ id: formatEventId(index + 1), type, data }));
 }
 

@@ -1,0 +1,5 @@
+/** A value that JSON can carry. */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+
+/** A JSON object with undeclared members: input of a tool, payload of an event. */
+export type JsonObject = { readonly [member: string]: Json | undefined };
