@@ -175,14 +175,10 @@ export const handWritten: Readonly<Record<string, string>> = {
   preview_schedule: 'Schedules.preview',
 };
 
-/** Operations that speak the protocol of another client library, which calls them itself: there is no method for them. */
-export const foreign: ReadonlySet<string> = new Set([
-  'send_ui_message',
-  'resume_ui_stream',
-  'run_ag_ui',
-  'run_session_ag_ui',
-  'call_published_agent',
-]);
+/** Operations of faces, which client libraries of other protocols call: there is no method for them. */
+export const foreign: ReadonlySet<string> = new Set(
+  operationList.flatMap(({ id, tag }) => (tag === 'Faces' && !(id in others) ? [id] : [])),
+);
 
 /** Fields of a body that need no name in a call. */
 export const positional: Readonly<Record<string, readonly string[]>> = {

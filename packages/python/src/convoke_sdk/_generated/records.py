@@ -70,14 +70,6 @@ class OverviewRecordRuns(TypedDict):
     cancelling: int
 
 
-class UiMessage(TypedDict):
-    """A `UIMessage` of the AI SDK."""
-
-    id: str
-    role: Literal["user", "assistant"]
-    parts: list[JsonObject]
-
-
 class _MeRecordRequired(TypedDict):
     user_id: str
     memberships: list[MeRecordMemberships]
