@@ -73,16 +73,6 @@ export async function findStarted(
   return known && store.read.runs.find(scope, id, runId(known.resourceId));
 }
 
-/** The run that an earlier request with this key started in a session of its own. */
-export async function findInvoked(
-  { store }: Pick<Services, 'store'>,
-  scope: TenantScope,
-  key: string,
-): Promise<Run | undefined> {
-  const known = await store.read.idempotency.find(keyScope({ scope, place: 'invoke_agent' }), key);
-  return known && store.read.runs.findById(scope, runId(known.resourceId));
-}
-
 /** D-27: a session and its first run, or the run that the same key started before. */
 export function invokeAgent(
   services: StartServices,

@@ -1,7 +1,7 @@
 import { type InteractionKey, type JsonObject, idPattern, interactionKey } from '@convoke/contract';
 import { answerPending, claimQuestion } from '../../../app/interactions.ts';
 import { getRun } from '../../../app/runs/runs.ts';
-import { findInvoked, invokeAgent, startRun } from '../../../app/runs/start-run.ts';
+import { invokeAgent, startRun } from '../../../app/runs/start-run.ts';
 import type { Services } from '../../../app/services.ts';
 import { requireScopes } from '../../../auth/gate.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';
@@ -54,7 +54,7 @@ async function start(services: Services, request: Request, message: ReadMessage)
   const agentName = params.agent_name;
   if (message.contextId === undefined) {
     requireScopes(request.caller, 'sessions:write', 'runs:write');
-    const idempotencyKey = await firstKeyOf(services, { scope, agentName }, message);
+    const idempotencyKey = firstKeyOf(message, agentName);
     const first = { ...started, agentName, idempotencyKey };
     return (await invokeAgent(services, scope, first)).resource;
   }
@@ -68,18 +68,9 @@ function keyOf({ id }: Pick<ReadMessage, 'id'>): string {
   return `a2a:${id}`;
 }
 
-/**
- * Names a message that begins a context. For a client two agents are two servers, so the agent is part of the key. A
- * message that a server without this rule has taken keeps its key, so that it starts no second run when it is repeated.
- */
-async function firstKeyOf(
-  services: Services,
-  { scope, agentName }: AgentTasks,
-  message: ReadMessage,
-): Promise<string> {
-  const earlier = keyOf(message);
-  const known = await findInvoked(services, scope, earlier);
-  return known?.agentName === agentName ? earlier : `a2a/${agentName}:${message.id}`;
+/** Names a message that begins a context: for a client two agents are two servers, so the agent is part of the key. */
+function firstKeyOf({ id }: Pick<ReadMessage, 'id'>, agentName: string): string {
+  return `a2a/${agentName}:${id}`;
 }
 
 interface Answered {
