@@ -22,8 +22,6 @@ export async function startOfMessage(
 ): Promise<Run> {
   const { scope } = caller;
   const at = { sessionId: params.session_id, idempotencyKey: `ai-sdk:${message.id}` };
-  // Before the key is claimed, which happens in any session.
-  await getSession(services, scope, at.sessionId);
   const prompt = message.text === '' ? namesOf(message.files) : message.text;
   const start = async (input: JsonObject) => {
     const by = { clientId: clientOf(caller), createdBy: caller.actor.id };
@@ -31,6 +29,7 @@ export async function startOfMessage(
     return (await startRun(services, scope, request)).resource;
   };
   if (message.files.length === 0) return start({ prompt });
+  await getSession(services, scope, at.sessionId);
   // The files of a message are stored once: what is compared of a repetition is its text.
   const findFirst = async () => {
     const known = await findStarted(services, scope, at);

@@ -4,7 +4,7 @@ import { logOf, readLog } from '../../app/runs/run-log.ts';
 import type { Services } from '../../app/services.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
 import type { RunEvent } from '../../domain/run/run-event.ts';
-import { type Run, attemptOf } from '../../domain/run/run.ts';
+import { type Run, attemptOf, isEnded } from '../../domain/run/run.ts';
 import { eventsOf } from './face-stream.ts';
 
 /** What a history shows of one run (D-195). A longer one is shown as its text. */
@@ -54,6 +54,7 @@ export async function readHistory(
 
 /** Whether the events of an ended run were deleted: the one that is left is rebuilt from the run's row (D-245). */
 export async function hasNoLog(services: Pick<Services, 'store'>, run: Run): Promise<boolean> {
+  if (!isEnded(run)) return false;
   const { events } = await readLog(services, logOf(run), { after: 0, limit: 1, maxBytes: 1 });
   return isGone(events);
 }

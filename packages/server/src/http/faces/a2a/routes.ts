@@ -20,7 +20,7 @@ import type { Handlers, RawReply, Reply } from '../../handler.ts';
 import { type FaceParts, sendFace } from '../face-stream.ts';
 import { eventsInstead, hasNoLog } from '../run-history.ts';
 import { cardOf } from './card.ts';
-import { readMessage, readTaskParams, refusePush } from './message.ts';
+import { type ReadMessage, readMessage, readTaskParams, refusePush } from './message.ts';
 import { methodOf } from './methods.ts';
 import {
   type A2aVersion,
@@ -127,7 +127,7 @@ class A2aCall {
       case 'send':
         return this.#send();
       case 'stream': {
-        const run = await this.#deliver();
+        const run = await this.#deliver(readMessage(rpc.params));
         return this.#stream(run, true);
       }
       case 'get':
@@ -150,14 +150,14 @@ class A2aCall {
     }
   }
 
-  #deliver(): Promise<Run> {
-    const { request, rpc } = this.#called;
-    return deliver(this.#services, request, readMessage(rpc.params));
+  #deliver(message: ReadMessage): Promise<Run> {
+    return deliver(this.#services, this.#called.request, message);
   }
 
   async #send(): Promise<Answer> {
-    const { isBlocking, historyLength } = readMessage(this.#called.rpc.params);
-    const run = await this.#deliver();
+    const message = readMessage(this.#called.rpc.params);
+    const { isBlocking, historyLength } = message;
+    const run = await this.#deliver(message);
     const task = isBlocking
       ? await this.#settled(run, messageWaitMs)
       : await readTask(this.#services, run);
@@ -165,8 +165,8 @@ class A2aCall {
   }
 
   async #get(): Promise<Answer> {
-    const { historyLength } = readTaskParams(this.#called.rpc.params);
-    const run = await this.#find();
+    const { id, historyLength } = readTaskParams(this.#called.rpc.params);
+    const run = await findTask(this.#services, this.#at, id);
     return this.#task(withHistory(await readTask(this.#services, run), run, historyLength));
   }
 
@@ -185,9 +185,10 @@ class A2aCall {
     const { scope, actor } = request.caller;
     const by = actor.id;
     const { run } = await cancelRun(this.#services, scope, { sessionId, runId, by });
-    await this.#settled(run, cancelWaitMs, false);
-    const ended = await getRun(this.#services, scope, { sessionId, runId });
-    return this.#task(await readTask(this.#services, ended));
+    const task = await this.#settled(run, cancelWaitMs, false);
+    if (hasEnded(task)) return this.#task(task);
+    const open = await getRun(this.#services, scope, { sessionId, runId });
+    return this.#task(await readTask(this.#services, open));
   }
 
   get #at() {
@@ -269,6 +270,14 @@ class A2aCall {
   #result(result: unknown): Answer {
     return { status: 200, body: resultOf(this.#called.rpc.id, result) };
   }
+}
+
+function hasEnded({ status: { state } }: A2aTask): boolean {
+  return (
+    state === 'TASK_STATE_COMPLETED' ||
+    state === 'TASK_STATE_CANCELED' ||
+    state === 'TASK_STATE_FAILED'
+  );
 }
 
 function frameOf(id: RpcId, update: A2aUpdate, version: A2aVersion): string {
