@@ -39,7 +39,7 @@ export type ReferenceItem = {
   readonly method?: string;
 };
 
-export type Entry = Place & { readonly operation: PathOperation };
+type Entry = Place & { readonly operation: PathOperation };
 
 /** The reference: a page for each noun, and one each for events, resources, scopes and errors. */
 export function referencePages(document: OpenApiDocument): ReferencePage[] {
@@ -131,7 +131,7 @@ ${joinHtml(sections)}
 }
 
 /** The operations of a noun. */
-export function entriesOf(document: OpenApiDocument, tag: string): Entry[] {
+function entriesOf(document: OpenApiDocument, tag: string): Entry[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) =>
       operation.tags.includes(tag) ? [{ method, path, operation }] : [],

@@ -22,15 +22,7 @@ beforeAll(async () => {
   requireTerminal();
   folder = await openProgramFolder(root);
   convoke = await createCommandLine(folder.path);
-  await writeAgents(
-    folder.path,
-    'careful',
-    'once',
-    'shell',
-    'shell-twice',
-    'broken',
-    'chatty',
-  );
+  await writeAgents(folder.path, 'careful', 'once', 'shell', 'shell-twice', 'broken', 'chatty');
 });
 afterAll(async () => {
   await convoke.remove();
