@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { unusedPort } from '../packages/server/test/faults/support/server-folder.ts';
+import { freePort } from './free-port.ts';
 import { programPath } from './bundled-programs.ts';
 import { compileCache } from './compile-cache.ts';
 import { removeFolder } from './remove-folder.ts';
@@ -41,7 +41,7 @@ export async function startDevServer(
   }
   await prepare?.(place);
   // Not a port of outgoing connections: a reader that reconnects after a kill could be given it.
-  return start(place, String(await unusedPort()));
+  return start(place, String(await freePort()));
 }
 
 async function start(

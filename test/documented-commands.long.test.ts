@@ -9,7 +9,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProgram } from '../packages/cli/src/program.ts';
-import { unusedPort } from '../packages/server/test/faults/support/server-folder.ts';
+import { freePort } from './free-port.ts';
 import { copyCheckout } from '../scripts/copy-checkout.mjs';
 import { commandsOf, documentedCommands } from './documented-commands.ts';
 import { downloadMs, oldestNode, prepareCheckout } from './oldest-node.ts';
@@ -140,7 +140,7 @@ beforeAll(async () => {
     PATH: `${dirname(node)}${delimiter}${process.env['PATH']}`,
     HOME: folder,
     CHECKOUT: checkout,
-    CONVOKE_PORT: String(await unusedPort()),
+    CONVOKE_PORT: String(await freePort()),
     CONVOKE_WEBHOOK_ALLOW: '127.0.0.0/8',
     npm_config_prefix: join(folder, 'global'),
     npm_config_offline: 'true',

@@ -1,11 +1,22 @@
 import { createServer } from 'node:net';
 
-/** A port that is free at this moment. */
+const lowestPort = 20_000;
+const highestPort = 32_000;
+
+/**
+ * A port that is free at this moment, below the range that the system gives to outgoing connections. A port of that range
+ * may be taken by any connection before a server listens on it, or be given to a client that reconnects to the server.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
+  for (;;) {
+    const port = lowestPort + Math.floor(Math.random() * (highestPort - lowestPort));
+    const probe = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false));
+      probe.listen({ host: '127.0.0.1', port }, () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
 }

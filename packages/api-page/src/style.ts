@@ -38,7 +38,7 @@ code, pre, .type, .status, .method { font-family: var(--mono); font-size: .86em;
 .js .open-search { display: flex; justify-content: space-between; align-items: center; }
 .open-search:hover { border-color: var(--accent); color: var(--ink); }
 kbd { font-family: var(--mono); font-size: .72rem; border: 1px solid var(--line); border-radius: 4px; padding: 0 .3rem; }
-.contents ul a { display: block; padding: .22rem 0; min-height: 24px; color: var(--soft); }
+.contents li a { display: block; padding: .22rem 0; min-height: 24px; color: var(--soft); }
 .contents .sections { margin: .1rem 0 .5rem; border-left: 1px solid var(--line); }
 .contents .sections a { padding-left: .75rem; }
 .contents .operation-link { display: grid; grid-template-columns: 3.1rem 1fr; align-items: baseline; }

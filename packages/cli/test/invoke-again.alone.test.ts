@@ -57,7 +57,7 @@ test('an agent is invoked after each change, with the answers given before, unti
     // A repair that leaves another mistake, which the server answers in the same way.
     await save(first.replace('export default', 'export const other ='));
     await terminal.shows(
-      /"careful" is not loaded: agent\.ts must export agent\(…\) as its default/,
+      /"careful" is not loaded: agent\.ts must have agent\(…\) as its default export/,
     );
 
     // A question that the person has not seen is asked, and a further change ends the run that waits for it.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { removeFolder } from '../../../test/remove-folder.ts';
 import { requireTerminal } from '../../../test/services.ts';
-import { unusedPort } from '../../server/test/faults/support/server-folder.ts';
+import { freePort } from '../../../test/free-port.ts';
 import { createCommandLine, mainPath, manyProcessesMs, ownEnvironment } from './command-line.ts';
 import { openTerminal } from './terminal-session.ts';
 
@@ -22,7 +22,7 @@ test('a server at a terminal writes lines for people, and says what becomes of i
   onTestFinished(() => removeFolder(place));
   const convoke = await createCommandLine(place);
   onTestFinished(() => convoke.remove());
-  const env = { ...ownEnvironment(convoke.settings), CONVOKE_PORT: String(await unusedPort()) };
+  const env = { ...ownEnvironment(convoke.settings), CONVOKE_PORT: String(await freePort()) };
   const terminal = await openTerminal({ cwd: place, env });
   onTestFinished(() => terminal.close());
   await terminal.type(`"${process.execPath}" "${mainPath}" dev; echo "it ended with $?"`);
@@ -55,7 +55,7 @@ test('a server without an organization names the next command, at every start un
   onTestFinished(() => removeFolder(place));
   const convoke = await createCommandLine(place);
   onTestFinished(() => convoke.remove());
-  const env = { ...ownEnvironment(convoke.settings), CONVOKE_PORT: String(await unusedPort()) };
+  const env = { ...ownEnvironment(convoke.settings), CONVOKE_PORT: String(await freePort()) };
   await mkdir(join(place, 'agents'));
   const terminal = await openTerminal({ cwd: place, env });
   onTestFinished(() => terminal.close());

@@ -61,7 +61,7 @@ test('pages lead to each other, from the overview to a guide and back', async ()
   const { page, faults } = await open('');
   await page.getByRole('link', { name: 'Schedules', exact: true }).first().click();
   await page.waitForURL(`${root}**/schedules.html`);
-  await page.getByRole('link', { name: 'Overview', exact: true }).click();
+  await page.getByRole('link', { name: 'Start here', exact: true }).click();
   await page.waitForURL(`${root}index.html`);
   expect(faults).toEqual([]);
   await page.context().close();

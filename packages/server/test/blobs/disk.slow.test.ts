@@ -24,6 +24,13 @@ async function* endless(): AsyncGenerator<Uint8Array> {
 
 const staged = (dataDir: string) => readdir(join(dataDir, 'blobs', '.staging'));
 
+test('a range may be the first byte alone', async () => {
+  const blobs = await openDiskBlobs({ dataDir: await temporaryFolder() });
+  const key = keyOf('ten_1', 'file_1', 'abc');
+  await put(blobs, key, 'abc');
+  expect(String(await get(blobs, key, { start: 0, end: 0 }))).toBe('a');
+});
+
 test('a refused or aborted upload leaves no file behind (D-41)', async () => {
   const dataDir = await temporaryFolder();
   const blobs = await openDiskBlobs({ dataDir });

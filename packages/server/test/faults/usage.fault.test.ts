@@ -10,7 +10,8 @@ import { until } from '../support/eventually.ts';
 import { usage } from '../support/model-server/dialect.ts';
 import { type ModelServer, startModelServer } from '../support/model-server/server.ts';
 import { Caller, expected } from './support/caller.ts';
-import { type ServerFolder, createServerFolder, unusedPort } from './support/server-folder.ts';
+import { freePort } from '../../../../test/free-port.ts';
+import { type ServerFolder, createServerFolder } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 
 const runs = 6;
@@ -124,7 +125,7 @@ async function folders(model: ModelServer): Promise<[ServerFolder, ServerFolder,
   const next = async (name: string) => ({
     ...first,
     dataDir: join(root, `data-${name}`),
-    port: await unusedPort(),
+    port: await freePort(),
     settings,
   });
   return [{ ...first, settings }, await next('b'), await next('c')];

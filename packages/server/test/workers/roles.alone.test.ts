@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 import { type Convoke, compose } from '../../src/compose/compose.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { unusedPort } from '../faults/support/server-folder.ts';
+import { freePort } from '../../../../test/free-port.ts';
 import {
   answer,
   ended,
@@ -44,7 +44,7 @@ describe('an api server and a worker', () => {
       CONVOKE_BASE_URL: baseUrl,
       CONVOKE_DATA_DIR: folder,
       CONVOKE_MASTER_KEY_FILE: join(dataDir, 'master.key'),
-      CONVOKE_PORT: String(await unusedPort()),
+      CONVOKE_PORT: String(await freePort()),
     });
     const convoke = await compose(config);
     await convoke.app.listen({ host: config.host, port: config.port });

@@ -6,7 +6,8 @@ import { startS3 } from '../../support/s3-server.ts';
 import { Ledger } from './ledger.ts';
 import { NatsServer } from './nats-server.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { type ServerFolder, createServerFolder, unusedPort } from './server-folder.ts';
+import { freePort } from '../../../../../test/free-port.ts';
+import { type ServerFolder, createServerFolder } from './server-folder.ts';
 import { ServerProcess } from './server-process.ts';
 import { agents } from './simulated-users.ts';
 import { TcpProxy } from './tcp-proxy.ts';
@@ -115,7 +116,7 @@ export class Cluster {
       const folder: ServerFolder = {
         ...first,
         dataDir: join(root, `data-${name}`),
-        port: replicas.length === 0 ? first.port : await unusedPort(),
+        port: replicas.length === 0 ? first.port : await freePort(),
         settings: { ...shared, CONVOKE_DATABASE_URL: url.href },
       };
       replicas.push(await Replica.start(folder, toDatabase, replicas.length === 0));

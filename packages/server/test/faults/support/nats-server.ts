@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { until } from '../../support/eventually.ts';
 import { endingWithThis } from './process-tree.ts';
-import { unusedPort } from './server-folder.ts';
+import { freePort } from '../../../../../test/free-port.ts';
 
 /** A NATS of the test's own, to be stopped and started at will, always on the same port. */
 export class NatsServer {
@@ -17,7 +17,7 @@ export class NatsServer {
   }
 
   static async open(): Promise<NatsServer> {
-    const server = new NatsServer(await unusedPort());
+    const server = new NatsServer(await freePort());
     await server.start();
     return server;
   }

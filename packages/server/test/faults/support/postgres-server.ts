@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { removeFolderSync } from '../../../../../test/remove-folder.ts';
 import { query } from '../../support/postgres-databases.ts';
-import { unusedPort } from './server-folder.ts';
+import { freePort } from '../../../../../test/free-port.ts';
 
 /** A PostgreSQL of the test's own, to be stopped and started at will. It runs without privileges. */
 export class PostgresServer {
@@ -34,7 +34,7 @@ export class PostgresServer {
   static async open(): Promise<PostgresServer> {
     const found = globSync('/usr/lib/postgresql/*/bin/pg_ctl').toSorted().at(-1);
     if (found === undefined) throw new Error('PostgreSQL is missing: apt install postgresql');
-    const server = new PostgresServer(dirname(found), await unusedPort());
+    const server = new PostgresServer(dirname(found), await freePort());
     server.start();
     await query(server.adminUrl, 'create role convoke login');
     await query(server.adminUrl, 'create database convoke owner convoke');

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { freePort } from '../../../../../test/free-port.ts';
 import { removeFolderSync } from '../../../../../test/remove-folder.ts';
 import { testConnections } from '../../support/postgres-databases.ts';
 
@@ -37,7 +37,7 @@ export async function createServerFolder(options: ServerFolderOptions): Promise<
     // Every JSON document is a YAML document.
     writeFileSync(join(agentsDir, name, 'agent.yaml'), JSON.stringify(described));
   }
-  const port = await unusedPort();
+  const port = await freePort();
   return {
     dataDir: options.dataDir ?? join(root, 'data'),
     agentsDir,
@@ -64,25 +64,4 @@ export type Quickstart = z.infer<typeof quickstart>;
 
 export function readQuickstart({ dataDir }: ServerFolder): Quickstart {
   return quickstart.parse(JSON.parse(readFileSync(join(dataDir, 'quickstart.json'), 'utf8')));
-}
-
-const lowestPort = 20_000;
-const highestPort = 32_000;
-
-/**
- * Below the range the system gives to outgoing connections: while the server is down, a reader that tries
- * to reconnect must not be given the server's own port.
- */
-export async function unusedPort(): Promise<number> {
-  for (;;) {
-    const port = lowestPort + Math.floor(Math.random() * (highestPort - lowestPort));
-    const probe = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      probe.once('error', () => resolve(false));
-      probe.listen({ host: '127.0.0.1', port }, () => resolve(true));
-    });
-    if (!isFree) continue;
-    await new Promise((resolve) => probe.close(resolve));
-    return port;
-  }
 }
