@@ -145,6 +145,11 @@ export function acceptedPrompt(input: JsonObject): string {
   return typeof prompt === 'string' ? prompt : '';
 }
 
+/** The prompt that a run was started with. */
+export function promptOf({ input }: { readonly input: string }): string {
+  return acceptedPrompt(JSON.parse(input) as JsonObject);
+}
+
 function isTextList(value: Json): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }

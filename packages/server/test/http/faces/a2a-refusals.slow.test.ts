@@ -185,7 +185,7 @@ describe('an answer', () => {
     const { error } = await calls.call('SendMessage', said('x', { taskId: id }), {
       agent: 'sleeper',
     });
-    expect(error).toMatchObject({ code: -32004, message: 'The task asks nothing.' });
+    expect(error).toMatchObject({ code: -32004, message: 'The task is not waiting for input.' });
     await calls.call('CancelTask', { id }, { agent: 'sleeper' });
   });
 });

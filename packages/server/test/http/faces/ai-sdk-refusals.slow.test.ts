@@ -78,7 +78,7 @@ test('a message that says nothing is invalid_body, and says why', async () => {
   const { id } = await openSession(server, 'echo');
   for (const [message, words] of [
     [undefined, 'messages'],
-    [{ id: 'm', role: 'system', parts: [part('x')] }, 'neither of the user'],
+    [{ id: 'm', role: 'system', parts: [part('x')] }, 'must have the role'],
     [{ id: 'm', role: 'user' }, 'no parts'],
     [{ role: 'user', parts: [part('x')] }, 'no id'],
     [{ id: 'm'.repeat(201), role: 'user', parts: [part('x')] }, 'no id'],

@@ -7,6 +7,10 @@ import {
   legacyTask,
   legacyUpdate,
 } from '@convoke/faces';
+import { A2aError, failCall } from '../../../app/faces/a2a/failure.ts';
+import { deliver } from '../../../app/faces/a2a/send.ts';
+import { encoderOf, findTask, readTask, withHistory } from '../../../app/faces/a2a/tasks.ts';
+import { eventsInstead, hasNoLog } from '../../../app/faces/history.ts';
 import { refuse } from '../../../app/refusal.ts';
 import { logOf } from '../../../app/runs/run-log.ts';
 import { cancelRun, getRun } from '../../../app/runs/runs.ts';
@@ -16,27 +20,23 @@ import { type Agent, isPublishedTo } from '../../../domain/agent.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';
 import { hasContent } from '../../conditional.ts';
 import type { Cursors } from '../../cursors.ts';
-import type { Handlers, RawReply, Reply } from '../../handler.ts';
-import { type FaceParts, sendFace } from '../face-stream.ts';
-import { eventsInstead, hasNoLog } from '../run-history.ts';
+import type { Call, Handlers, RawReply, Reply } from '../../handler.ts';
+import { faceCaller } from '../caller.ts';
+import { type FaceParts, sendFace } from '../stream.ts';
 import { cardOf } from './card.ts';
-import { type ReadMessage, readMessage, readTaskParams, refusePush } from './message.ts';
+import { type ReadMessage, readMessage, readTaskParams, refusePush } from './params.ts';
 import { methodOf } from './methods.ts';
 import {
   type A2aVersion,
   type RpcCall,
   type RpcId,
-  RpcError,
-  failCall,
   failureOf,
   readCall,
   resultOf,
   rpcErrorOf,
   versionOf,
 } from './rpc.ts';
-import { type Request, deliver } from './send.ts';
-import { listTasks } from './task-list.ts';
-import { encoderOf, findTask, readTask, withHistory } from './tasks.ts';
+import { pageOfTasks } from './task-pages.ts';
 
 export interface A2aParts extends FaceParts {
   readonly cursors: Cursors;
@@ -96,10 +96,12 @@ function cardVersion(header: string | undefined): A2aVersion {
   try {
     return versionOf(header);
   } catch (error) {
-    if (error instanceof RpcError) return '1.0';
+    if (error instanceof A2aError) return '1.0';
     throw error;
   }
 }
+
+type Request = Pick<Call<'call_published_agent'>, 'caller' | 'params' | 'request' | 'chargeRate'>;
 
 interface Called {
   readonly request: Request;
@@ -151,7 +153,9 @@ class A2aCall {
   }
 
   #deliver(message: ReadMessage): Promise<Run> {
-    return deliver(this.#services, this.#called.request, message);
+    const { request } = this.#called;
+    const agentName = request.params.agent_name;
+    return deliver(this.#services, faceCaller(request), { agentName, message });
   }
 
   async #send(): Promise<Answer> {
@@ -173,7 +177,7 @@ class A2aCall {
   async #list(): Promise<Answer> {
     const { rpc, version } = this.#called;
     const { cursors } = this.#parts;
-    const listed = await listTasks(this.#services, this.#at, { cursors, params: rpc.params });
+    const listed = await pageOfTasks(this.#services, this.#at, { cursors, params: rpc.params });
     const tasks = version === '1.0' ? listed.tasks : listed.tasks.map(legacyTask);
     return this.#result({ ...listed, tasks });
   }

@@ -1,5 +1,6 @@
 import { type ErrorCode, errors, limits } from '@convoke/contract';
 import { z } from 'zod';
+import { A2aError, type A2aReason, failCall } from '../../../app/faces/a2a/failure.ts';
 import { Refusal } from '../../../app/refusal.ts';
 
 /** The versions of the protocol that this face speaks. */
@@ -20,27 +21,7 @@ const codes = {
   CONTENT_TYPE_NOT_SUPPORTED: -32005,
   EXTENDED_AGENT_CARD_NOT_CONFIGURED: -32007,
   VERSION_NOT_SUPPORTED: -32009,
-} as const;
-
-export type RpcReason = keyof typeof codes;
-
-/** What is wrong with a call, in the protocol of its client. The SDK's own handlers are not used (D-440). */
-export class RpcError extends Error {
-  override readonly name = 'RpcError';
-  readonly reason: RpcReason;
-  /** The code of our own API, where a use case refused. */
-  readonly refusal: string | undefined;
-
-  constructor(reason: RpcReason, message: string, refusal?: string) {
-    super(message);
-    this.reason = reason;
-    this.refusal = refusal;
-  }
-}
-
-export function failCall(reason: RpcReason, message: string): never {
-  throw new RpcError(reason, message);
-}
+} as const satisfies Readonly<Record<A2aReason, number>>;
 
 export interface RpcCall {
   readonly id: RpcId;
@@ -62,9 +43,9 @@ const rpcCall = z.looseObject({
 /** Reads the envelope; a refusal stands for bytes that are not JSON or exceed its bounds. */
 export function readCall(
   body: unknown,
-): RpcCall | { readonly id: RpcId; readonly error: RpcError } {
+): RpcCall | { readonly id: RpcId; readonly error: A2aError } {
   if (body instanceof Refusal) {
-    return { id: null, error: new RpcError('PARSE_ERROR', body.message) };
+    return { id: null, error: new A2aError('PARSE_ERROR', body.message) };
   }
   const read = rpcCall.safeParse(body);
   if (read.success) {
@@ -73,7 +54,7 @@ export function readCall(
   }
   const id = z.looseObject({ id: rpcId }).safeParse(body).data?.id ?? null;
   const message = 'The body must be one request of JSON-RPC 2.0.';
-  return { id, error: new RpcError('INVALID_REQUEST', message) };
+  return { id, error: new A2aError('INVALID_REQUEST', message) };
 }
 
 /** Header and parameter are the same; a request with two versions is refused, because either may be the wrong one (D-471). */
@@ -95,7 +76,7 @@ export function resultOf(id: RpcId, result: unknown) {
   return { jsonrpc: '2.0', id, result } as const;
 }
 
-export function failureOf(id: RpcId, { reason, message, refusal }: RpcError) {
+export function failureOf(id: RpcId, { reason, message, refusal }: A2aError) {
   const info = {
     '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
     reason: refusal?.toUpperCase() ?? reason,
@@ -105,16 +86,16 @@ export function failureOf(id: RpcId, { reason, message, refusal }: RpcError) {
 }
 
 /** Turns a refusal of a use case into an error of the protocol. What concerns the connection is thrown again. */
-export function rpcErrorOf(error: unknown): RpcError {
-  if (error instanceof RpcError) return error;
+export function rpcErrorOf(error: unknown): A2aError {
+  if (error instanceof A2aError) return error;
   if (!(error instanceof Refusal)) throw error;
   const { code, message } = error;
   const reason = reasonOf(code);
   if (reason === undefined) throw error;
-  return new RpcError(reason, message, code);
+  return new A2aError(reason, message, code);
 }
 
-function reasonOf(code: ErrorCode): RpcReason | undefined {
+function reasonOf(code: ErrorCode): A2aReason | undefined {
   if (code === 'run_terminal') return 'TASK_NOT_CANCELABLE';
   if (code === 'not_found') return 'TASK_NOT_FOUND';
   if (code === 'idempotency_conflict') return 'INVALID_PARAMS';

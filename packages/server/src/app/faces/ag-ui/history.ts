@@ -1,10 +1,10 @@
 import { isTerminalRunStatus } from '@convoke/contract';
 import { type AgUiMessage, agUiMessages, bytesOf, snapshotBounds } from '@convoke/faces';
-import type { Services } from '../../app/services.ts';
-import { acceptedPrompt } from '../../domain/agent.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { Run } from '../../domain/run/run.ts';
-import { eventsInstead, readHistory } from './run-history.ts';
+import type { Services } from '../../services.ts';
+import { promptOf } from '../../../domain/agent.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import type { Run } from '../../../domain/run/run.ts';
+import { eventsInstead, readTranscript } from '../history.ts';
 
 /** The runs that a conversation is rebuilt from, and the bytes of their logs that are read for it (D-435). */
 export const historyRuns = 50;
@@ -25,7 +25,7 @@ export async function messagesBefore(
   let bytes = bytesOf(messages);
   let unread = logBytes;
   for (const earlier of newestFirst.slice(newestFirst.indexOf(run) + 1)) {
-    const log = unread > 0 ? await readHistory(services, earlier, unread) : undefined;
+    const log = unread > 0 ? await readTranscript(services, earlier, unread) : undefined;
     unread -= log?.bytes ?? 0;
     const said = agUiMessages(
       { sessionId: earlier.sessionId, runId: earlier.id },
@@ -38,9 +38,8 @@ export async function messagesBefore(
   return messages;
 }
 
-function inputOf({ id, input }: Run): AgUiMessage {
-  const content = acceptedPrompt(JSON.parse(input) as JsonObject);
-  return { id: inputId(id), role: 'user', content };
+function inputOf(run: Run): AgUiMessage {
+  return { id: inputId(run.id), role: 'user', content: promptOf(run) };
 }
 
 /** Messages of the client that are not of this run: what the run says is read from its log. */

@@ -1,23 +1,25 @@
 import { type InteractionKey, idPattern, interactionKey, limits } from '@convoke/contract';
 import { askUserTool } from '@convoke/faces';
-import { refuse } from '../../app/refusal.ts';
-import { type Json, type JsonObject, isObject } from '../../domain/json.ts';
+import { refuse } from '../../refusal.ts';
+import { type Json, type JsonObject, isObject } from '../../../domain/json.ts';
 
 /** A message of the AI SDK's UI, as far as it is read: the library owns its shape (D-193). */
-export type ReadMessage =
-  | {
-      readonly role: 'user';
-      readonly id: string;
-      readonly text: string;
-      readonly files: readonly FilePart[];
-    }
-  | {
-      readonly role: 'assistant';
-      readonly answers: readonly PartAnswer[];
-      /** Keys of the interactions that the message shows. */
-      readonly shown: readonly string[];
-      readonly lastEventId: string | undefined;
-    };
+export type UiInput = UserMessage | AssistantMessage;
+
+export interface UserMessage {
+  readonly role: 'user';
+  readonly id: string;
+  readonly text: string;
+  readonly files: readonly FilePart[];
+}
+
+export interface AssistantMessage {
+  readonly role: 'assistant';
+  readonly answers: readonly PartAnswer[];
+  /** Keys of the interactions that the message shows. */
+  readonly shown: readonly string[];
+  readonly lastEventId: string | undefined;
+}
 
 export interface FilePart {
   readonly url: string;
@@ -38,13 +40,13 @@ const userPartsMax = 200;
 const messageId = new RegExp(`^[^\\u0000-\\u001f\\u007f]{1,${limits.nameMaxCharacters}}$`, 'u');
 
 /** Reads the last message; the others are in the session. */
-export function readUiMessage(messages: readonly JsonObject[]): ReadMessage {
+export function readUiMessage(messages: readonly JsonObject[]): UiInput {
   const message = messages.at(-1) ?? {};
   const { role, parts } = message;
   if (!Array.isArray(parts)) return invalid('has no parts');
   const known = (parts as readonly Json[]).filter(isObject);
   if (role === 'assistant') return assistantOf(message, known);
-  if (role !== 'user') return invalid('is neither of the user nor of the assistant');
+  if (role !== 'user') return invalid('must have the role user or assistant');
   if (parts.length > userPartsMax) return invalid(`has more than ${userPartsMax} parts`);
   const { id } = message;
   if (typeof id !== 'string' || !messageId.test(id) || !id.isWellFormed()) {
@@ -64,7 +66,7 @@ function fileOf({ url, mediaType, filename }: JsonObject): FilePart {
   return { url: place, mediaType: type, filename: textOf(filename) };
 }
 
-function assistantOf({ metadata }: JsonObject, parts: readonly JsonObject[]): ReadMessage {
+function assistantOf({ metadata }: JsonObject, parts: readonly JsonObject[]): UiInput {
   const answers = parts.flatMap(answerIn);
   const shown = parts.flatMap((part) => keyOf(part) ?? []);
   const position = isObject(metadata) ? textOf(metadata['last_event_id']) : undefined;
@@ -105,5 +107,5 @@ function textOf(value: Json | undefined): string | undefined {
 }
 
 function invalid(what: string): never {
-  return refuse('invalid_body', { message: `The last of messages ${what}.` });
+  return refuse('invalid_body', { message: `The last message ${what}.` });
 }

@@ -1,15 +1,19 @@
 import { formatEventId } from '@convoke/contract';
 import { type TranscriptEvent, type VoidText, voidTextIn } from '@convoke/faces';
-import { logOf, readLog } from '../../app/runs/run-log.ts';
-import type { Services } from '../../app/services.ts';
+import { logOf, readLog } from '../runs/run-log.ts';
+import type { Services } from '../services.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
 import type { RunEvent } from '../../domain/run/run-event.ts';
 import { type Run, attemptOf, isEnded } from '../../domain/run/run.ts';
-import { eventsOf } from './face-stream.ts';
 
 /** What a history shows of one run (D-195). A longer one is shown as its text. */
 export const historyBounds = { limit: 5000, maxBytes: 4 * 1024 * 1024 };
 export const historyPage = { limit: 1000, maxBytes: 1024 * 1024 };
+
+/** The events as faces read them. */
+export function eventsOf(events: readonly RunEvent[]): readonly TranscriptEvent[] {
+  return events.map(({ body }) => JSON.parse(body) as TranscriptEvent);
+}
 
 /** The text that interruptions have discarded up to now. Its reader must not show it again (D-207). */
 export async function readVoids(
@@ -30,7 +34,7 @@ export async function readVoids(
 }
 
 /** The events of a run, or what stands for them when they were deleted or are too many. */
-export interface RunHistory {
+export interface ReadTranscript {
   readonly events: readonly TranscriptEvent[];
   readonly isTruncated: boolean;
   /** What was read of the log for it. */
@@ -38,11 +42,11 @@ export interface RunHistory {
 }
 
 /** A run whose log is longer than these bytes is shown as its text. */
-export async function readHistory(
+export async function readTranscript(
   services: Pick<Services, 'store'>,
   run: Run,
   maxBytes = historyBounds.maxBytes,
-): Promise<RunHistory> {
+): Promise<ReadTranscript> {
   const most = { ...historyBounds, maxBytes: Math.min(historyBounds.maxBytes, maxBytes) };
   const { events, isCut } = await readLog(services, logOf(run), { after: 0, ...most });
   // A page shows the histories of many runs.

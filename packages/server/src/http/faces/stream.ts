@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { TranscriptEvent } from '@convoke/faces';
+import { eventsOf } from '../../app/faces/history.ts';
 import { type EventBatch, RunFollower } from '../../app/runs/follow.ts';
 import type { RunLog } from '../../app/runs/run-log.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
-import type { RunEvent } from '../../domain/run/run-event.ts';
 import type { Run } from '../../domain/run/run.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
 import type { RawReply } from '../handler.ts';
@@ -17,10 +17,6 @@ export function createFaceFollower(
   services: ConstructorParameters<typeof RunFollower>[0],
 ): FaceFollower {
   return new RunFollower(services, eventsOf);
-}
-
-export function eventsOf(events: readonly RunEvent[]): readonly TranscriptEvent[] {
-  return events.map(({ body }) => JSON.parse(body) as TranscriptEvent);
 }
 
 /** Text of the `text/event-stream` format. Where it may be long, it comes frame by frame: each is made when it is written. */
@@ -133,7 +129,7 @@ async function followFace(
       });
     },
   });
-  // A client takes a clean end for the end of the message: without one it has lost its connection, and resumes.
+  // Clients treat a clean close as the end of the message. Break the connection instead, so that they resume.
   if (!encoder.isOver()) response.destroy();
 }
 

@@ -1,19 +1,22 @@
 import { RunTranscript, callIdOf } from '@convoke/faces';
-import { answerPending, findOfSession, listInteractions } from '../../app/interactions.ts';
-import { Refusal } from '../../app/refusal.ts';
-import { getRun } from '../../app/runs/runs.ts';
-import type { Services } from '../../app/services.ts';
-import { requireScopes } from '../../auth/gate.ts';
-import type { Interaction } from '../../domain/interaction.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { Run } from '../../domain/run/run.ts';
-import type { Session } from '../../domain/session.ts';
-import { actorOf } from '../actor.ts';
-import type { Call } from '../handler.ts';
-import { type ResumeEntry, answerIn } from './ag-ui-input.ts';
-import { readHistory } from './run-history.ts';
+import type { Interaction } from '../../../domain/interaction.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import type { Run } from '../../../domain/run/run.ts';
+import type { Session } from '../../../domain/session.ts';
+import { answerPending, findOfSession, listInteractions } from '../../interactions.ts';
+import { Refusal } from '../../refusal.ts';
+import { getRun } from '../../runs/runs.ts';
+import type { Services } from '../../services.ts';
+import type { FaceCaller } from '../caller.ts';
+import { readTranscript } from '../history.ts';
+import { type ResumeEntry, answerIn } from './input.ts';
 
-type Resuming = Pick<Call<'run_ag_ui'>, 'caller' | 'request' | 'body'>;
+export interface Resume {
+  readonly session: Session | undefined;
+  readonly entries: readonly ResumeEntry[];
+  /** What the client shows of the conversation. */
+  readonly messages: readonly JsonObject[];
+}
 
 interface Named {
   readonly entry: ResumeEntry;
@@ -24,16 +27,12 @@ interface Named {
  * Answers what is still pending of what `resume` names, and returns the run of it; a refusal for what AG-UI calls an error
  * of a run (D-213). An interaction that was answered elsewhere is not one: the run shows its real outcome.
  */
-export async function resumed(
+export async function answerInterrupts(
   services: Services,
-  call: Resuming,
-  {
-    session,
-    entries,
-  }: { readonly session: Session | undefined; readonly entries: readonly ResumeEntry[] },
+  caller: FaceCaller,
+  { session, entries, messages }: Resume,
 ): Promise<{ readonly run: Run; readonly isContinued: true } | Refusal> {
-  const { caller } = call;
-  requireScopes(caller, 'interactions:write');
+  caller.requireScopes('interactions:write');
   const named: Named[] = [];
   for (const entry of entries) {
     const { key, interruptId, status } = entry;
@@ -54,12 +53,12 @@ export async function resumed(
   if (last === undefined) return new Refusal('not_found');
   const { sessionId, runId } = last.interaction;
   const run = await getRun(services, caller.scope, { sessionId, runId });
-  const left = await unanswered(services, call, { run, named });
+  const left = await unanswered(services, { run, named, messages });
   if (left !== undefined) {
     const message = `resume must answer every open interrupt, and does not answer ${left}.`;
     return new Refusal('invalid_answer', { message });
   }
-  const refused = await answerAll(services, call, named);
+  const refused = await answerAll(services, caller, named);
   if (refused !== undefined) return refused;
   return { run: await getRun(services, caller.scope, { sessionId, runId }), isContinued: true };
 }
@@ -70,18 +69,21 @@ export async function resumed(
  */
 async function unanswered(
   services: Services,
-  { caller, body }: Resuming,
-  { run, named }: { readonly run: Run; readonly named: readonly Named[] },
+  {
+    run,
+    named,
+    messages,
+  }: { readonly run: Run; readonly named: readonly Named[] } & Pick<Resume, 'messages'>,
 ): Promise<string | undefined> {
   const answered = new Set<string>(named.map(({ interaction }) => interaction.key));
-  const { items } = await listInteractions(services, caller.scope, {
+  const { items } = await listInteractions(services, run, {
     sessionId: run.sessionId,
     status: 'pending',
     page: { limit: 100, order: 'asc', after: undefined },
   });
   if (items.every(({ key }) => answered.has(key))) return undefined;
-  const shown = new Set(body.messages.flatMap(callsIn));
-  const { events } = await readHistory(services, run);
+  const shown = new Set(messages.flatMap(callsIn));
+  const { events } = await readTranscript(services, run);
   const transcript = new RunTranscript();
   for (const event of events) transcript.take(event);
   return transcript.waiting.find(
@@ -96,16 +98,15 @@ function callsIn({ toolCalls }: JsonObject): readonly unknown[] {
 
 async function answerAll(
   services: Services,
-  { caller, request }: Resuming,
+  { scope, by }: FaceCaller,
   named: readonly Named[],
 ): Promise<Refusal | undefined> {
-  const by = actorOf(caller, request);
   try {
     for (const { entry, interaction } of named) {
       if (interaction.status !== 'pending') continue;
       const { sessionId, key } = interaction;
       const body = answerIn(interaction, entry);
-      await answerPending(services, caller.scope, { sessionId, key, body, by });
+      await answerPending(services, scope, { sessionId, key, body, by });
     }
     return undefined;
   } catch (error) {

@@ -1,16 +1,22 @@
 import { fileId, limits } from '@convoke/contract';
-import { type UiMessage, type UiPart, assistantMessage } from '@convoke/faces';
-import type { Services } from '../../app/services.ts';
-import { acceptedPrompt } from '../../domain/agent.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { Run } from '../../domain/run/run.ts';
-import type { CutPage } from '../../ports/page.ts';
-import { usageOf } from '../views/runs.ts';
-import { readHistory } from './run-history.ts';
+import {
+  type UiMessage,
+  type UiPart,
+  type UiStreamOptions,
+  assistantMessage,
+} from '@convoke/faces';
+import type { Services } from '../../services.ts';
+import { acceptedPrompt } from '../../../domain/agent.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import type { Run } from '../../../domain/run/run.ts';
+import type { CutPage } from '../../../ports/page.ts';
+import { readTranscript } from '../history.ts';
 
 interface HistoryParts extends Pick<Services, 'store'> {
   /** The address of the server for browsers: a page of another origin opens the files of a message by it (D-483). */
   readonly baseUrl: string;
+  /** What a run has used, as its record says it. */
+  readonly usageOf: (run: Run) => ReturnType<NonNullable<UiStreamOptions['usage']>>;
 }
 
 /** The messages of one run: the user's, and the assistant's once there is something of it. */
@@ -42,9 +48,9 @@ async function messagesOfRun(
   const { id: runId, sessionId } = run;
   const parts = await inputParts(services, run);
   const asked: UiMessage = { id: `${runId}-input`, role: 'user', parts };
-  const { events, isTruncated, bytes } = await readHistory(services, run);
+  const { events, isTruncated, bytes } = await readTranscript(services, run);
   if (events.length === 0) return { messages: [asked], bytes };
-  const shown = { sessionId, runId, isTruncated, usage: () => usageOf(run) };
+  const shown = { sessionId, runId, isTruncated, usage: () => services.usageOf(run) };
   return { messages: [asked, assistantMessage(shown, events)], bytes };
 }
 

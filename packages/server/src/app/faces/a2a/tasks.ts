@@ -13,19 +13,17 @@ import {
   type A2aTask,
   type TranscriptEvent,
 } from '@convoke/faces';
-import { listInteractions } from '../../../app/interactions.ts';
-import { logOf, readLog } from '../../../app/runs/run-log.ts';
-import type { Services } from '../../../app/services.ts';
-import { acceptedPrompt } from '../../../domain/agent.ts';
+import { listInteractions } from '../../interactions.ts';
+import { logOf, readLog } from '../../runs/run-log.ts';
+import type { Services } from '../../services.ts';
+import { promptOf } from '../../../domain/agent.ts';
 import { type Interaction, requestEvent } from '../../../domain/interaction.ts';
 import { isoTime } from '../../../domain/iso-time.ts';
-import type { JsonObject } from '../../../domain/json.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';
 import type { TenantScope } from '../../../domain/scope.ts';
 import { nextTurn } from '../../../runtime/next-turn.ts';
-import { eventsOf } from '../face-stream.ts';
-import { eventsInstead, historyBounds, historyPage } from '../run-history.ts';
-import { failCall } from './rpc.ts';
+import { eventsInstead, eventsOf, historyBounds, historyPage } from '../history.ts';
+import { failCall } from './failure.ts';
 
 type Reading = Pick<Services, 'store'>;
 type TaskReading = Pick<Services, 'store' | 'clock'>;
@@ -150,7 +148,7 @@ function inputOf(run: Run): A2aMessage {
     contextId: run.sessionId,
     taskId: run.id,
     role: 'ROLE_USER',
-    parts: [{ text: acceptedPrompt(JSON.parse(run.input) as JsonObject) }],
+    parts: [{ text: promptOf(run) }],
   };
 }
 

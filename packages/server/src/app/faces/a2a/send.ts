@@ -1,87 +1,87 @@
 import { type InteractionKey, type JsonObject, idPattern, interactionKey } from '@convoke/contract';
-import { answerPending, claimQuestion } from '../../../app/interactions.ts';
-import { getRun } from '../../../app/runs/runs.ts';
-import { invokeAgent, startRun } from '../../../app/runs/start-run.ts';
-import type { Services } from '../../../app/services.ts';
-import { requireScopes } from '../../../auth/gate.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';
-import { actorOf, clientOf } from '../../actor.ts';
-import type { Call } from '../../handler.ts';
-import type { ReadMessage } from './message.ts';
-import { failCall } from './rpc.ts';
+import { answerPending, claimQuestion } from '../../interactions.ts';
+import { getRun } from '../../runs/runs.ts';
+import { invokeAgent, startRun } from '../../runs/start-run.ts';
+import type { Services } from '../../services.ts';
+import { type FaceCaller, startedBy } from '../caller.ts';
+import { failCall } from './failure.ts';
 import { type AgentTasks, findContext, findTask, pendingOf } from './tasks.ts';
 
-export type Request = Pick<
-  Call<'call_published_agent'>,
-  'caller' | 'params' | 'request' | 'chargeRate'
->;
+/** A message of a client. The protocol owns its shape: these are the fields that are read (D-193). */
+export interface SentMessage {
+  readonly id: string;
+  readonly contextId: string | undefined;
+  readonly taskId: string | undefined;
+  /** Its text parts, joined by blank lines. */
+  readonly text: string;
+  readonly data: readonly JsonObject[];
+}
 
 /** Delivers a message: it starts a run, or answers what its task asks. Sent again, it changes nothing (D-235). */
 export async function deliver(
   services: Services,
-  request: Request,
-  message: ReadMessage,
+  caller: FaceCaller,
+  { agentName, message }: { readonly agentName: string; readonly message: SentMessage },
 ): Promise<Run> {
-  const at = { scope: request.caller.scope, agentName: request.params.agent_name };
+  const at = { scope: caller.scope, agentName };
   if (message.taskId !== undefined) {
-    requireScopes(request.caller, 'interactions:write');
-    return answer(services, {
-      request,
-      at,
-      message,
-      run: await findTask(services, at, message.taskId),
-    });
+    caller.requireScopes('interactions:write');
+    const run = await findTask(services, at, message.taskId);
+    return answer(services, { caller, at, message, run });
   }
   if (message.data.length > 0) {
     failCall('CONTENT_TYPE_NOT_SUPPORTED', 'A task begins with text; data answers a task.');
   }
   if (message.text === '') failCall('INVALID_PARAMS', 'The message has no text.');
-  return start(services, request, message);
+  return start(services, caller, { at, message });
 }
 
-async function start(services: Services, request: Request, message: ReadMessage): Promise<Run> {
-  const { caller, params, chargeRate } = request;
-  const { scope } = caller;
+interface Delivered {
+  readonly at: AgentTasks;
+  readonly message: SentMessage;
+}
+
+async function start(
+  services: Services,
+  caller: FaceCaller,
+  { at, message }: Delivered,
+): Promise<Run> {
+  const { scope, agentName } = at;
   const started = {
+    ...startedBy(caller),
     input: { prompt: message.text },
     idempotencyKey: keyOf(message),
     messageId: message.id,
-    clientId: clientOf(caller),
-    createdBy: caller.actor.id,
-    isRefusedWhileWaiting: true,
-    chargeRate,
   };
-  const agentName = params.agent_name;
   if (message.contextId === undefined) {
-    requireScopes(request.caller, 'sessions:write', 'runs:write');
+    caller.requireScopes('sessions:write', 'runs:write');
     const idempotencyKey = firstKeyOf(message, agentName);
     const first = { ...started, agentName, idempotencyKey };
     return (await invokeAgent(services, scope, first)).resource;
   }
-  requireScopes(request.caller, 'runs:write');
-  const sessionId = await findContext(services, { scope, agentName }, message.contextId);
+  caller.requireScopes('runs:write');
+  const sessionId = await findContext(services, at, message.contextId);
   return (await startRun(services, scope, { ...started, sessionId })).resource;
 }
 
 /** Names a message within its context or its task. */
-function keyOf({ id }: Pick<ReadMessage, 'id'>): string {
+function keyOf({ id }: Pick<SentMessage, 'id'>): string {
   return `a2a:${id}`;
 }
 
 /** Names a message that begins a context: for a client two agents are two servers, so the agent is part of the key. */
-function firstKeyOf({ id }: Pick<ReadMessage, 'id'>, agentName: string): string {
+function firstKeyOf({ id }: Pick<SentMessage, 'id'>, agentName: string): string {
   return `a2a/${agentName}:${id}`;
 }
 
-interface Answered {
-  readonly request: Request;
-  readonly at: AgentTasks;
-  readonly message: ReadMessage;
+interface Answered extends Delivered {
+  readonly caller: FaceCaller;
   readonly run: Run;
 }
 
 async function answer(services: Services, answered: Answered): Promise<Run> {
-  const { request, at, message, run } = answered;
+  const { caller, message, run } = answered;
   const { id: runId, sessionId } = run;
   if (message.contextId !== undefined && message.contextId !== sessionId) {
     failCall('INVALID_PARAMS', 'The task belongs to another context.');
@@ -90,11 +90,11 @@ async function answer(services: Services, answered: Answered): Promise<Run> {
     message.data.length > 0
       ? await dataAnswers(services, answered)
       : [await textAnswer(services, answered)];
-  const by = actorOf(request.caller, request.request);
+  const { scope, by } = caller;
   for (const { key, body } of answers) {
-    await answerPending(services, at.scope, { sessionId, key, body, by });
+    await answerPending(services, scope, { sessionId, key, body, by });
   }
-  return getRun(services, at.scope, { sessionId, runId });
+  return getRun(services, scope, { sessionId, runId });
 }
 
 interface Answer {
@@ -136,7 +136,8 @@ async function textAnswer(services: Services, { at, message, run }: Answered): P
   });
   if (key !== undefined) return { key, body: { answer: message.text } };
   if (isEnded(run)) return failCall('UNSUPPORTED_OPERATION', 'The task has ended.');
-  if (open.length === 0) return failCall('UNSUPPORTED_OPERATION', 'The task asks nothing.');
+  if (open.length === 0)
+    return failCall('UNSUPPORTED_OPERATION', 'The task is not waiting for input.');
   const how =
     'Text answers one open question only. Send a data part {interaction_key, decision} or {interaction_key, answer}.';
   return failCall('INVALID_PARAMS', how);

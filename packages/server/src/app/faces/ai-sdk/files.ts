@@ -1,9 +1,9 @@
 import { type FileId, type SessionId, fileId, idPattern, isFileName } from '@convoke/contract';
-import { prepareFile, uploadFile } from '../../app/files/files.ts';
-import { refuse } from '../../app/refusal.ts';
-import type { Services } from '../../app/services.ts';
-import type { TenantScope } from '../../domain/scope.ts';
-import type { FilePart } from './ui-message.ts';
+import { prepareFile, uploadFile } from '../../files/files.ts';
+import { refuse } from '../../refusal.ts';
+import type { Services } from '../../services.ts';
+import type { TenantScope } from '../../../domain/scope.ts';
+import type { FilePart } from './input.ts';
 
 type FileServices = Pick<Services, 'store' | 'clock' | 'ids' | 'settings' | 'blobs' | 'log'>;
 

@@ -1,16 +1,15 @@
 import { limits, runStatuses } from '@convoke/contract';
 import type { A2aTask } from '@convoke/faces';
-import { countChangedRuns } from '../../../app/runs/changed-runs.ts';
-import type { Services } from '../../../app/services.ts';
+import type { CutPage } from '../../../ports/page.ts';
 import type {
   ChangePlace,
   ChangedRun,
   ChangedRuns,
   RunPhase,
 } from '../../../ports/repositories/changed-runs.ts';
-import type { Cursors } from '../../cursors.ts';
-import { readListParams } from './message.ts';
-import { failCall } from './rpc.ts';
+import { countChangedRuns } from '../../runs/changed-runs.ts';
+import type { Services } from '../../services.ts';
+import { failCall } from './failure.ts';
 import { type AgentTasks, contextOf, statusOf, withHistory } from './tasks.ts';
 
 type Reading = Pick<Services, 'store'>;
@@ -42,41 +41,20 @@ function phasesOf(state: string | undefined): readonly RunPhase[] {
   return phasesByName.get(state) ?? failCall('INVALID_PARAMS', 'params.status: is not a state.');
 }
 
-/** One page of the agent's tasks, the one that changed last first, of at most as many bytes as a request may have. */
-export async function listTasks(
-  services: Reading,
-  at: AgentTasks,
-  { cursors, params }: { readonly cursors: Cursors; readonly params: unknown },
-) {
-  const read = readListParams(params);
-  const of = await runsOf(services, at, read);
-  const list = `a2a:${at.scope.tenantId}:${JSON.stringify([at.agentName, read.contextId, of?.phases])}`;
-  const query = { limit: read.pageSize, order: 'desc', cursor: read.pageToken } as const;
-  let totalSize = 0;
-  const { items, next } = await cursors.page(list, query, {
-    idOf: ({ run }: { run: ChangedRun }) => placeText(run, totalSize),
-    read: async ({ limit, after }) => {
-      if (of === undefined) return [];
-      const place = after === undefined ? undefined : placeIn(after);
-      // The first page counts, and the others know it from their token.
-      totalSize = place?.totalSize ?? (await countChangedRuns(services, at.scope, of));
-      const runs = await services.store.read.changedRuns.list(at.scope, of, {
-        limit,
-        after: place,
-      });
-      return fitting(runs, (run) => listedTask(services, at, { run, ...read }));
-    },
-  });
-  const { next_cursor: nextPageToken = '' } = next;
-  const tasks = items.map(({ task }) => task);
-  return { tasks, nextPageToken, pageSize: read.pageSize, totalSize };
+/** Which tasks a list shows, and how much of each. */
+export interface TaskQuery {
+  readonly contextId: string | undefined;
+  /** The name of a state, in either version. */
+  readonly status: string | undefined;
+  readonly hasHistory: boolean;
+  readonly hasArtifacts: boolean;
 }
 
-/** Undefined where there are none: the state is one that no run can have, or the agent has no such context. */
-async function runsOf(
+/** The runs of a list. Undefined where there are none: no run can have the state, or the agent has no such context. */
+export async function findListed(
   services: Reading,
   at: AgentTasks,
-  { contextId, status }: Pick<ReturnType<typeof readListParams>, 'contextId' | 'status'>,
+  { contextId, status }: TaskQuery,
 ): Promise<ChangedRuns | undefined> {
   const phases = phasesOf(status);
   if (phases.length === 0) return undefined;
@@ -85,11 +63,45 @@ async function runsOf(
   return known && { in: { sessionId: known }, phases };
 }
 
-async function fitting(runs: readonly ChangedRun[], taskOf: (run: ChangedRun) => Promise<A2aTask>) {
+/** Where a page ended, and how many tasks the list has: the first page counts them for the others. */
+export type ListPlace = ChangePlace & { readonly totalSize: number };
+
+export interface ListedTask {
+  readonly place: ListPlace;
+  readonly task: A2aTask;
+}
+
+/** One page of the agent's tasks, the one that changed last first, of at most as many bytes as a request may have. */
+export async function listTasks(
+  services: Reading,
+  at: AgentTasks,
+  {
+    of,
+    query,
+    limit,
+    after,
+  }: {
+    readonly of: ChangedRuns;
+    readonly query: TaskQuery;
+    readonly limit: number;
+    readonly after: ListPlace | undefined;
+  },
+): Promise<CutPage<ListedTask> & { readonly totalSize: number }> {
+  const totalSize = after?.totalSize ?? (await countChangedRuns(services, at.scope, of));
+  const runs = await services.store.read.changedRuns.list(at.scope, of, { limit, after });
+  const page = await fitting(runs, (run) => taskOf(services, at, { run, ...query }));
+  const items = page.items.map(({ run: { statusAt, id }, task }) => ({
+    place: { statusAt, id, totalSize },
+    task,
+  }));
+  return { items, isCut: page.isCut, totalSize };
+}
+
+async function fitting(runs: readonly ChangedRun[], read: (run: ChangedRun) => Promise<A2aTask>) {
   const items: { readonly run: ChangedRun; readonly task: A2aTask }[] = [];
   let bytes = 0;
   for (const run of runs) {
-    const task = await taskOf(run);
+    const task = await read(run);
     bytes += JSON.stringify(task).length;
     if (bytes > limits.faceBodyMaxBytes && items.length > 0) return { items, isCut: true };
     items.push({ run, task });
@@ -97,27 +109,15 @@ async function fitting(runs: readonly ChangedRun[], taskOf: (run: ChangedRun) =>
   return { items, isCut: false };
 }
 
-/** A page token holds where the page ended, and the total. */
-function placeText({ statusAt, id }: ChangedRun, totalSize: number): string {
-  return [statusAt, id, totalSize].join(' ');
-}
-
-function placeIn(text: string): ChangePlace & { readonly totalSize: number } {
-  const [statusAt = '', id = '', totalSize = ''] = text.split(' ');
-  return { statusAt: Number(statusAt), id, totalSize: Number(totalSize) };
-}
-
-interface ListedTask {
-  readonly run: ChangedRun;
-  readonly hasHistory: boolean;
-  readonly hasArtifacts: boolean;
-}
-
 /** A list shows the answers of ended tasks only: those of others would have to be read from their logs. */
-async function listedTask(
+async function taskOf(
   { store }: Reading,
   { scope }: AgentTasks,
-  { run, hasHistory, hasArtifacts }: ListedTask,
+  {
+    run,
+    hasHistory,
+    hasArtifacts,
+  }: Omit<TaskQuery, 'contextId' | 'status'> & { readonly run: ChangedRun },
 ): Promise<A2aTask> {
   const { id, sessionId: contextId } = run;
   const task = { id, contextId, status: statusOf(run) };

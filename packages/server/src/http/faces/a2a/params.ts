@@ -1,15 +1,10 @@
 import { type JsonObject, limits } from '@convoke/contract';
 import { z } from 'zod';
-import { failCall } from './rpc.ts';
+import { failCall } from '../../../app/faces/a2a/failure.ts';
+import type { SentMessage } from '../../../app/faces/a2a/send.ts';
 
-/** A message of a client, as far as it is read: the protocol owns its shape (D-193). */
-export interface ReadMessage {
-  readonly id: string;
-  readonly contextId: string | undefined;
-  readonly taskId: string | undefined;
-  /** Its text parts, joined by blank lines. */
-  readonly text: string;
-  readonly data: readonly JsonObject[];
+/** A message, and what its answer shall be like. */
+export interface ReadMessage extends SentMessage {
   readonly isBlocking: boolean;
   /** Messages of the task that the answer shall contain. */
   readonly historyLength: number;
@@ -124,7 +119,7 @@ export function readListParams(params: unknown) {
 
 export function refusePush(): never {
   const message =
-    'Push notifications are not supported. Webhooks of Convoke tell the same and are retried.';
+    'Push notifications are not supported. Use a Convoke webhook instead; deliveries are retried.';
   return failCall('PUSH_NOTIFICATION_NOT_SUPPORTED', message);
 }
 

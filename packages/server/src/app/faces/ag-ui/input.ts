@@ -1,10 +1,22 @@
 import { type InteractionKey, idPattern, interactionKey } from '@convoke/contract';
-import { refuse } from '../../app/refusal.ts';
-import type { Interaction } from '../../domain/interaction.ts';
-import { type Json, type JsonObject, isObject } from '../../domain/json.ts';
-import type { Call } from '../handler.ts';
+import type { Interaction } from '../../../domain/interaction.ts';
+import { type Json, type JsonObject, isObject } from '../../../domain/json.ts';
+import { refuse } from '../../refusal.ts';
 
-export type AgUiBody = Call<'run_ag_ui'>['body'];
+/** The body of a request, of which the protocol owns all other fields. */
+export interface AgUiBody {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly messages: readonly JsonObject[];
+  readonly resume?:
+    | readonly {
+        readonly interruptId: string;
+        readonly status: 'resolved' | 'cancelled';
+        readonly payload?: Json | undefined;
+      }[]
+    | undefined;
+  readonly [field: string]: unknown;
+}
 
 /** What a request of AG-UI asks for (D-211). */
 export type AgUiAsked =
@@ -28,7 +40,7 @@ export function askedIn({ messages, resume }: AgUiBody): AgUiAsked {
   if (last?.['role'] !== 'user') return { kind: 'connect' };
   const prompt = textOf(last['content']);
   if (prompt === '') {
-    return refuse('invalid_body', { message: 'The last of messages has no text.' });
+    return refuse('invalid_body', { message: 'The last message has no text.' });
   }
   return { kind: 'message', prompt };
 }

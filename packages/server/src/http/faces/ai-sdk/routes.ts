@@ -1,0 +1,109 @@
+import { type UiChunk, UiStream, type UiStreamOptions } from '@convoke/faces';
+import { answerInteractions, positionOf } from '../../../app/faces/ai-sdk/answer.ts';
+import { messagesOf } from '../../../app/faces/ai-sdk/history.ts';
+import { readUiMessage } from '../../../app/faces/ai-sdk/input.ts';
+import { startRunOfMessage } from '../../../app/faces/ai-sdk/start.ts';
+import { refuse } from '../../../app/refusal.ts';
+import { listRuns } from '../../../app/runs/runs.ts';
+import type { Services } from '../../../app/services.ts';
+import type { ApplicationCaller } from '../../../domain/access.ts';
+import type { Run } from '../../../domain/run/run.ts';
+import type { Cursors } from '../../cursors.ts';
+import type { Call, Handlers, RawReply } from '../../handler.ts';
+import { usageOf } from '../../views/runs.ts';
+import { faceCaller } from '../caller.ts';
+import { sendRun } from '../run-stream.ts';
+import type { FaceEncoder, FaceParts } from '../stream.ts';
+
+export interface AiSdkParts extends FaceParts {
+  readonly cursors: Cursors;
+  /** The address of the server for browsers. */
+  readonly baseUrl: string;
+}
+
+/** The chat of the Vercel AI SDK over a session (D-203 to D-208). */
+export function aiSdkRoutes(
+  services: Services,
+  parts: AiSdkParts,
+): Handlers<'send_ui_message' | 'resume_ui_stream' | 'list_ui_messages'> {
+  return {
+    async send_ui_message(call) {
+      if (call.body.trigger === 'regenerate-message') {
+        const message = 'The log of a session is not rewritten: send another message.';
+        return refuse('not_supported', { message });
+      }
+      const message = readUiMessage(call.body.messages);
+      const sessionId = call.params.session_id;
+      const caller = faceCaller(call);
+      if (message.role === 'user') {
+        const run = await startRunOfMessage(services, caller, { sessionId, message });
+        return stream(services, parts, { ...call, run });
+      }
+      const run = await answerInteractions(services, caller, { sessionId, message });
+      return stream(services, parts, { ...call, run, position: positionOf(message, run) });
+    },
+
+    async resume_ui_stream({ caller, params, query }) {
+      const request = {
+        sessionId: params.session_id,
+        filter: {},
+        page: { limit: 1, order: 'desc', after: undefined },
+      } as const;
+      const [run] = (await listRuns(services, caller.scope, request)).items;
+      if (run === undefined) return { status: 204, body: undefined };
+      return stream(services, parts, { caller, query, run });
+    },
+
+    async list_ui_messages({ caller, params, query }) {
+      const sessionId = params.session_id;
+      const list = { ...query, order: 'desc' as const };
+      const { items, next } = await parts.cursors.page(`ui_messages:${sessionId}`, list, {
+        read: async (page) =>
+          messagesOf(
+            { store: services.store, baseUrl: parts.baseUrl, usageOf },
+            await listRuns(services, caller.scope, { sessionId, filter: {}, page }),
+          ),
+        idOf: ({ runId }) => runId,
+      });
+      const messages = items.toReversed().flatMap((run) => run.messages);
+      return { status: 200, body: { messages, ...next } };
+    },
+  };
+}
+
+interface Streamed {
+  readonly caller: ApplicationCaller;
+  readonly query: Call<'send_ui_message'>['query'];
+  readonly run: Run;
+  /** What the reader has of the run. */
+  readonly position?: Pick<UiStreamOptions, 'after' | 'shown'>;
+}
+
+function stream(
+  services: Services,
+  parts: FaceParts,
+  { caller, query, run, position }: Streamed,
+): Promise<RawReply> {
+  const sdk = query.sdk === '6' ? 6 : 7;
+  const isHeld = query.waiting === 'hold';
+  return sendRun(services, parts, {
+    caller,
+    run,
+    encoderOf: (known) => frames(new UiStream({ ...known, ...position, sdk, isHeld })),
+    headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
+  });
+}
+
+function frames(ui: UiStream): FaceEncoder {
+  function* text(chunks: readonly UiChunk[]) {
+    for (const chunk of chunks) yield `data: ${JSON.stringify(chunk)}\n\n`;
+    if (ui.isOver && chunks.length > 0) yield 'data: [DONE]\n\n';
+  }
+  return {
+    start: () => text([ui.start()]),
+    take: (event, isFollowed) => text(ui.take(event, isFollowed)),
+    pause: () => text(ui.pause()),
+    isOver: () => ui.isOver,
+    mustCut: () => ui.mustCut,
+  };
+}
