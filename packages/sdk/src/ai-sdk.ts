@@ -57,10 +57,7 @@ export class ConvokeChatTransport {
     if (trigger === 'regenerate-message' || message === undefined) {
       throw new Error('The log of a session is not rewritten: send another message.');
     }
-    const run = await this.#session.runs.get(
-      await this.#session.uiMessages.send(message, { signal }),
-      { signal },
-    );
+    const run = await this.#session.uiMessages.send(message, { signal });
     return this.#stream(run, message.role === 'user' ? {} : positionOf(message), { signal });
   };
 

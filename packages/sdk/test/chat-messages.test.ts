@@ -35,15 +35,16 @@ const ids = { sessionId: sessionRecord.id, runId: runRecord.id };
 /** Answers as a server whose only run has written these events. */
 function serving(events: Events, run: object = runRecord): Answer {
   return (seen, response) => {
-    const { method, path, headers } = seen;
+    const { path, headers } = seen;
     if (path.endsWith('/ai-sdk/messages')) return json(200, { messages: [] })(seen, response);
     if (path.endsWith('/runs')) return json(200, { runs: [run] })(seen, response);
+    if (path.endsWith('/ai-sdk')) return json(202, run)(seen, response);
     if (path.endsWith(`/runs/${ids.runId}`)) return json(200, run)(seen, response);
     const isStream = headers.accept === 'text/event-stream';
     if (path.endsWith('/events') && !isStream) return json(200, { events })(seen, response);
-    response.writeHead(200, { 'content-type': 'text/event-stream', 'x-run-id': ids.runId });
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
     const { 'last-event-id': after = '' } = headers;
-    response.end(method === 'POST' ? '' : framesOf(events.filter(({ id }) => id > after)));
+    response.end(framesOf(events.filter(({ id }) => id > after)));
   };
 }
 

@@ -56,7 +56,7 @@ for await (const event of run.follow({ onPermission: () => 'allow' })) {
   console.log(run.id, run.error_code, run.preview);
 }`,
   send_ui_message: `const message = { id: 'message-1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] };
-const runId = await convoke.sessions.at(sessionId).uiMessages.send(message);`,
+const run = await convoke.sessions.at(sessionId).uiMessages.send(message);`,
   resume_ui_stream: `import { ConvokeChatTransport } from '@convoke/sdk/ai-sdk';
 
 // The transport of useChat() does it automatically.

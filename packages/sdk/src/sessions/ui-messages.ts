@@ -1,6 +1,6 @@
-import { ServerError } from '../errors.ts';
+import type { RunRecord } from '../generated/records.ts';
 import type { PageQuery } from '../generated/requests.ts';
-import { EventStream } from '../runs/event-stream.ts';
+import { Run } from '../runs/run.ts';
 import { Listing } from '../transport/listing.ts';
 import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
@@ -43,22 +43,19 @@ export class UiMessages {
   }
 
   /**
-   * Starts a run with a message of the user, or answers with one of the assistant. Returns the id of the run. The same
-   * message again has the same effect once.
+   * Starts a run with a message of the user, or answers with one of the assistant. Returns the run. The same message
+   * again has the same effect once.
    */
-  async send(message: UiMessage, { signal }: CallOptions = {}): Promise<string> {
-    const stream = await EventStream.open(this.#transport, {
+  async send(message: UiMessage, { signal }: CallOptions = {}): Promise<Run> {
+    const record = await this.#transport.json<RunRecord>({
       method: 'POST',
       path: this.#path,
+      headers: { prefer: 'respond-async' },
       json: { messages: [message] },
       repeatable: 'always',
       signal,
     });
-    // The events of the run say the same, and can be followed over many connections.
-    stream.close();
-    const runId = stream.headers.get('x-run-id');
-    if (runId !== null) return runId;
-    throw new ServerError('The response does not name the run.', { code: 'invalid_response' });
+    return new Run(this.#transport, record);
   }
 }
 

@@ -197,7 +197,7 @@ function handlersOf(
     ...interactionRoutes(services, named),
     ...feedRoutes(services, { cursors, streams, feedFollower: new FeedFollower(services) }),
     ...fileRoutes(services, cursors),
-    ...aiSdkRoutes(services, { ...faceParts, baseUrl }),
+    ...aiSdkRoutes(services, { ...faceParts, ...named, baseUrl }),
     ...agUiRoutes(services, faceParts),
     ...a2aRoutes(services, { ...faceParts, baseUrl }),
     ...scheduleRoutes(services, named),

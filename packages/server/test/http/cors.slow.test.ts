@@ -58,7 +58,7 @@ describe('with origins', () => {
       'access-control-allow-origin': app,
       'access-control-allow-methods': 'GET, HEAD, POST',
       'access-control-allow-headers':
-        'authorization, content-type, last-event-id, idempotency-key, x-request-id',
+        'authorization, content-type, last-event-id, idempotency-key, prefer, x-request-id',
       'access-control-max-age': '7200',
     });
     expect(answer.headers.get('vary')).toBe('Origin');

@@ -4,6 +4,7 @@ import { jsonObject } from '../../json.ts';
 import { limits } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
 import { limitDefaulting, nextCursor, pageQuery } from '../../resources/page.ts';
+import { runRecord } from '../../resources/run.ts';
 import { text } from '../../text.ts';
 
 const ofSession = { session_id: sessionIdSchema } as const;
@@ -67,6 +68,15 @@ export const sendUiMessage = defineOperation({
   scope: ['runs:read', 'runs:write'],
   params: ofSession,
   query: streamQuery,
+  headers: {
+    prefer: z
+      .string()
+      .meta({
+        description:
+          '`respond-async` (RFC 7240): the response is the run, for a client that follows its events.',
+      })
+      .optional(),
+  },
   // The library owns the shape: only what is read is checked (D-193).
   body: z.looseObject({
     messages: z.array(jsonObject).min(1).max(limits.uiMessagesMax),
@@ -76,6 +86,11 @@ export const sendUiMessage = defineOperation({
   maxBytes: limits.faceBodyMaxBytes,
   responses: {
     200: { description: 'The stream of one message.', stream: chunk, headers: streamHeaders },
+    202: {
+      description: 'The run of the message, as `Prefer: respond-async` asks for it.',
+      schema: runRecord,
+      headers: { 'Preference-Applied': '`respond-async`' },
+    },
   },
   errors: [
     'not_supported',

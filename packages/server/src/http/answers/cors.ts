@@ -26,7 +26,8 @@ const exposed = [
   'ratelimit-remaining',
   'ratelimit-reset',
 ].join(', ');
-const accepted = 'authorization, content-type, last-event-id, idempotency-key, x-request-id';
+const accepted =
+  'authorization, content-type, last-event-id, idempotency-key, prefer, x-request-id';
 const preflightSeconds = 7200;
 const none: Readonly<Record<string, string>> = {};
 

@@ -67,6 +67,25 @@ describe.each(databaseKinds)('the chat of the AI SDK on %s', (database) => {
     expect(body.runs.map((run) => run.id)).toContain(chat.lastMessage?.id);
   });
 
+  test('a client that prefers respond-async gets the run of its message, however often it sends it (D-700)', async () => {
+    const { id } = await open('echo');
+    const parts = [{ type: 'text', text: 'hello' }];
+    const post = (prefer: string) =>
+      server.send('send_ui_message', {
+        params: { session_id: id },
+        headers: { prefer },
+        body: { messages: [{ id: 'm1', role: 'user', parts }] },
+      });
+    const first = await post('respond-async');
+    expect([first.status, first.headers.get('preference-applied')]).toEqual([202, 'respond-async']);
+    const run = JSON.parse(first.text) as { readonly id: string };
+    expect(run).toMatchObject({ session_id: id, agent_name: 'echo' });
+    const again = await post('wait=10, Respond-Async; x=1');
+    expect([again.status, JSON.parse(again.text)]).toMatchObject([202, { id: run.id }]);
+    const streamed = await post('return=minimal');
+    expect([streamed.status, streamed.headers.get('x-run-id')]).toEqual([200, run.id]);
+  });
+
   test.each([
     [true, 'Done.', 'output-available'],
     [false, 'denied', 'output-denied'],

@@ -4,19 +4,18 @@ import { messagesOf } from '../../../app/faces/ai-sdk/history.ts';
 import { readUiMessage } from '../../../app/faces/ai-sdk/input.ts';
 import { startRunOfMessage } from '../../../app/faces/ai-sdk/start.ts';
 import { refuse } from '../../../app/refusal.ts';
-import { listRuns } from '../../../app/runs/runs.ts';
+import { listRuns, withQueuePosition } from '../../../app/runs/runs.ts';
 import type { Services } from '../../../app/services.ts';
 import type { ApplicationCaller } from '../../../domain/access.ts';
 import type { Run } from '../../../domain/run/run.ts';
-import type { Cursors } from '../../cursors.ts';
 import type { Call, Handlers, RawReply } from '../../handler.ts';
-import { usageOf } from '../../views/runs.ts';
+import type { RouteParts } from '../../routes/route-parts.ts';
+import { runView, usageOf } from '../../views/runs.ts';
 import { faceCaller } from '../caller.ts';
 import { sendRun } from '../run-stream.ts';
 import type { FaceEncoder, FaceParts } from '../stream.ts';
 
-export interface AiSdkParts extends FaceParts {
-  readonly cursors: Cursors;
+export interface AiSdkParts extends FaceParts, RouteParts {
   /** The address of the server for browsers. */
   readonly baseUrl: string;
 }
@@ -35,12 +34,13 @@ export function aiSdkRoutes(
       const message = readUiMessage(call.body.messages);
       const sessionId = call.params.session_id;
       const caller = faceCaller(call);
-      if (message.role === 'user') {
-        const run = await startRunOfMessage(services, caller, { sessionId, message });
-        return stream(services, parts, { ...call, run });
-      }
-      const run = await answerInteractions(services, caller, { sessionId, message });
-      return stream(services, parts, { ...call, run, position: positionOf(message, run) });
+      const run =
+        message.role === 'user'
+          ? await startRunOfMessage(services, caller, { sessionId, message })
+          : await answerInteractions(services, caller, { sessionId, message });
+      if (prefersAsync(call.headers.prefer)) return accepted(services, parts, { ...call, run });
+      const position = message.role === 'user' ? {} : positionOf(message, run);
+      return stream(services, parts, { ...call, run, position });
     },
 
     async resume_ui_stream({ caller, params, query }) {
@@ -69,6 +69,23 @@ export function aiSdkRoutes(
       return { status: 200, body: { messages, ...next } };
     },
   };
+}
+
+/** RFC 7240: preferences are a list, each with parameters that are of no importance here. */
+function prefersAsync(prefer = ''): boolean {
+  return prefer.split(',').some((each) => /^respond-async\s*(;|$)/i.test(each.trim()));
+}
+
+/** The run of a message, for a client that follows its events: no stream is opened (D-700). */
+async function accepted(
+  services: Services,
+  { actorNames }: AiSdkParts,
+  { caller, run }: Pick<Streamed, 'caller' | 'run'>,
+) {
+  const names = await actorNames.of([run.createdBy, run.cancelledBy], caller);
+  const body = runView(await withQueuePosition(services.store, run), names);
+  const headers = { 'preference-applied': 'respond-async' };
+  return { status: 202, body, headers } as const;
 }
 
 interface Streamed {
