@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { bytes } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
@@ -9,8 +9,10 @@ import { ProblemNote } from './problem.tsx';
 
 export interface ComposerProps {
   readonly onSend: (prompt: string, files: readonly File[]) => Promise<unknown>;
-  readonly onStop?: (() => unknown) | undefined;
-  readonly isRunning: boolean;
+  /** Above the field: a question about what is being sent or stopped. */
+  readonly notice?: ComponentChildren;
+  /** Beside *Send*. */
+  readonly actions?: ComponentChildren;
   readonly takesFiles: boolean;
   /** What it holds at first. */
   readonly draft?: string | undefined;
@@ -18,16 +20,12 @@ export interface ComposerProps {
   readonly blocked?: string | undefined;
 }
 
-/** Two Escapes within this time stop the run. */
-const doubleMs = 700;
-
 /** Where a person writes to an agent. What was typed stays until the server has taken it. */
 export function Composer(props: ComposerProps): JSX.Element {
   const [text, setText] = useState(props.draft ?? '');
   const [files, setFiles] = useState<readonly File[]>([]);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(undefined);
-  const escaped = useRef(0);
   const maySend = text.trim() !== '' && !isBusy && props.blocked === undefined;
   const send = async () => {
     if (!maySend) return;
@@ -47,15 +45,11 @@ export function Composer(props: ComposerProps): JSX.Element {
       event.preventDefault();
       inBackground(send());
     }
-    if (event.key === 'Escape' && props.isRunning) {
-      event.preventDefault();
-      if (Date.now() - escaped.current < doubleMs) props.onStop?.();
-      escaped.current = Date.now();
-    }
   };
   return (
     <div class="stack tight">
       {error !== undefined && <ProblemNote error={error} />}
+      {props.notice}
       <div class="composer">
         <textarea
           aria-label="Message to the agent"
@@ -72,11 +66,7 @@ export function Composer(props: ComposerProps): JSX.Element {
           )}
           <span class="muted small of-keyboard">{modifierKey} Enter to send</span>
           <div class="buttons">
-            {props.isRunning && props.onStop !== undefined && (
-              <Button onClick={props.onStop} size="small">
-                Stop
-              </Button>
-            )}
+            {props.actions}
             <Button kind="primary" size="small" onClick={send} disabled={!maySend}>
               Send
             </Button>

@@ -12,6 +12,7 @@ import { Conversation } from '../parts/conversation.tsx';
 import { FollowedLog } from '../parts/followed-log.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
+import { useStopRun } from '../parts/stop-run.tsx';
 import { Took } from '../parts/time.tsx';
 import { useRight, useTenant } from '../session/use.ts';
 
@@ -36,7 +37,7 @@ export function SessionTalk(props: {
   const known = new Set(started.map(({ id }) => id));
   const runs = [...props.earlier.filter(({ id }) => !known.has(id)), ...started];
   const [current, setCurrent] = useState<RunStore | undefined>(undefined);
-  const isRunning = current !== undefined && !hasEnded(current.record.value);
+  const stop = useStopRun(mayWrite ? current : undefined);
   const send = async (prompt: string, files: readonly File[]) => {
     const session = await props.session();
     const ids: string[] = [];
@@ -61,8 +62,8 @@ export function SessionTalk(props: {
       </FollowedLog>
       <Composer
         onSend={send}
-        onStop={() => current?.cancel()}
-        isRunning={isRunning}
+        notice={stop.question}
+        actions={stop.button}
         takesFiles={props.takesFiles}
         draft={props.draft}
         blocked={mayWrite ? props.blocked : 'Read-only access'}

@@ -1,28 +1,13 @@
-import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { shortcuts } from '../../src/data/shortcut-list.ts';
 import { begin, ended, runIn } from '../../../server/test/support/api-steps.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { go } from './support/go.ts';
+import { pressInTime, pressesOf } from './support/pressed-keys.ts';
 import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
 
 const web = consoleTests({ agents: consoleAgents });
-
-/**
- * Presses keys that count only if they follow each other quickly. A stalled machine may tear them apart, so they are
- * pressed again until the page has acted on them.
- */
-async function pressInTime(page: Page, keys: readonly string[], effect: Locator): Promise<void> {
-  await expect
-    .poll(async () => {
-      for (const key of keys) await page.keyboard.press(key);
-      return effect.waitFor({ timeout: 5_000 }).then(
-        () => 'acted',
-        () => 'not yet',
-      );
-    })
-    .toBe('acted');
-}
 
 test('a newcomer opens the link of the start, tries the demo agent, answers, approves and sees the waterfall, without a terminal', async () => {
   const begun = performance.now();
@@ -105,18 +90,17 @@ test('the palette opens a run by its id, any screen by its name, and a session b
   await page.getByRole('heading', { level: 1, name: '<b>Named</b> by hand' }).waitFor();
 });
 
-test('letters go to screens and into lists, and can be turned off and on again', async () => {
-  await ended(web.server, (await begin(web.server, 'echo', 'a row')).run);
+test('every key of the list of shortcuts does what the list says', async () => {
+  const presses = await pressesOf(web);
   const page = await web.visit(web.tenant);
   await page.getByRole('heading', { level: 1 }).waitFor();
-  await pressInTime(page, ['g', 'r'], page.getByRole('heading', { name: 'Runs' }));
-  await page.getByRole('link', { name: 'a row' }).waitFor();
-  await pressInTime(page, ['j'], page.locator('[data-row]:focus'));
-  await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
-  await page.keyboard.press('Escape');
-  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor({ state: 'detached' });
-  await go(page, '/console/settings');
+  for (const [keys, does] of shortcuts) {
+    await expect(presses[keys](page), `${keys}: ${does}`).resolves.toBeUndefined();
+  }
+});
+
+test('letters can be turned off and on again', async () => {
+  const page = await web.visit('/console/settings');
   await page.getByText('Healthy').waitFor();
   await page.getByLabel('Enable single-key shortcuts').uncheck();
   await page.locator('#content').focus();
@@ -132,6 +116,30 @@ test('letters go to screens and into lists, and can be turned off and on again',
   await pressInTime(page, ['g', 'r'], page.getByRole('heading', { name: 'Runs' }));
 });
 
+test('Escape leaves the composer and never stops a run that waits; stopping it asks, and can be taken back', async () => {
+  const page = await web.visit(`${web.tenant}/agents/asker`);
+  const field = page.getByRole('textbox', { name: 'Message to the agent', disabled: false });
+  await field.fill('dear');
+  await field.press('Control+Enter');
+  const question = page.getByRole('region', { name: /^Question: Which colour, dear/ });
+  await question.getByRole('button', { name: 'Decline', disabled: false }).waitFor();
+  await field.focus();
+  for (let count = 0; count < 4; count += 1) await page.keyboard.press('Escape');
+  // The next key is a shortcut, so the field was left; the run still waits, on the same screen.
+  await page.keyboard.press('n');
+  await expect
+    .poll(() => page.evaluate<string>('document.activeElement?.getAttribute("aria-label") ?? ""'))
+    .toMatch(/^Question/);
+  expect(await page.getByText('Stop this run?').count()).toBe(0);
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await page.getByText('Stop this run?').waitFor();
+  await page.getByRole('button', { name: 'Keep running' }).click();
+  await page.getByText('Stop this run?').waitFor({ state: 'detached' });
+  await question.getByRole('radio', { name: 'blue' }).check();
+  await question.getByRole('button', { name: 'Answer' }).click();
+  await page.getByText('You said blue.').waitFor();
+});
+
 test('a run can be tried, stopped and run again without a pointer', async () => {
   const page = await web.visit(`${web.tenant}/agents/sleeper`);
   // Disabled until the page knows the rights of the person, and a disabled field takes no focus.
@@ -140,8 +148,9 @@ test('a run can be tried, stopped and run again without a pointer', async () => 
   await field.pressSequentially('rest');
   await field.press('Control+Enter');
   await page.getByText('Zzz').waitFor();
-  const cancelled = page.locator('.divider .status', { hasText: 'cancelled' });
-  await pressInTime(page, ['Escape', 'Escape'], cancelled);
+  await page.getByRole('button', { name: 'Stop', exact: true }).press('Enter');
+  await page.getByRole('button', { name: /^Stop the run/ }).press('Enter');
+  await page.locator('.divider .status', { hasText: 'cancelled' }).waitFor();
   await page.getByRole('link', { name: 'View run' }).press('Enter');
   await page.getByRole('button', { name: 'Run again', disabled: false }).press('Enter');
   await page.getByRole('button', { name: 'In this session' }).press('Enter');
