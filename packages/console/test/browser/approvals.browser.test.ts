@@ -259,14 +259,14 @@ test('the list does not move under the pointer: what is new waits behind a butto
   const page = await web.visit(path);
   await card(page).waitFor();
   const rows = page.locator('.queue [data-row]');
-  await page.locator('.queue').getByText('early bird').waitFor();
+  await page.locator('.queue').getByText('writer · early bird').waitFor();
   const before = await rows.count();
   await waiting('late comer');
   const more = page.getByRole('button', { name: /1 new/ });
   await more.waitFor();
   expect(await rows.count()).toBe(before);
   await more.click();
-  await page.locator('.queue').getByText('late comer').waitFor();
+  await page.locator('.queue').getByText('writer · late comer').waitFor();
   await expect.poll(() => rows.count()).toBe(before + 1);
   expect(page.url()).toContain(interaction.interaction_key);
 });
@@ -289,6 +289,6 @@ test('an inbox that is empty because of its filters says so, and clears them', a
   const page = await web.visit(`${web.tenant}/approvals?kind=question&agent=echo`);
   await page.getByText('No matching requests.').waitFor();
   await page.getByRole('link', { name: 'Clear filters' }).click();
-  await page.locator('.queue').getByText('behind the filter').waitFor();
+  await page.locator('.queue').getByText('writer · behind the filter').waitFor();
   expect(new URL(page.url()).search).toBe('');
 });

@@ -130,8 +130,8 @@ export const interactionSummary = z
       .string()
       .meta({
         description:
-          'What the call is about: its path, address, command or amount, otherwise the beginning of its input.',
-        examples: ['outputs/note.txt'],
+          'What the call is about: the members of its input that tell most, such as path, subject, amount and command. Never JSON.',
+        examples: ['outputs/note.txt', 'Report: Q1 · 1250.5 · 2 recipients'],
       })
       .optional(),
     decision: z.enum(decisions).optional(),

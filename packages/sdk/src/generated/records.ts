@@ -349,7 +349,7 @@ export interface InteractionSummary {
           | undefined;
       }
     | undefined;
-  /** What the call is about: its path, address, command or amount, otherwise the beginning of its input. */
+  /** What the call is about: the members of its input that tell most, such as path, subject, amount and command. Never JSON. */
   tool_input_preview?: string | undefined;
   decision?: Decision | undefined;
   answered_by?: string | undefined;

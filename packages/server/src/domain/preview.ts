@@ -17,24 +17,84 @@ export function previewOf(text: string, characters: number = limits.previewChara
 export const inputBeginning = 4_096;
 
 /** Members that say what a call acts on, the most telling first. */
-const telling = ['path', 'file_path', 'file', 'command', 'url', 'to', 'amount', 'query', 'name'];
+const telling = [
+  'path',
+  'file_path',
+  'file',
+  'command',
+  'url',
+  'subject',
+  'title',
+  'amount',
+  'query',
+  'name',
+  'to',
+];
+/** Members in a preview, and characters of one of them. */
+const maxMembers = 4;
+const memberCharacters = 60;
 
 /**
- * What a tool call is about, in one line for a list: the member of its input that tells it, or else the beginning of
- * the input. Gets at most `inputBeginning` characters of the JSON text, because inputs may be long and a list has many;
- * a text that was cut there is shown as it begins.
+ * What a tool call is about, in one line for a list: the members of its input that tell most, as a person would name
+ * them, never JSON (D-721). Gets at most `inputBeginning` characters of the JSON text, because inputs may be long and a
+ * list has many: of a text that was cut there, the members before the cut are used.
  */
 export function toolInputPreview(beginning: string): string | undefined {
-  const input = parsed(beginning);
-  if (!isObject(input)) return previewOf(beginning);
-  if (Object.keys(input).length === 0) return undefined;
-  for (const name of telling) {
-    const value = Object.hasOwn(input, name) ? input[name] : undefined;
-    if (typeof value === 'number' || (typeof value === 'string' && value !== '')) {
-      return previewOf(String(value));
-    }
+  const members = membersOf(beginning);
+  const told = telling.flatMap((name) => members.filter((member) => member.name === name));
+  const others = members.filter(({ name }) => !telling.includes(name));
+  const words = [...told, ...others].flatMap((member) => wordsOf(member) ?? []);
+  return words.length === 0 ? undefined : previewOf(words.slice(0, maxMembers).join(' · '));
+}
+
+interface Member {
+  readonly name: string;
+  readonly value: Json | undefined;
+}
+
+/** A text of several lines, or a long one, tells something only where its name says what the call acts on. */
+function wordsOf({ name, value }: Member): string | undefined {
+  if (Array.isArray(value)) return listWords(name, value);
+  if (typeof value === 'number') return String(value);
+  if (typeof value === 'boolean') return value ? name.replaceAll('_', ' ') : undefined;
+  if (typeof value !== 'string' || value.trim() === '') return undefined;
+  const isShort = value.length <= memberCharacters && !value.includes('\n');
+  if (isShort) return previewOf(value);
+  if (!telling.includes(name)) return undefined;
+  const line = previewOf(value, memberCharacters);
+  return line.length < previewOf(value, memberCharacters + 1).length ? `${line}…` : line;
+}
+
+/** `ann@example.com`, `2 recipients`, `60 rows`. */
+function listWords(name: string, list: readonly Json[]): string | undefined {
+  const [only] = list;
+  if (list.length === 0) return undefined;
+  if (list.length === 1 && only !== undefined && !Array.isArray(only)) {
+    return wordsOf({ name, value: only });
   }
-  return previewOf(beginning);
+  const noun = name === 'to' ? 'recipients' : name.replaceAll('_', ' ');
+  return `${list.length} ${noun}`;
+}
+
+/** The members of an object, or those before the place where its text was cut; a list or a text is one without a name. */
+function membersOf(beginning: string): Member[] {
+  const whole = parsed(beginning);
+  if (isObject(whole)) return Object.entries(whole).map(([name, value]) => ({ name, value }));
+  if (whole !== undefined) return [{ name: 'items', value: whole }];
+  const cut = parsed(`${beginning.slice(0, lastEnd(beginning))}}`);
+  return isObject(cut) ? Object.entries(cut).map(([name, value]) => ({ name, value })) : [];
+}
+
+/** Where the last whole member of the outermost object ends. A text that was cut reaches to the end. */
+function lastEnd(text: string): number {
+  let depth = 0;
+  let end = 0;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*(?:"|\\?$)|[{}[\],]/g)) {
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    else if (token === ',' && depth === 1) end = index;
+  }
+  return end;
 }
 
 function parsed(text: string): Json | undefined {

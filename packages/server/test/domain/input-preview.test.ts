@@ -5,12 +5,17 @@ const preview = (input: unknown) =>
   toolInputPreview(JSON.stringify(input).slice(0, inputBeginning));
 
 test.each([
-  [{ text: 'Hello', path: 'outputs/note.txt' }, 'outputs/note.txt'],
-  [{ order: 7, amount: 12.5 }, '12.5'],
+  [{ text: 'Hello', path: 'outputs/note.txt' }, 'outputs/note.txt · Hello'],
+  [{ order: 7, amount: 12.5 }, '12.5 · 7'],
   [{ command: 'ls\n-la' }, 'ls -la'],
-  [{ order: 7 }, '{"order":7}'],
-  [['a'], '["a"]'],
-  ['text', '"text"'],
+  [
+    { to: ['ann@example.com', 'bob@example.com'], subject: 'Report: Q1', amount: 1250.5, rows: [] },
+    'Report: Q1 · 1250.5 · 2 recipients',
+  ],
+  [{ to: ['ann@example.com'], body: 'one\ntwo' }, 'ann@example.com'],
+  [{ options: { path: 'a' }, dry_run: true, force: false, note: null }, 'dry run'],
+  [['a', 'b'], '2 items'],
+  ['text', 'text'],
   [{}, undefined],
 ])('the preview of %j is %j', (input, expected) => {
   expect(preview(input)).toBe(expected);
@@ -19,10 +24,14 @@ test.each([
 test('a member of a nested object never stands for the one of the call', () => {
   const shown = preview({ options: { path: 'safe.txt' }, path: '/etc/passwd' });
   expect(shown).toBe('/etc/passwd');
+  const cut = preview({ options: { path: 'safe.txt', x: 'a, "b": {' }, text: 'x'.repeat(5_000) });
+  expect(cut).toBeUndefined();
 });
 
-test('an input that was cut is shown as it begins', () => {
-  expect(preview({ path: 'a.txt', text: 'x'.repeat(5_000) })).toMatch(
-    /^\{"path":"a.txt","text":"x+$/,
-  );
+test('of an input that was cut, the members before the cut are shown, and never JSON', () => {
+  const rows = Array.from({ length: 500 }, (_, id) => ({ id, name: 'a "quoted", name' }));
+  expect(preview({ path: 'a.txt', amount: 3, text: 'x'.repeat(5_000) })).toBe('a.txt · 3');
+  expect(preview({ subject: 'Q1', rows, command: 'behind' })).toBe('Q1');
+  expect(preview({ path: 'b.txt', text: ', "path": "c.txt", {['.repeat(500) })).toBe('b.txt');
+  expect(preview({ command: `echo ${'y'.repeat(200)}` })).toMatch(/^echo y{55}…$/);
 });

@@ -460,7 +460,7 @@ class InteractionSummary(_InteractionSummaryRequired, total=False):
     #: The first 200 characters of the question.
     question: str
     about: InteractionSummaryAbout
-    #: What the call is about: its path, address, command or amount, otherwise the beginning of its input.
+    #: What the call is about: the members of its input that tell most, such as path, subject, amount and command. Never JSON.
     tool_input_preview: str
     decision: Decision
     answered_by: str
