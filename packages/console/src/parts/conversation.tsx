@@ -9,7 +9,7 @@ import type { AskItem, NoteItem, ToolItem, TranscriptItem } from '../data/transc
 import { isYou } from '../session/actors.ts';
 import { listFiles } from '../session/api.ts';
 import { useResource, useTenant } from '../session/use.ts';
-import { AskCard } from './ask-card.tsx';
+import { AskCard } from './ask/ask-card.tsx';
 import { JsonLine, JsonTree } from './json-tree.tsx';
 import { Markdown } from './markdown.tsx';
 import { Took } from './time.tsx';

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { askOfRecord } from '../data/ask.ts';
 import { addressOf } from '../data/routes.ts';
-import { AskCard } from '../parts/ask-card.tsx';
+import { AskCard } from '../parts/ask/ask-card.tsx';
 import { Card, Await } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Time } from '../parts/time.tsx';

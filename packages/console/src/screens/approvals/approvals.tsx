@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { askOfRecord, askTitle, outcomeText } from '../../data/ask.ts';
 import { addressOf } from '../../data/routes.ts';
 import { addressWith, place, setQuery } from '../../page/router.ts';
-import { AskCard } from '../../parts/ask-card.tsx';
+import { AskCard } from '../../parts/ask/ask-card.tsx';
 import { Labels } from '../../parts/list/labels.tsx';
 import { Await } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';

@@ -1,21 +1,21 @@
 import type { Answer, InteractionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Ask, askOfRecord, askTitle, inputOf, outcomeText } from '../data/ask.ts';
-import { inBackground } from '../data/in-background.ts';
-import { comparableText, jsonParts } from '../data/json-text.ts';
-import { wasTooLate } from '../data/problems.ts';
-import { findInteraction } from '../session/api.ts';
-import { personName } from '../session/session.ts';
-import { useResource, useRight, useTenant } from '../session/use.ts';
-import { settings } from '../page/settings.ts';
+import { type Ask, askOfRecord, askTitle, inputOf, outcomeText } from '../../data/ask.ts';
+import { inBackground } from '../../data/in-background.ts';
+import { comparableText, jsonParts } from '../../data/json-text.ts';
+import { wasTooLate } from '../../data/problems.ts';
+import { findInteraction } from '../../session/api.ts';
+import { personName } from '../../session/session.ts';
+import { useResource, useRight, useTenant } from '../../session/use.ts';
+import { settings } from '../../page/settings.ts';
 import { AskForm, type AskFormHandle } from './ask-form.tsx';
-import { useAction } from './dialog.tsx';
-import { Difference } from './input/difference.tsx';
-import { FileChange } from './input/file-change.tsx';
-import { WholeJson } from './json-tree.tsx';
-import { ProblemNote } from './problem.tsx';
-import { Time, Until } from './time.tsx';
+import { useAction } from '../dialog.tsx';
+import { Difference } from '../input/difference.tsx';
+import { FileChange } from '../input/file-change.tsx';
+import { WholeJson } from '../json-tree.tsx';
+import { ProblemNote } from '../problem.tsx';
+import { Time, Until } from '../time.tsx';
 
 /** The buttons work this long after the card appeared: a click that was meant for another card does nothing. */
 const armMs = 400;

@@ -1,12 +1,12 @@
 import type { Answer } from '@convoke/sdk';
 import type { JSX, Ref } from 'preact';
 import { useImperativeHandle, useRef, useState } from 'preact/hooks';
-import type { Ask } from '../data/ask.ts';
-import { comparableText, jsonText, parsedObject } from '../data/json-text.ts';
-import { Button } from './button.tsx';
-import { Difference } from './input/difference.tsx';
-import { TextField } from './field.tsx';
-import { InputEditor } from './input/input-editor.tsx';
+import type { Ask } from '../../data/ask.ts';
+import { comparableText, jsonText, parsedObject } from '../../data/json-text.ts';
+import { Button } from '../button.tsx';
+import { Difference } from '../input/difference.tsx';
+import { TextField } from '../field.tsx';
+import { InputEditor } from '../input/input-editor.tsx';
 
 export interface AskFormHandle {
   /** Acts on a key of the card; returns whether it meant something. */
