@@ -16,6 +16,7 @@ export const shortcuts = [
   ['Esc', 'Leave a field, clear the selection, go back to the list'],
   ['a d', 'Allow, deny (card in focus)'],
   ['e r', 'Edit input, write a message'],
+  ['1 … 9', 'Choose an answer of a question; Enter sends it'],
   ['[ ]', 'Previous and next tab of a run'],
   ['f', 'Follow the latest output'],
   ['n', 'Go to the next open request in a conversation'],

@@ -5,6 +5,8 @@ interface Labelled {
   readonly label: string;
   readonly hint?: ComponentChildren;
   readonly wrong?: string | undefined;
+  /** The label stands in the empty field, where there is no room above it. */
+  readonly isLabelInside?: boolean | undefined;
 }
 
 export interface TextFieldProps extends Labelled {
@@ -36,7 +38,7 @@ export function TextField(props: TextFieldProps): JSX.Element {
       props.onInput(currentTarget.value),
     required: props.required,
     readOnly: props.isFixed,
-    placeholder: props.placeholder,
+    placeholder: props.isLabelInside === true ? props.label : props.placeholder,
     autofocus: props.autofocus,
     maxLength: props.max,
     spellcheck: false,
@@ -148,7 +150,9 @@ function Frame(
 ): JSX.Element {
   return (
     <div class="field">
-      <label for={props.id}>{props.label}</label>
+      <label for={props.id} class={props.isLabelInside === true ? 'hidden-text' : undefined}>
+        {props.label}
+      </label>
       {props.children}
       <div id={`${props.id}-more`}>
         {props.wrong !== undefined && <p class="wrong">{props.wrong}</p>}

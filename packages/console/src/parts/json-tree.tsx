@@ -1,5 +1,6 @@
 import type { Json } from '@convoke/sdk';
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { jsonSummary, jsonText, maxShownCharacters } from '../data/json-text.ts';
 import { Button } from './button.tsx';
 import { download } from './copy.tsx';
@@ -40,8 +41,9 @@ export function JsonTree(props: {
 }
 
 /**
- * A value that a person decides on, of which nothing is hidden: a tree with every member and every level open, or, when it
- * is too long for that, its text in parts. `shown` is the number of parts that are open.
+ * A value that a person decides on: a tree with every member and every level open, or, when it is too long for that, its
+ * text in parts. `shown` is the number of parts that are open. Of a long list the first rows are open; the element that
+ * opens the others says how many there are (`data-folded`).
  */
 export function WholeJson(props: {
   readonly value: Json | undefined;
@@ -52,7 +54,7 @@ export function WholeJson(props: {
   const { value, parts, shown, onShowNext } = props;
   if (parts.length === 1) {
     return (
-      <div class="json">
+      <div class="json whole">
         <Branch value={value ?? null} depth={0} whole />
       </div>
     );
@@ -81,6 +83,7 @@ function Branch({ value, depth, whole }: BranchProps): JSX.Element {
   if (value === null || typeof value !== 'object') return <Leaf value={value} />;
   const entries = Object.entries(value as Readonly<Record<string, Json | undefined>>);
   if (entries.length === 0) return <span class="muted">{Array.isArray(value) ? '[]' : '{}'}</span>;
+  if (whole && Array.isArray(value)) return <Rows entries={entries} depth={depth} />;
   const drawn = whole ? entries : entries.slice(0, maxMembers);
   return (
     <div class={depth === 0 ? '' : 'children'}>
@@ -89,6 +92,32 @@ function Branch({ value, depth, whole }: BranchProps): JSX.Element {
       ))}
       {entries.length > drawn.length && (
         <p class="muted">{`and ${entries.length - drawn.length} more`}</p>
+      )}
+    </div>
+  );
+}
+
+/** Rows of a list that are open at first. */
+const openRows = 10;
+
+function Rows(props: {
+  readonly entries: readonly (readonly [key: string, member: Json | undefined])[];
+  readonly depth: number;
+}): JSX.Element {
+  const { entries, depth } = props;
+  const [isOpen, setOpen] = useState(entries.length <= openRows);
+  const folded = entries.length - openRows;
+  return (
+    <div class={depth === 0 ? '' : 'children'}>
+      {(isOpen ? entries : entries.slice(0, openRows)).map(([key, member]) => (
+        <Member key={key} name={key} value={member ?? null} depth={depth} whole />
+      ))}
+      {!isOpen && (
+        <div data-folded={folded}>
+          <Button size="small" kind="quiet" onClick={() => setOpen(true)}>
+            {`Show all ${entries.length} rows`}
+          </Button>
+        </div>
       )}
     </div>
   );

@@ -12,7 +12,7 @@ import {
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { go } from './support/go.ts';
-import { expectAccessible } from './support/screen-checks.ts';
+import { desk, expectAccessible, phone } from './support/screen-checks.ts';
 
 /** 600 members, and the one that matters behind them. */
 const crowd = {
@@ -32,6 +32,11 @@ const agents = {
   ...consoleAgents,
   crowded: asksToWrite({ path: 'a', text: '', options: crowd }),
   lone: asksToWrite({ text: 'x', path: '{{prompt}}.md' }),
+  bulky: asksToWrite({
+    path: '{{prompt}}.csv',
+    text: Array.from({ length: 150 }, (_, line) => `line ${line}`).join('\n'),
+    rows: Array.from({ length: 60 }, (_, id) => ({ id, name: `customer ${id}`, note: 'overdue' })),
+  }),
   nested: asksToWrite({ path: 'a', text: '', steps: [{ run: { command: '{{prompt}}' } }] }),
 };
 
@@ -176,6 +181,47 @@ test('a member behind 600 others is on the page before a person can allow it', a
       .getByText(/and \d+ more/)
       .count(),
   ).toBe(0);
+});
+
+test('the buttons of a long input are in view, say what was not seen, and editing takes its place', async () => {
+  const { run, path } = await waiting('bulk', 'bulky');
+  const page = await web.visit(path);
+  await page.locator('.queue').getByText('bulk.csv').waitFor();
+  const allow = card(page).getByRole('button', { name: /^Allow/, disabled: false });
+  await allow.waitFor();
+  const bottom = async () => {
+    const { y = 0, height = 0 } = (await allow.boundingBox()) ?? {};
+    return (page.viewportSize()?.height ?? 0) - y - height;
+  };
+  for (const size of [phone, desk]) {
+    await page.setViewportSize(size);
+    await expect.poll(bottom).toBeGreaterThanOrEqual(0);
+    await card(page).evaluate((element) => element.closest('[data-scroller]')?.scrollTo(0, 1e6));
+    await expect.poll(bottom).toBeGreaterThanOrEqual(0);
+    await card(page).evaluate((element) => element.closest('[data-scroller]')?.scrollTo(0, 0));
+  }
+  await expect.poll(() => allow.textContent()).toMatch(/50 rows, \d screens not seen/);
+  expect(await card(page).getByText('"customer 9"').count()).toBe(1);
+  expect(await card(page).getByText('"customer 10"').count()).toBe(0);
+
+  // Editing takes the place of the tree, and leaving it brings the tree back.
+  await card(page).focus();
+  await page.keyboard.press('e');
+  await card(page).getByLabel('Input for the tool').waitFor();
+  expect(await card(page).getByText('"customer 9"').count()).toBe(0);
+  await card(page).focus();
+  await page.keyboard.press('e');
+  await card(page).getByRole('button', { name: 'Show all 60 rows' }).click();
+  await card(page).getByText('"customer 59"').waitFor();
+  await expect.poll(() => allow.textContent()).toMatch(/^Allow\d+ screens? not seen/);
+
+  // A key does not allow what was not seen, until it is pressed again.
+  await card(page).focus();
+  await page.keyboard.press('a');
+  await card(page).getByText('Press a again to allow all of it.').waitFor();
+  expect((await pendingIn(web.server, run.session_id)).status).toBe('pending');
+  await page.keyboard.press('a');
+  await decided(page, 'Allowed by').waitFor();
 });
 
 test('text behind 64 KiB has to be opened before Allow and its key work; Deny works at once', async () => {

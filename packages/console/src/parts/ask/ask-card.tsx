@@ -9,7 +9,9 @@ import { findInteraction } from '../../session/api.ts';
 import { personName } from '../../session/session.ts';
 import { useResource, useRight, useTenant } from '../../session/use.ts';
 import { settings } from '../../page/settings.ts';
-import { AskForm, type AskFormHandle } from './ask-form.tsx';
+import { isInText } from '../../page/shortcuts.ts';
+import { AskForm } from './ask-form.tsx';
+import type { AskFormHandle } from './ask-form-props.ts';
 import { useAction } from '../dialog.tsx';
 import { Difference } from '../input/difference.tsx';
 import { FileChange } from '../input/file-change.tsx';
@@ -35,7 +37,6 @@ export interface AskCardProps {
 export function AskCard(props: AskCardProps): JSX.Element {
   const mayAnswer = useRight('interactions:write');
   const [recorded, setRecorded] = useState<Ask | undefined>(undefined);
-  const [isArmed, setArmed] = useState(false);
   const [wasLate, setLate] = useState(false);
   const frame = useRef<HTMLElement>(null);
   const form = useRef<AskFormHandle>(null);
@@ -43,12 +44,10 @@ export function AskCard(props: AskCardProps): JSX.Element {
   const isOpen = ask.status === 'pending';
   const input = useInputParts(ask);
 
+  const isArmed = useArmed(props.ask.key);
   useEffect(() => {
-    setArmed(false);
     setLate(false);
-    if (props.hasFocus === true) frame.current?.focus();
-    const timer = setTimeout(() => setArmed(true), armMs);
-    return () => clearTimeout(timer);
+    if (props.hasFocus === true) focusIn(frame.current);
   }, [props.ask.key]);
 
   // The button that opened the last part is gone; without the focus the keys of the card would do nothing.
@@ -63,9 +62,9 @@ export function AskCard(props: AskCardProps): JSX.Element {
     props.onAnswered?.(record, isLate);
   });
   const press = (event: KeyboardEvent) => {
-    const isText = event.target instanceof HTMLElement && event.target.matches('input, textarea');
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
-    if (isText || !isPlain || !settings.hasShortcuts.value || !isOpen || !isArmed) return;
+    const isTaken = isInText(event.target) || (event.key === 'Enter' && isControl(event.target));
+    if (isTaken || !isPlain || !settings.hasShortcuts.value || !isOpen || !isArmed) return;
     if (form.current?.press(event.key) === true) event.preventDefault();
   };
   return (
@@ -79,11 +78,10 @@ export function AskCard(props: AskCardProps): JSX.Element {
     >
       <AskHeader ask={ask} />
       <div class="card-body">
-        <AskSubject ask={ask} input={input} />
-        {isOpen && mayAnswer && (
+        {isOpen && mayAnswer ? (
           <AskForm
             key={ask.key}
-            ref={form}
+            handle={form}
             ask={ask}
             isReady={isArmed && !isBusy}
             isWholeShown={!input.isCut}
@@ -91,7 +89,11 @@ export function AskCard(props: AskCardProps): JSX.Element {
               keepFocus();
               answer(given);
             }}
-          />
+          >
+            <AskSubject ask={ask} input={input} />
+          </AskForm>
+        ) : (
+          <AskSubject ask={ask} input={input} />
         )}
         {isOpen && !mayAnswer && (
           <p class="muted">Your role can view this request but not answer it. Ask an operator.</p>
@@ -101,6 +103,29 @@ export function AskCard(props: AskCardProps): JSX.Element {
       </div>
     </section>
   );
+}
+
+/** False for a moment after another request has appeared. */
+function useArmed(key: string): boolean {
+  const [armed, setArmed] = useState<string | undefined>(undefined);
+  useEffect(() => {
+    const timer = setTimeout(() => setArmed(key), armMs);
+    return () => clearTimeout(timer);
+  }, [key]);
+  return armed === key;
+}
+
+/** The keys of a card work at once. A card whose beginning is in view stays where it is. */
+function focusIn(card: HTMLElement | null): void {
+  if (card === null) return;
+  const { top } = card.getBoundingClientRect();
+  const isInView = top >= 0 && top < innerHeight / 2;
+  card.focus({ preventScroll: isInView });
+}
+
+/** Enter presses these. */
+function isControl(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches('button, a, summary');
 }
 
 /** The form is gone with its answer; the card keeps the focus that was inside, so that the keyboard stays where it was. */

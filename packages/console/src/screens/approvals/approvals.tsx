@@ -34,7 +34,7 @@ export function ApprovalsScreen(): JSX.Element {
         Approvals
       </h1>
       <Queue chosen={chosen} inbox={inbox} />
-      <div class="detail">
+      <div class="detail" data-scroller>
         {chosen !== undefined ? (
           <Detail key={chosen} interaction={chosen} inbox={inbox} />
         ) : inbox.open.value.length > 0 ? (

@@ -170,6 +170,19 @@ export async function pressesOf(
         .and(page.locator(':focus'))
         .waitFor();
     },
+    '1 … 9': async (page) => {
+      const { run } = await begin(web.server, 'asker', 'with digits');
+      await runIn(web.server, run, 'waiting');
+      const { interaction_key: key } = await pendingIn(web.server, run.session_id);
+      await go(page, `${web.tenant}/approvals?item=${key}`);
+      const found = page.getByRole('region', { name: /^Question: Which colour, with digits/ });
+      await found.getByRole('button', { name: 'Decline', disabled: false }).waitFor();
+      await found.focus();
+      await page.keyboard.press('2');
+      await found.getByRole('radio', { name: 'blue', checked: true }).waitFor();
+      await page.keyboard.press('Enter');
+      expect((await ended(web.server, run)).output_text).toContain('You said blue.');
+    },
     '[ ]': async (page) => {
       await go(page, `${runs}/${failed.id}`);
       await page.getByText('cannot break the keys').waitFor();

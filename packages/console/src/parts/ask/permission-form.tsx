@@ -1,0 +1,120 @@
+import type { JSX } from 'preact';
+import { useImperativeHandle, useRef, useState } from 'preact/hooks';
+import type { Ask } from '../../data/ask.ts';
+import { comparableText, jsonText, parsedObject } from '../../data/json-text.ts';
+import { Button } from '../button.tsx';
+import { TextField } from '../field.tsx';
+import { Difference } from '../input/difference.tsx';
+import { InputEditor } from '../input/input-editor.tsx';
+import type { AskFormProps } from './ask-form-props.ts';
+import { unseenWords, useUnseen } from './unseen.ts';
+
+/** Allows or denies a call. Editing takes the place of what was asked for; what was never in view is named (D-722). */
+export function PermissionForm(props: AskFormProps): JSX.Element {
+  const { ask, isReady, isWholeShown, onAnswer, handle } = props;
+  const original = jsonText(ask.toolInput);
+  const [message, setMessage] = useState('');
+  const [edited, setEdited] = useState<string | undefined>(undefined);
+  const [isWarned, setWarned] = useState(false);
+  const [frame, input, bar] = [
+    useRef<HTMLDivElement>(null),
+    useRef<HTMLDivElement>(null),
+    useRef<HTMLDivElement>(null),
+  ];
+  const unseen = unseenWords(useUnseen({ input, bar }, ask.key));
+  const parsed = edited === undefined ? undefined : parsedObject(edited);
+  const isChanged = edited !== undefined && edited.trim() !== original;
+  const said = message.trim() === '' ? {} : { message: message.trim() };
+  const mayAllow = isReady && isWholeShown && parsed?.ok !== false;
+  const allow = () => {
+    if (!mayAllow) return;
+    const changed = parsed?.ok === true && isChanged ? { updated_input: parsed.value } : {};
+    onAnswer({ decision: 'allow', ...said, ...changed });
+  };
+  // A key is pressed more easily than a button that says what was not seen.
+  const allowByKey = () => (unseen === undefined || isWarned ? allow() : setWarned(true));
+  const deny = () => onAnswer({ decision: 'deny', ...said });
+  const edit = () => setEdited((text) => (text === undefined ? original : undefined));
+  const press = (key: string) => {
+    if (key === 'a') allowByKey();
+    else if (key === 'd' && isReady) deny();
+    else if (key === 'e') edit();
+    else if (key === 'r') frame.current?.querySelector<HTMLElement>('.decision input')?.focus();
+    else return false;
+    return true;
+  };
+  useImperativeHandle(handle, () => ({ press }));
+  return (
+    <div class="stack" ref={frame}>
+      <div class="stack" ref={input}>
+        {edited === undefined ? (
+          props.children
+        ) : (
+          <Editor ask={ask} text={edited} isChanged={isChanged} onChange={setEdited} />
+        )}
+      </div>
+      <div class="decision" ref={bar}>
+        <Warning isWholeShown={isWholeShown} unseen={isWarned ? unseen : undefined} />
+        <TextField
+          label="Message to the agent (optional)"
+          isLabelInside
+          value={message}
+          onInput={setMessage}
+          max={2000}
+        />
+        <div class="buttons">
+          <Button onClick={edit} kind="quiet" pressed={edited !== undefined}>
+            {edited === undefined ? 'Edit input' : 'Discard changes'} <kbd>e</kbd>
+          </Button>
+          <span class="grow" />
+          <Button onClick={deny} disabled={!isReady}>
+            Deny <kbd>d</kbd>
+          </Button>
+          <Button kind="primary" onClick={allow} disabled={!mayAllow}>
+            {isChanged ? 'Allow with changes' : 'Allow'}
+            {unseen !== undefined && <span class="unseen">{unseen}</span>} <kbd>a</kbd>
+          </Button>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** Takes the place of what was asked for, and shows what is different. */
+function Editor(props: {
+  readonly ask: Ask;
+  readonly text: string;
+  readonly isChanged: boolean;
+  readonly onChange: (text: string) => void;
+}): JSX.Element {
+  const { ask, text, isChanged, onChange } = props;
+  const parsed = parsedObject(text);
+  return (
+    <>
+      <InputEditor text={text} onChange={onChange} />
+      {isChanged && parsed.ok && (
+        <Difference
+          label="Your changes"
+          before={comparableText(ask.toolInput)}
+          after={comparableText(parsed.value)}
+        />
+      )}
+    </>
+  );
+}
+
+function Warning(props: {
+  readonly isWholeShown: boolean;
+  readonly unseen: string | undefined;
+}): JSX.Element | null {
+  const { isWholeShown, unseen } = props;
+  if (!isWholeShown) {
+    return <p class="small waiting">You see part of the input. Open all of it to allow it.</p>;
+  }
+  if (unseen === undefined) return null;
+  return (
+    <p class="small waiting" role="status">
+      {`${unseen}. Press a again to allow all of it.`}
+    </p>
+  );
+}
