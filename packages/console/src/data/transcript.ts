@@ -78,6 +78,21 @@ export function askOf(
   };
 }
 
+/** The question of the agent that a message can answer: there is exactly one request, and it is a question in words. */
+export function oneOpenQuestion(
+  runs: readonly { readonly items: readonly TranscriptItem[]; readonly hasEnded: boolean }[],
+): (AskItem & { readonly request: { readonly kind: 'question' } }) | undefined {
+  const open = runs.flatMap(({ items, hasEnded }) =>
+    hasEnded ? [] : items.filter((item) => item.kind === 'ask' && item.resolution === undefined),
+  );
+  const [only] = open;
+  if (open.length !== 1 || only?.kind !== 'ask') return undefined;
+  const { request } = only;
+  return request.kind === 'question' && request.about === undefined
+    ? { ...only, request }
+    : undefined;
+}
+
 /** Tools that only read. Any other that was called may have changed something. */
 const reading = new Set(['read_file', 'list_files', 'fetch_url']);
 

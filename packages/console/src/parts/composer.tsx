@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import { bytes } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import { modifierKey } from '../page/shortcuts.ts';
@@ -9,7 +9,9 @@ import { ProblemNote } from './problem.tsx';
 
 export interface ComposerProps {
   readonly onSend: (prompt: string, files: readonly File[]) => Promise<unknown>;
-  /** Above the field: a question about what is being sent or stopped. */
+  /** The question that what is typed answers. */
+  readonly answers?: string | undefined;
+  /** Above the field: what is being answered or stopped. */
   readonly notice?: ComponentChildren;
   /** Beside *Send*. */
   readonly actions?: ComponentChildren;
@@ -26,6 +28,8 @@ export function Composer(props: ComposerProps): JSX.Element {
   const [files, setFiles] = useState<readonly File[]>([]);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(undefined);
+  const id = useId();
+  const { answers } = props;
   const maySend = text.trim() !== '' && !isBusy && props.blocked === undefined;
   const send = async () => {
     if (!maySend) return;
@@ -49,11 +53,14 @@ export function Composer(props: ComposerProps): JSX.Element {
   return (
     <div class="stack tight">
       {error !== undefined && <ProblemNote error={error} />}
-      {props.notice}
+      <div id={`${id}-notice`} class="stack tight">
+        {props.notice}
+      </div>
       <div class="composer">
         <textarea
           aria-label="Message to the agent"
-          placeholder={props.blocked ?? 'Message…'}
+          aria-describedby={`${id}-notice`}
+          placeholder={props.blocked ?? (answers === undefined ? 'Message…' : `Answer: ${answers}`)}
           value={text}
           disabled={props.blocked !== undefined}
           onInput={(event) => setText(event.currentTarget.value)}
@@ -61,10 +68,10 @@ export function Composer(props: ComposerProps): JSX.Element {
         />
         {files.length > 0 && <FileChips files={files} onChange={setFiles} />}
         <div class="bar">
-          {props.takesFiles && props.blocked === undefined && (
+          {props.takesFiles && answers === undefined && props.blocked === undefined && (
             <Attach onChoose={(more) => setFiles([...files, ...more])} />
           )}
-          <span class="muted small of-keyboard">{modifierKey} Enter to send</span>
+          <span class="muted small of-keyboard">{`${modifierKey} Enter to ${answers === undefined ? 'send' : 'answer'}`}</span>
           <div class="buttons">
             {props.actions}
             <Button kind="primary" size="small" onClick={send} disabled={!maySend}>

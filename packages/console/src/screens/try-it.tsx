@@ -13,6 +13,7 @@ import { FollowedLog } from '../parts/followed-log.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { useStopRun } from '../parts/stop-run.tsx';
+import { useAnswering } from '../parts/answering.tsx';
 import { Took } from '../parts/time.tsx';
 import { useRight, useTenant } from '../session/use.ts';
 
@@ -36,10 +37,16 @@ export function SessionTalk(props: {
   const follow = useSignal(true);
   const known = new Set(started.map(({ id }) => id));
   const runs = [...props.earlier.filter(({ id }) => !known.has(id)), ...started];
-  const [current, setCurrent] = useState<RunStore | undefined>(undefined);
+  const [stores, setStores] = useState<ReadonlyMap<string, RunStore>>(new Map());
+  const current = stores.get(runs.at(-1)?.id ?? '');
   const stop = useStopRun(mayWrite ? current : undefined);
+  const question = useAnswering([...stores.values()]);
   const send = async (prompt: string, files: readonly File[]) => {
     const session = await props.session();
+    if (question.asked !== undefined) {
+      await session.interactions.answer(question.asked.key, { answer: prompt.trim() });
+      return;
+    }
     const ids: string[] = [];
     for (const file of files) ids.push((await session.files.upload(file)).id);
     const run = await session.run(prompt, ids.length === 0 ? {} : { files: ids });
@@ -52,17 +59,23 @@ export function SessionTalk(props: {
       <FollowedLog follow={follow} ownPane>
         {runs.length === 0
           ? props.welcome
-          : runs.map((run, index) => (
+          : runs.map((run) => (
               <OneTalk
                 key={run.id}
                 first={run}
-                onOpen={index === runs.length - 1 ? setCurrent : undefined}
+                onOpen={(store) => setStores((before) => new Map([...before, [run.id, store]]))}
               />
             ))}
       </FollowedLog>
       <Composer
         onSend={send}
-        notice={stop.question}
+        answers={question.asked?.request.question}
+        notice={
+          <>
+            {stop.question}
+            {question.notice}
+          </>
+        }
         actions={stop.button}
         takesFiles={props.takesFiles}
         draft={props.draft}
@@ -74,12 +87,12 @@ export function SessionTalk(props: {
 
 function OneTalk(props: {
   readonly first: RunRecord;
-  readonly onOpen: ((store: RunStore) => void) | undefined;
+  readonly onOpen: (store: RunStore) => void;
 }): JSX.Element {
   const { client, tenantId } = useTenant();
   const store = useMemo(() => new RunStore(client, props.first), [props.first.id]);
   useEffect(() => store.open(), [store]);
-  useEffect(() => props.onOpen?.(store), [store, props.onOpen === undefined]);
+  useEffect(() => props.onOpen(store), [store]);
   const { items, hasEnded: isOver } = store.view.value;
   const run = store.record.value;
   return (

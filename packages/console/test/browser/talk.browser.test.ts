@@ -115,6 +115,30 @@ test('a reload, and an answer after it, change nothing of the conversation', asy
   expect(new URL(page.url()).searchParams.has('session')).toBe(false);
 });
 
+test('while one question waits, a message answers it, unless the person wants a new one', async () => {
+  const page = await web.visit(`${web.tenant}/agents/talker`);
+  const field = page.locator('.composer textarea:enabled');
+  await field.fill('talk to me');
+  await field.press('Control+Enter');
+  const question = page.getByRole('region', { name: /^Question: Shall I continue/ });
+  await question.waitFor();
+  await page.getByText('Your message answers the open question.').waitFor();
+  expect(await field.getAttribute('placeholder')).toBe('Answer: Shall I continue?');
+  await page.getByRole('button', { name: 'New message instead' }).click();
+  await field.fill('later');
+  await field.press('Control+Enter');
+  await page.locator('.divider .status', { hasText: 'queued' }).waitFor();
+  await question.getByRole('button', { name: 'Decline', disabled: false }).waitFor();
+  await page.getByRole('button', { name: 'Answer the question' }).click();
+  await field.fill('as long as you like');
+  await field.press('Control+Enter');
+  await question.getByText('Answered "as long as you like"').waitFor();
+  expect(await field.inputValue()).toBe('');
+  // A permission is decided with its buttons: a message would start a run.
+  await page.getByRole('region', { name: 'Permission: write_file' }).first().waitFor();
+  expect(await field.getAttribute('placeholder')).toBe('Message…');
+});
+
 test('a run that talks is followed from the start, until the reader scrolls up', async () => {
   const page = await web.visit(`${web.tenant}/agents/talker`);
   const field = page.getByRole('textbox', { name: 'Message to the agent', disabled: false });

@@ -1,6 +1,7 @@
 import { RunText } from '@convoke/faces';
 import { expect, test } from 'vitest';
 import { RunView } from '../../src/data/run-view.ts';
+import { oneOpenQuestion } from '../../src/data/transcript.ts';
 import { EventScript, startedAt } from './run-events.ts';
 
 const createdAt = new Date(startedAt).toISOString();
@@ -30,6 +31,26 @@ test('text, tools and asks appear in the order in which they happened', () => {
   expect(view.snapshot().items.map(({ kind }) => kind)).toEqual(['text', 'tool', 'text', 'ask']);
   expect(view.snapshot().items[1]).toMatchObject({ name: 'read', ok: true, output: 'A' });
   expect(view.snapshot().text).toBe('Let me look. Found it.');
+});
+
+test('a message answers a question only while that is the one open request (D-723)', () => {
+  const script = new EventScript();
+  script.add('run_started', 10, { run_id: 'run_1' });
+  script.add('user_question', 20, { interaction_key: 'k1', question: 'Which?' });
+  const answered = () => oneOpenQuestion([viewOf(script).snapshot()])?.key;
+  expect(answered()).toBe('k1');
+  script.add('permission_request', 30, { interaction_key: 'k2', tool_name: 'write' });
+  expect(answered()).toBeUndefined();
+  script.add('user_answered', 40, { interaction_key: 'k1', answer: 'this' });
+  expect(answered()).toBeUndefined();
+  script.add('permission_resolved', 50, { interaction_key: 'k2', decision: 'deny' });
+  script.add('user_question', 60, { interaction_key: 'k3', question: 'Done?', about: {} });
+  expect(answered()).toBeUndefined();
+  script.add('user_answered', 70, { interaction_key: 'k3', answer: 'yes' });
+  script.add('user_question', 80, { interaction_key: 'k4', question: 'And now?' });
+  expect(answered()).toBe('k4');
+  script.add('run_cancelled', 90);
+  expect(answered()).toBeUndefined();
 });
 
 test('what an interruption discards leaves the text, and the text equals that of the SDK (D-87)', () => {
