@@ -1,4 +1,4 @@
-# Starts an agent's program. It is read by every Python, so that an old one can say that it is too old.
+# Starts an agent. Every version of Python can read this file, so that an old one can report that it is too old.
 import json
 import os
 import sys
@@ -14,12 +14,12 @@ def main(arguments):
         problem = "The sandbox has Python " + version + ", but the kit needs 3.9 or newer."
         end = {"type": "end", "outcome": "error", "code": "agent_error", "message": problem}
         if "--serve" in arguments:
-            # A process that is kept says first that it is ready, and then waits for its leg.
+            # A process that is kept sends `ready` first, and then waits for its leg.
             write({"type": "ready"})
             sys.stdin.readline()
         write({"type": "checked", "problem": problem} if "--check" in arguments else end)
         return
-    # Isolated from the environment, Python does not find the kit. It is found here, and not below the agent's folder.
+    # Python is isolated from the environment and does not find the kit. It is imported from here, not from the agent's folder.
     kit = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sys.path.insert(0, kit)
     from convoke_agent.launch import launch

@@ -11,7 +11,7 @@ _GENERATORS = 0x20 | 0x200
 
 
 class Agent:
-    """A program that the server can run."""
+    """An agent that the server can run."""
 
     def __init__(self, body: Callable) -> None:
         self.body = body
@@ -22,7 +22,7 @@ class Agent:
 
 
 def agent(body: Callable) -> Agent:
-    """Makes an agent of a function, which is `def` or `async def`. A text that it returns is the end of the answer."""
+    """Makes an agent of a `def` or `async def`. A string that it returns is appended to the answer."""
     if not callable(body):
         raise Misuse("@agent decorates a function that takes ctx. Write @agent without parentheses.")
     if _flags_of(body) & _GENERATORS:

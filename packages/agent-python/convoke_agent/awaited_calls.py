@@ -18,16 +18,17 @@ _SHOWN_MAX = 60
 
 
 class AwaitedCalls:
-    """The calls of `ctx` that have not begun, because nothing waits for them (D-478).
+    """The calls of `ctx` that nothing has awaited yet (D-478).
 
-    A program that forgets `await` would continue with a coroutine in place of an answer, and end well.
+    Without this check, a function that forgets `await` would continue with a coroutine instead of an answer and
+    complete normally.
     """
 
     def __init__(self) -> None:
         self._open: dict[Coroutine, tuple[str, object, str, int]] = {}
 
     def watch(self, method: str, about: object, begin: Callable[[], Awaitable[T]]) -> Coroutine[object, object, T]:
-        """Returns a coroutine that begins the call, and notes that."""
+        """Returns a coroutine that begins the call and notices when it is awaited."""
         caller = sys._getframe(3)
 
         async def call() -> T:
@@ -39,7 +40,7 @@ class AwaitedCalls:
         return watched
 
     def check(self) -> None:
-        """Raises if the program has left a call alone."""
+        """Raises if a call was never awaited."""
         if not self._open:
             return
         method, about, path, line = next(iter(self._open.values()))
@@ -49,7 +50,7 @@ class AwaitedCalls:
         raise NotAwaited(f"ctx.{method}({dump(shown)})", path, line)
 
     def _drop(self) -> None:
-        """Closes the coroutines: Python would warn of them, too. Those of a task are closed with it."""
+        """Closes the coroutines, so that Python does not warn as well. Those of a task are closed with it."""
         import asyncio
 
         of_tasks = {task.get_coro() for task in asyncio.all_tasks()}

@@ -1,4 +1,4 @@
-"""What the function of an agent has to work with."""
+"""The `ctx` of an agent function."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class _Context:
-    """What both kinds of functions have. Everything that has an effect, or takes long, belongs in a step."""
+    """The part that both kinds of functions share. Everything that has an effect or takes long belongs in a step."""
 
     def __init__(self, leg: Leg, host: Threads | Tasks) -> None:
         self._leg = leg
@@ -45,7 +45,7 @@ class _Context:
 
     @property
     def folder(self) -> str:
-        """The session folder: `files/` has the session's files, and what is left in `outputs/` is added to them."""
+        """The session folder: `files/` has the session's files, and files in `outputs/` are added to them."""
         return self._leg.start["workspace"]
 
     @property
@@ -81,11 +81,11 @@ class _Context:
 
     @property
     def saved(self) -> object:
-        """What the last `save` of this run stored; None before the first."""
+        """The value of the last `save` of this run; None before the first."""
         return self._leg.progress.saved
 
     def say(self, text: object) -> None:
-        """Says something to the reader of the run."""
+        """Appends text to the answer, which readers of the run see at once."""
         self._emit({"type": "message_delta", "text": str(text)})
 
     def usage(
@@ -99,10 +99,10 @@ class _Context:
         cost: int | None = None,
         currency: str | None = None,
     ) -> None:
-        """Adds to what the run has used.
+        """Adds to the usage of the run.
 
-        Cached tokens are part of the input, those of reasoning part of the output. `cost` is in millionths of
-        `currency`, for a program that knows what it costs.
+        Cached tokens are part of the input, reasoning tokens part of the output. `cost` is in millionths of
+        `currency`, for an agent that knows the price.
         """
         used: dict[str, object] = {"type": "usage"}
         if model is not None:
@@ -149,14 +149,14 @@ class Context(_Context):
     ) -> T:
         """Runs the function, at most once; later legs of the run get the stored result.
 
-        The function gets `key`, `input` and `signal` where it has parameters of these names. `repeatable`: carried out
-        again after a loss in its middle, instead of asking a person. `input`: what a person sees who has to allow the
-        step. `touches`: what it can change: "workspace", "outside" or "both".
+        The function gets `key`, `input` and `signal` if it has parameters of these names. `repeatable`: run again if its
+        process was lost while it ran, without asking a person. `input`: shown to a person who has to allow the step.
+        `touches`: what the step can change: "workspace", "outside" or "both".
         """
         return self._host.drive(self._steps.step(name, work, repeatable, input, touches))  # type: ignore[return-value]
 
     def stream(self, name: str, source: Iterable[str] | Callable[..., Iterable[str]]) -> str:
-        """A repeatable step that says what the source yields, and returns the whole."""
+        """A repeatable step that appends each string of the source to the answer, and returns all of them joined."""
         texts_of = bound_work(f'stream "{name}"', source) if callable(source) else lambda given: source
 
         def say_all(key: str, input: object, signal: Signal) -> str:
@@ -174,30 +174,30 @@ class Context(_Context):
         return _joined(answer)
 
     def ask_many(self, question: str, *, options: Iterable[Option]) -> list[str] | None:
-        """As `ask`, for several of the options."""
+        """As `ask`, but the person can choose several options."""
         asked = {**_question(question, options), "multiple": True}
         return self._host.drive(self._steps.ask(asked)).get("values")  # type: ignore[attr-defined]
 
     def approve(self, tool: str, input: object, work: Callable[..., object]) -> Approval:
-        """Runs the function once, with the input that a person has allowed."""
+        """Asks a person, and runs the function once with the approved input."""
         return self._host.drive(self._steps.approve(tool, input, work))  # type: ignore[return-value]
 
     def scope(self, name: str, body: Callable[[], T]) -> T:
-        """Counts the names of steps inside of it apart from those outside."""
+        """Step names inside the scope are numbered separately."""
         return self._host.drive(self._steps.scope(name, body))  # type: ignore[return-value]
 
     def parallel(self, *functions: Callable[[], object]) -> list:
         """Runs the functions at the same time, each in a thread, and returns their results.
 
-        One of them runs at a time, except for the work of their steps. If one raises, so does this, when all have
-        ended.
+        Only one of them runs at a time, but their steps run in parallel. If one raises, this raises the error when all
+        have ended.
         """
         return self._host.drive(self._parallel(functions))  # type: ignore[return-value]
 
     def tool(self, function: Callable[..., object], *, approval: bool = False) -> Callable[..., object]:
-        """A function to hand over to a framework as a tool: each call of it is a step, or needs an approval.
+        """Wraps a function that a framework calls as a tool: each call is a step, or needs an approval.
 
-        A call that is not allowed, or in doubt, returns the person's words, for the model to read.
+        If a call is not allowed or in doubt, it returns the answer of the person, for the model to read.
         """
         inputs = inputs_of(function, is_async=False)
 
@@ -242,7 +242,7 @@ class AsyncContext(_Context):
     def stream(
         self, name: str, source: AsyncIterable[str] | Iterable[str] | Callable[..., object]
     ) -> Coroutine[object, object, str]:
-        """A repeatable step that says what the source yields, and returns the whole."""
+        """A repeatable step that appends each string of the source to the answer, and returns all of them joined."""
         texts_of = bound_work(f'stream "{name}"', source) if callable(source) else lambda given: source
 
         async def say_all(key: str, input: object, signal: Signal) -> str:
@@ -271,7 +271,7 @@ class AsyncContext(_Context):
         return self._watch("ask", question, asked)
 
     def ask_many(self, question: str, *, options: Iterable[Option]) -> Coroutine[object, object, list[str] | None]:
-        """As `ask`, for several of the options."""
+        """As `ask`, but the person can choose several options."""
 
         async def asked() -> list[str] | None:
             answer = await self._steps.ask({**_question(question, options), "multiple": True})
@@ -282,11 +282,11 @@ class AsyncContext(_Context):
     def approve(
         self, tool: str, input: object, work: Callable[..., object]
     ) -> Coroutine[object, object, Approval]:
-        """Runs the function once, with the input that a person has allowed."""
+        """Asks a person, and runs the function once with the approved input."""
         return self._watch("approve", tool, lambda: self._steps.approve(tool, input, work))
 
     def scope(self, name: str, body: Callable[[], Awaitable[T]]) -> Coroutine[object, object, T]:
-        """Counts the names of steps inside of it apart from those outside."""
+        """Step names inside the scope are numbered separately."""
         return self._watch("scope", name, lambda: self._steps.scope(name, body))  # type: ignore[return-value,arg-type]
 
     def tool(self, function: Callable[..., object], *, approval: bool = False) -> Callable[..., Awaitable[object]]:

@@ -1,4 +1,4 @@
-"""The order in which results reach a program."""
+"""The order in which results reach the agent function."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from .pending import Host
 
 
 class Deliveries:
-    """Hands results to the program one at a time, each in a turn of its own, the lowest order first.
+    """Hands results to the agent function one at a time, each in its own turn, the lowest order first (L5).
 
-    A replay thus continues the branches of a program in the order in which they went on the first time, so that what
-    they say between steps comes in the same order.
+    So a replay continues the branches of the function in the same order as the first time, and the text that they emit
+    between steps is in the same order.
     """
 
     def __init__(self, host: Host) -> None:
@@ -28,7 +28,7 @@ class Deliveries:
         self._schedule()
 
     def when_quiet(self, callback: Callable[[], None]) -> None:
-        """Calls back when nothing waits to be delivered, and the program had a turn since."""
+        """Calls back when no delivery is pending and the function had a turn since the last one."""
         self._on_quiet.append(callback)
         self._schedule()
 

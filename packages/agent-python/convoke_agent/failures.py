@@ -1,4 +1,4 @@
-"""What the kit raises, for programs to catch, and to unwind them."""
+"""The exceptions of the kit, for agents to catch and to unwind them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class StepFailed(Exception):
 
 
 class InDoubt(Exception):
-    """It is not known whether the step was carried out, and it is not repeated.
+    """It is not known whether the step ran, and it is not repeated.
 
-    The message is what a person said, if one was asked.
+    The message is the answer of a person, if one was asked.
     """
 
     def __init__(self, step: str, note: str) -> None:
@@ -33,21 +33,21 @@ class Denied(Exception):
 
 
 class Misuse(Exception):
-    """The program uses the kit in a way that cannot work. The message says what to do."""
+    """The agent uses the kit in a way that cannot work. The message says what to do."""
 
 
 class NotAwaited(Misuse):
-    """The function returned without the result of something that it asked `ctx` for."""
+    """The function returned without awaiting a call of `ctx`."""
 
     def __init__(self, call: str, path: str, line: int) -> None:
         super().__init__(f"{call} was not awaited")
-        #: The line of the program that made the call.
+        #: The line of the agent that made the call.
         self.path = path
         self.line = line
 
 
 class NotJson(Exception):
-    """A value that JSON cannot carry. The message names the place and what to do."""
+    """A value that JSON cannot represent. The message has the path of the value and what to do."""
 
 
 class RunCancelled(BaseException):
@@ -58,7 +58,7 @@ class RunCancelled(BaseException):
 
 
 class LegOver(BaseException):
-    """This process has nothing more to do: the run waits for a person, or continues elsewhere (D-167, D-352).
+    """The leg is over in this process: the run waits for a person, or continues elsewhere (D-167, D-352).
 
     It unwinds the function. `except Exception` does not catch it, and every further call of `ctx` raises it again.
     """

@@ -1,4 +1,4 @@
-"""Values that survive a restart: what is stored and read again is equal to what the program had."""
+"""Values that survive a restart: the stored value is equal to the one that the agent had."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 
 from .failures import NotJson
 
-#: Many parsers take no more levels than 128, and the value is inside of other objects.
+#: Many parsers allow 128 levels, and the value is stored inside other objects.
 _DEPTH_MAX = 100
-#: From here on JavaScript writes a number with an exponent, and Python reads it as another type.
+#: From here JavaScript writes a number with an exponent, which Python reads as another type.
 _NUMBER_MAX = 10**21
 _NOT_IN_JSON = "which JSON cannot represent"
 _lone_surrogate = re.compile("[\ud800-\udfff]")
@@ -30,33 +30,33 @@ _remedies = {
 
 
 def dump(value: object) -> str:
-    """The JSON text of a value that was checked."""
+    """Returns the JSON of a value that was checked."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return _lone_surrogate.sub(lambda found: "\\u%04x" % ord(found[0]), text)
 
 
 def size_of(text: str) -> int:
-    """The bytes of a text in UTF-8."""
+    """The bytes of a string in UTF-8."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
 def units_of(text: str) -> int:
-    """The length of a text as the server counts it."""
+    """The length of a string as the server counts it."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def json_text(value: object, path: str) -> str:
-    """The JSON text of a value.
+    """Returns the JSON of a value.
 
-    It refuses what `json.dumps` would silently change, such as a tuple: the program would get another value after a
-    restart than before (D-163).
+    Refuses values that `json.dumps` would silently change, such as a tuple: the agent would get a different value after
+    a restart (D-163).
     """
     _check(value, path, ())
     return dump(value)
 
 
 def json_copy(value: object, path: str) -> object:
-    """A copy that shares nothing with the value, as it is after the server has stored it."""
+    """Returns a deep copy, as it is after the server has stored it."""
     _check(value, path, ())
     return _as_stored(value, path)
 
@@ -89,7 +89,7 @@ def _check(value: object, path: str, above: tuple[object, ...]) -> None:
 
 
 def _verb_at(path: str) -> str:
-    """Only the result of a step is returned."""
+    """The author returns a result, and passes anything else to `ctx`."""
     return "Return" if re.match(r"result\b", path) else "Use"
 
 

@@ -1,7 +1,7 @@
-"""Starts an agent's program: launch ENTRY FOLDER [--serve | --check LABEL].
+"""Starts an agent: launch ENTRY FOLDER [--serve | --check LABEL].
 
-Lines to the server go to descriptor 3, so that whatever the program and its children print is never part of the answer.
-With --serve it says `ready` before it loads the program, and runs one leg after the other until its input ends (D-185).
+Lines to the server go to descriptor 3, so that nothing that the agent and its children print becomes part of the answer.
+With --serve it sends `ready` before it loads the agent, and runs one leg after the other until its input ends (D-185).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .tasks import Tasks
 
 _OUTPUT = 3
-#: The answer to a ping: the program's loop turns (D-479).
+#: The answer to a ping: the agent's event loop runs (D-479).
 _ALIVE = {"type": "alive"}
 
 
@@ -37,7 +37,7 @@ def launch(arguments: list[str]) -> None:
     entry, folder, *more = arguments
     program = Program(entry, folder, more[1] if len(more) > 1 else "the agent's folder")
     lines = _take_standard_streams()
-    # The server asks with a line, too, and the function may clean up (D-172).
+    # The server also sends a `cancel`, and the function may clean up (D-172).
     signal.signal(signal.SIGTERM, lambda number, frame: None)
     if more[:1] == ["--check"]:
         loaded = _load(program)
@@ -48,7 +48,7 @@ def launch(arguments: list[str]) -> None:
 
 
 def _take_standard_streams() -> int:
-    """Keeps the server's lines from children of the program: they inherit standard input. Returns its descriptor."""
+    """Hides the server's lines from children of the agent, which inherit standard input. Returns its descriptor."""
     lines = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -59,7 +59,7 @@ def _take_standard_streams() -> int:
 
 
 def _load(program: Program) -> Agent | str:
-    """The agent, or what is wrong. Files beside it can be imported."""
+    """Returns the agent, or a description of the problem. Files beside it can be imported."""
     sys.path.insert(0, program.folder)
     name = os.path.splitext(os.path.basename(program.entry))[0]
     module = ModuleType(name)
@@ -74,7 +74,7 @@ def _load(program: Program) -> Agent | str:
     loaded = agent_in(module.__dict__, program)
     if isinstance(loaded, Agent) and loaded.is_async:
         from . import tasks  # noqa: F401
-    # What was imported so far is in the compiled code that the server has made. What is imported later is beside its source.
+    # The server's cache has the modules that were imported so far. Later ones are compiled beside their source.
     sys.pycache_prefix = None
     return loaded
 
@@ -107,7 +107,7 @@ def _run_leg(loaded: Agent, leg: Leg, server: _Server) -> None:
     host: Threads | Tasks = leg.host  # type: ignore[assignment]
     ctx = (AsyncContext if loaded.is_async else Context)(leg, host)  # type: ignore[arg-type]
     server.attach(leg)
-    # From here on the server expects answers.
+    # From now on the server expects answers to pings.
     _write(_ALIVE)
     try:
         host.run(leg.perform(lambda: loaded.body(ctx)))
@@ -174,7 +174,7 @@ def _tell(leg: Leg, message: dict) -> None:
 
 
 def _write(message: dict) -> None:
-    """Writes one line, and waits while the server does not read: a program cannot be faster than its log."""
+    """Writes one line, and blocks while the server does not read: an agent cannot be faster than its log."""
     rest = memoryview(f"{dump(message)}\n".encode())
     while rest:
         try:
@@ -184,7 +184,7 @@ def _write(message: dict) -> None:
 
 
 def _exit() -> None:
-    """Ends the process without waiting for threads that the program has left."""
+    """Ends the process without waiting for threads that the agent has left running."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

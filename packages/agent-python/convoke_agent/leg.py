@@ -18,10 +18,23 @@ from .signal_of_run import Signal
 _ENDED_EARLY = "The process ended before the agent function returned."
 
 
-class Leg:
-    """Calls the program's function from its first line, with all answers and results that the run has.
+#: Where a leg is. It only moves along this list:
+#:
+#: - `running`: the function runs, and steps may begin.
+#: - `yielding`: the server has asked for the run. No further step begins; those that run end first.
+#: - `ending`: the function has returned or raised. No step begins; steps that it did not await end first.
+#: - `over`: the `end` was sent, and nothing follows it (L14).
+#:
+#: A cancel is no phase: it can come in all of them but the last. It aborts `signal`, and the leg ends `cancelled` when
+#: the function has returned or raised.
+_PHASES = ("running", "yielding", "ending", "over")
 
-    A step that has ended returns its stored result; one that has not, runs (D-161).
+
+class Leg:
+    """Calls the agent function from its first line, with all results and answers of the run (L1).
+
+    A step that has ended returns its stored result, any other step runs (D-161). packages/agent/DESIGN.md has the
+    invariants.
     """
 
     def __init__(
@@ -34,7 +47,7 @@ class Leg:
         self.start = start
         self.host = host
         self._send = send
-        #: Says where in the program an error came from.
+        #: Returns the line of the agent that an error came from, for the end of its message.
         self._locate = locate
         self.replay = Replay(start)
         self.progress = Progress(start, self.replay, self.send)
@@ -46,10 +59,11 @@ class Leg:
         self._stuck: list[Pending] = []
         self._on_idle: list[Pending] = []
         self._running = 0
-        self.is_over = False
-        self._is_yielding = False
-        #: The function has returned or raised: no step begins any more.
-        self._is_ending = False
+        self._phase = "running"
+
+    @property
+    def is_over(self) -> bool:
+        return self._phase == "over"
 
     @property
     def is_working(self) -> bool:
@@ -58,7 +72,7 @@ class Leg:
 
     @property
     def may_begin(self) -> bool:
-        return not self._is_yielding and not self._is_ending and not self.is_over
+        return self._phase == "running"
 
     async def perform(self, body: Callable[[], object]) -> None:
         """Runs the function, and ends the leg with it."""
@@ -82,32 +96,32 @@ class Leg:
             self.fail(error)
 
     def receive(self, message: dict) -> None:
-        """Takes a message of the server. A newer one may say more."""
+        """Takes a message of the server. A newer server may send other messages."""
         if message["type"] == "call_begun":
             begin = self._begins.pop(message["call_id"], None)
             if begin is not None:
                 begin.settle(message["idempotency_key"])
         elif message["type"] == "yield":
-            self._is_yielding = True
+            self._enter("yielding")
             self._end_if_idle()
         elif message["type"] == "cancel":
             self._cancel()
 
     def hand_over_now(self) -> None:
-        """Ends the leg while the function runs: outside of steps every moment is safe (D-169)."""
-        self._is_yielding = True
+        """Ends the leg while the function runs: between steps every moment is safe (D-169)."""
+        self._enter("yielding")
         self._leave()
 
     def fail(self, error: BaseException) -> None:
         self._end(self._failure(error))
 
     def lose(self) -> None:
-        """Drops the leg without a word, as if its process were killed."""
-        self.is_over = True
+        """Drops the leg without an `end`, as if its process were killed."""
+        self._enter("over")
         self.host.stop()
 
     def guard(self) -> None:
-        """Called by everything that the program wants of the leg."""
+        """Raises if the leg is over or the run was cancelled. Every call of `ctx` begins with it."""
         if self.is_over:
             raise LegOver()
         if self.signal.aborted:
@@ -126,13 +140,16 @@ class Leg:
         self._end_if_idle()
 
     def begin(self, call: dict) -> Pending:
-        """Settles with the key of the call when the server has written it down."""
+        """Settles with the idempotency key of the call when the server has stored the intent (L2)."""
         begin = self._begins[call["call_id"]] = Pending(self.host)
         self.send(call)
         return begin
 
     def ask(self, request: dict) -> Pending:
-        """Asks a person. The value never arrives in this leg: the run waits as a row, and the next leg has the answer (D-167)."""
+        """Asks a person. The value never arrives in this leg (L9).
+
+        The run waits as a row, and the next leg has the answer (D-167).
+        """
         question = Pending(self.host)
         self._questions.append(question)
         self.send(request)
@@ -146,7 +163,7 @@ class Leg:
         return stuck
 
     def deliver(self, result: dict) -> Pending:
-        """Settles when it is the turn of this result."""
+        """Settles when all results before this one have reached the function (L5)."""
 
         def say_all() -> None:
             for emission in result.get("said", ()):
@@ -155,7 +172,7 @@ class Leg:
         return self._in_turn(result["order"], say_all)
 
     def deliver_last(self, ref: str) -> Pending:
-        """As `delivered`, for what has no place in the order until it is delivered for the first time: it comes last."""
+        """As `deliver`, for answers and calls that were left. The first time they come last, and get their order then."""
         order = self.progress.order_of(ref)
 
         def assign() -> None:
@@ -165,7 +182,7 @@ class Leg:
         return self._in_turn(math.inf if order is None else order, assign)
 
     def quiet(self) -> Pending:
-        """Settles when everything that is known has reached the program."""
+        """Settles when every stored result that the function has asked for has reached it."""
         pending = Pending(self.host)
         self._deliveries.when_quiet(lambda: pending.settle(None))
         return pending
@@ -191,12 +208,17 @@ class Leg:
         return pending
 
     def _end_if_idle(self) -> None:
-        """Ends the leg where nothing moves any more: it waits for a person, or is handed over (D-169)."""
-        if not self.is_over and (self._is_yielding or self._questions):
+        """Ends the leg if it waits for a person or was asked to yield, and nothing moves any more (L10, D-169)."""
+        if self._may_leave:
             self._deliveries.when_quiet(self._leave)
 
+    @property
+    def _may_leave(self) -> bool:
+        is_waiting = self._phase == "running" and len(self._questions) > 0
+        return is_waiting or self._phase == "yielding"
+
     def _leave(self) -> None:
-        if self._running > 0 or self._is_ending or self.is_over or self.signal.aborted:
+        if not self._may_leave or self._running > 0 or self.signal.aborted:
             return
         self.send({"type": "checkpoint", "state": self.progress.point(), "recovery": True})
         self._end({"type": "end", "outcome": "waiting" if self._questions else "yielded"})
@@ -219,8 +241,8 @@ class Leg:
         return True
 
     async def _idle(self) -> None:
-        """Steps that the function did not wait for end before the run does."""
-        self._is_ending = True
+        """Waits for the steps that the function did not await: they end before the run does."""
+        self._enter("ending")
         if self._running > 0 and not self.is_over:
             idle = Pending(self.host)
             self._on_idle.append(idle)
@@ -250,5 +272,8 @@ class Leg:
         if self.is_over:
             return
         self.send(end)
-        self.is_over = True
+        self._enter("over")
         self.host.stop()
+
+    def _enter(self, phase: str) -> None:
+        self._phase = max(self._phase, phase, key=_PHASES.index)

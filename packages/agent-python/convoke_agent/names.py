@@ -1,4 +1,4 @@
-"""Names of steps and scopes, and what identifies them in every leg."""
+"""Names of steps and scopes, and the refs that identify them in every leg."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ends_with_number = re.compile(r"#\d+\Z")
 
 
 class Scope:
-    """A part of the program in which names of steps are counted."""
+    """A part of the agent function in which step names are numbered."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -24,9 +24,9 @@ class Scope:
         self._counts: dict[str, int] = {}
 
     def take(self, name: str, what: str) -> str:
-        """The ref of a step or scope: its name in its scope, the second one of that name with `#2` (D-161).
+        """Returns the ref of a step or scope: its path and name, and `#2` for the second of that name (L4, D-161).
 
-        Two of one name at the same time are refused, the one case in which a name would be ambiguous (D-162).
+        Two of one name at the same time are refused, because their numbers would depend on timing (D-162).
         """
         _check_name(name, what)
         if name in self.running:
@@ -37,7 +37,7 @@ class Scope:
         return self.count(name)
 
     def count(self, name: str) -> str:
-        """As `take`, for what may be asked several times at once."""
+        """As `take`, for requests that may be made several times at once."""
         count = self._counts.get(name, 0) + 1
         self._counts[name] = count
         return _fitted(f"{self.path}{name}" if count == 1 else f"{self.path}{name}#{count}")
@@ -48,8 +48,8 @@ def path_below(ref: str) -> str:
 
 
 def digest_of(*shown: object) -> str:
-    """Identifies what a person was shown (D-166)."""
-    # Most legs ask nothing, and do not pay for the import.
+    """Identifies what a person was shown (L11, D-166)."""
+    # Imported on first use, because most legs ask nothing.
     from hashlib import sha256
 
     digest = binascii.b2a_base64(sha256(dump(list(shown)).encode("utf-8")).digest(), newline=False)
@@ -69,7 +69,7 @@ def _check_name(name: object, what: str) -> None:
 
 
 def _fitted(ref: str) -> str:
-    """A ref that is too long keeps its beginning, for people, and gets a digest."""
+    """Shortens a ref that is too long: its beginning, for people, and a digest."""
     if units_of(ref) <= _REF_MAX:
         return ref
     beginning = ref.encode("utf-16-le")[:320].decode("utf-16-le", "replace")

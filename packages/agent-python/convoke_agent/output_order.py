@@ -1,4 +1,4 @@
-"""Who speaks, of steps that run at once."""
+"""Which of several running steps may emit text."""
 
 from __future__ import annotations
 
@@ -10,27 +10,26 @@ Emission = dict  # a message of the protocol: message_delta, usage or custom
 
 
 class Speaker:
-    """A step that runs."""
+    """A step that runs and may emit text."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.is_over = False
-        #: What it said while another one had the floor.
+        #: Emissions that wait while another step has the floor.
         self.unsaid: list[Emission] = []
 
 
 class OutputOrder:
-    """Decides who speaks (D-165).
+    """Decides which step may emit text (L7, D-165).
 
-    Of several steps that run at once, the first one to speak has the floor until it ends; the others, and the program
-    outside of its steps, are heard after it. So texts are never mixed, and while the floor is free a recovery point
-    covers all that was said.
+    Of steps that run at the same time, the first that emits has the floor until it ends. Emissions of the others, and of
+    the code between steps, wait for it. While the floor is free, a recovery point covers everything that was emitted.
     """
 
     def __init__(self, covered: int, send: Callable[[Emission, bool], None]) -> None:
-        #: Called with an emission, and whether a recovery point may stand behind it: it was made outside of steps.
+        #: Called with an emission, and whether it was made between steps, so that a recovery point may follow it.
         self._send = send
-        #: Emissions outside of steps that a recovery point covers: the replay swallows them.
+        #: Emissions between steps that the recovery point covers: the replay does not send them again.
         self._covered = covered
         self._holder: Speaker | None = None
         self._waiting: dict[Speaker, None] = {}
@@ -45,7 +44,7 @@ class OutputOrder:
 
     @property
     def said(self) -> int:
-        """How many emissions outside of steps were said, or swallowed because they were said before."""
+        """How many emissions between steps were sent, in this leg or before the recovery point."""
         return max(self._said, self._covered)
 
     def say(self, emission: Emission, speaker: Speaker | None = None) -> None:
@@ -61,14 +60,14 @@ class OutputOrder:
         speaker.unsaid.append(emission)
 
     def release(self, speaker: Speaker) -> list[Emission]:
-        """Takes the floor from a step that has ended. Returns what it could not say."""
+        """Releases the floor of a step that has ended. Returns its emissions that were not sent."""
         self._waiting.pop(speaker, None)
         if self._holder is speaker:
             self._holder = None
         return speaker.unsaid
 
     def let_next_speak(self) -> None:
-        """Lets the next ones speak, if the floor is free."""
+        """If the floor is free, sends pending emissions and gives the floor to the next step."""
         if self._holder is not None:
             return
         unsaid, self._unsaid = self._unsaid, []

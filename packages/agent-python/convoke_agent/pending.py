@@ -1,4 +1,4 @@
-"""The one thing the kit waits for, and how a program waits: with threads, or with asyncio."""
+"""A value that arrives later, and the two ways to wait for it: threads and asyncio."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ READER = "convoke reader"
 
 
 class Host:
-    """What runs a program: `threads.Threads` for `def`, `tasks.Tasks` for `async def`."""
+    """Runs an agent function: `threads.Threads` for `def`, `tasks.Tasks` for `async def`."""
 
     def wait(self, pending: Pending) -> Generator[object, object, None]:
-        """Suspends the coroutine of the kit until the value is there."""
+        """Suspends the coroutine of the kit until the value has arrived."""
         raise NotImplementedError
 
     def later(self, callback: Callable[[], None]) -> None:
-        """Calls back in a turn of its own, when the program has come to rest."""
+        """Calls back in its own turn, when the function has come to rest."""
         raise NotImplementedError
 
     def outside(self, callback: Callable[[], None]) -> None:
-        """Calls code of the program from the kit, where it may call the kit in turn."""
+        """Calls code of the agent from the kit, which may call the kit in turn."""
         raise NotImplementedError
 
     async def call(self, function: Callable[[], object]) -> object:
-        """Runs a part of the program that is not a step."""
+        """Runs code of the agent that is not a step."""
         raise NotImplementedError
 
     async def perform(self, work: Callable[[], object]) -> object:
-        """Runs the work of a step: other branches of the program continue beside it."""
+        """Runs the function of a step while other branches continue."""
         raise NotImplementedError
 
     def when_empty(self, end: Callable[[], bool]) -> None:
-        """Calls back when nothing can continue the program any more. `end` returns whether that ended the leg."""
+        """Calls back when nothing can continue the function any more. `end` returns whether that ended the leg."""
 
     def cancel(self) -> None:
         """The run was cancelled."""

@@ -1,4 +1,4 @@
-"""Says what keeps a program from being loaded, where, and what to do."""
+"""Describes why an agent could not be loaded: the position, the problem, and what to do."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Program:
 
 
 def agent_in(members: dict, program: Program) -> Agent | str:
-    """The one agent of a module, or what is wrong."""
+    """Returns the one agent of a module, or a description of the problem."""
     found = {id(each): (name, each) for name, each in members.items() if isinstance(each, Agent)}
     if len(found) == 1:
         [(_, only)] = found.values()
@@ -49,7 +49,7 @@ def load_problem(error: BaseException, program: Program) -> str:
 
 
 def where_of(error: BaseException, program: Program) -> str:
-    """Where an error came from, in words for the end of a message: ` (agent.py:9)`."""
+    """The position of an error for the end of its message: ` (agent.py:9)`."""
     if isinstance(error, NotAwaited):
         below = _below(error.path, program)
         return "" if below is None else f" ({below}:{error.line})"

@@ -1,4 +1,4 @@
-"""What a leg has said and stored so far, and the recovery point that covers it."""
+"""What a leg has emitted and saved so far, and the recovery point that covers it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Progress:
         self._order: dict[str, int] = dict(known["order"])
         self._last_order = replay.last_order
         self.output = self._new_output(known["said"])
-        #: The state of the session, which the program changes.
+        #: `ctx.state`, which the function changes.
         self.state: dict = json_copy(self._point["base"], "ctx.state")  # type: ignore[assignment]
 
     @property
@@ -35,19 +35,19 @@ class Progress:
 
     @property
     def path(self) -> str:
-        """What the refs of steps begin with."""
+        """The prefix of step refs."""
         return root_path(saves_of(self._point))
 
     def say(self, emission: Emission, speaker: Speaker | None = None) -> None:
         self.output.say(emission, speaker)
 
     def next_order(self) -> int:
-        """The next place in the order of results."""
+        """The next number in the order of results."""
         self._last_order += 1
         return self._last_order
 
     def order_of(self, ref: str) -> int | None:
-        """The place of an answer, or of a call that was left; None if it has none yet."""
+        """The number of an answer, or of a call that was left; None if it has none yet."""
         return self._order.get(ref)
 
     def assign_order(self, ref: str) -> None:
@@ -67,7 +67,7 @@ class Progress:
 
     @property
     def state_before(self) -> dict:
-        """The state with which a run leaves its session that did not complete: as it was (D-170)."""
+        """The state of the session after a run that did not complete: as it was before the run (L12, D-170)."""
         return {"convoke": 1, "state": self._point.get("before", self._point["base"])}
 
     def state_now(self) -> dict:
@@ -81,7 +81,7 @@ class Progress:
     def _new_output(self, covered: int) -> OutputOrder:
         def send(emission: Emission, is_between_steps: bool) -> None:
             message = self._usage.add(emission) if emission["type"] == "usage" else emission
-            # Text is taken back after a loss. An account is not, so its point comes with it: nothing is charged twice.
+            # Text is discarded after a loss. Usage is not, so it is sent with its point: nothing is charged twice.
             has_point = is_between_steps and emission["type"] != "message_delta"
             self._send({**message, "point": self.point()} if has_point else message)
 

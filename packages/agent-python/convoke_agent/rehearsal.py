@@ -1,4 +1,4 @@
-"""What a server keeps of one run, for tests: the ledger, answers, the last recovery point and the log."""
+"""A server's data of one run, in memory: ledger, answers, last recovery point and log."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class RehearsedRun:
 
     @property
     def tokens(self) -> int:
-        """Tokens of all legs together. A report is the sum of its leg: it replaces the one before."""
+        """Tokens of all legs together. A report is the sum of its leg and replaces the previous one."""
         last = {(leg, model): tokens for leg, model, tokens in self._usage}
         return sum(last.values())
 
@@ -97,7 +97,7 @@ class RehearsedRun:
         return json.loads(dump(start))
 
     def record(self, message: dict) -> None:
-        """Makes a message of the program durable."""
+        """Stores a message of the kit."""
         kind = message["type"]
         if kind == "message_delta":
             self._texts.append(message["text"])
@@ -126,7 +126,7 @@ class RehearsedRun:
             self._keep(message["point"])
 
     def mark_begun(self, ref: str) -> None:
-        """Counts a call as carried out: the server has let the program begin it."""
+        """Counts a step as run: the server has stored its intent and told the kit."""
         call = self._calls.get(ref)
         if call is None:
             return
@@ -134,7 +134,7 @@ class RehearsedRun:
         self.called.append(CalledStep(call["name"], call["input"], call["is_repeatable"]))
 
     def lose(self) -> None:
-        """The process is gone: what its point does not cover is taken back, and calls that had begun are in doubt."""
+        """The process is lost: text after the point is discarded, and calls that had begun are decided."""
         del self._texts[self._covered_texts :]
         for ref, call in self._calls.items():
             if call["status"] != "begun":
@@ -155,7 +155,7 @@ class RehearsedRun:
         self._open.clear()
 
     def _is_allowed(self, ref: str, call: dict) -> bool:
-        """Whether a person has allowed it: one allow is for one execution (D-39, D-176)."""
+        """Whether a person has allowed the call: one permission is for one execution (D-39, D-176)."""
         is_asked = self._answers.get(ref, {}).get("kind") == "permission"
         return is_asked or (call["name"], call["input"]) in self._allowed
 

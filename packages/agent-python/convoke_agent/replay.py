@@ -1,4 +1,4 @@
-"""What the legs before have left: results, answers, and the last recovery point."""
+"""What earlier legs have left: results, answers, and the last recovery point."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ class Replay:
         self._left_over = dict.fromkeys(results)
         self._is_effect = {ref for ref, result in results.items() if not result.get("isRepeatable")}
         orders = [result["order"] for result in results.values() if result["order"] != math.inf]
-        #: The last place in the order of results.
+        #: The highest number in the order of results.
         self.last_order = max([0, *orders, *((self.point or {}).get("order") or {}).values()])
 
     def take(self, ref: str) -> dict | None:
-        """What is known of a call that the program asks for."""
+        """Returns the stored call that the function asks for."""
         self._left_over.pop(ref, None)
         return self._calls.get(ref)
 
     @property
     def left_over(self) -> list[str]:
-        """Results that the program has not asked for yet."""
+        """Results that the function has not asked for yet."""
         return list(self._left_over)
 
     @property
     def has_effect_left(self) -> bool:
-        """Whether one of them is the result of something that must not be done twice."""
+        """Whether one of them is the result of a step that must not run twice."""
         return any(ref in self._is_effect for ref in self._left_over)
 
     def forget_left_over(self) -> None:
@@ -45,7 +45,7 @@ class Replay:
 
 
 def root_path(saves: int) -> str:
-    """What the refs of steps begin with, after this many saves: no step's name begins so."""
+    """Prefix of step refs after this many saves. Step names cannot start with it."""
     return "" if saves == 0 else f">{saves} "
 
 
@@ -54,7 +54,7 @@ def saves_of(point: dict | None) -> int:
 
 
 def state_before(start: dict) -> dict | None:
-    """The session's state before the run: of the run before it, which may have left a recovery point only."""
+    """The session's state before the run. The run before may have left only a recovery point."""
     state = start["state"]
     if not _is_ours(state):
         return None

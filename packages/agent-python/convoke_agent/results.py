@@ -13,8 +13,8 @@ _RESULT_BYTES_MAX = 256 * 1024
 _MESSAGE_MAX = 10_000
 
 # A stored result is {value} or {error: {name, message}, isRefused?}, with {order, isRepeatable?, said?}. `isRefused`: the
-# step was carried out, but what it returned cannot be stored, so the run ends. `said`: what the step said while another
-# one had the floor. The TypeScript kit stores the same.
+# step ran, but its result cannot be stored, so the run ends. `said`: emissions of the step that waited while another one
+# had the floor. The TypeScript kit stores the same.
 
 
 def outcome_of(step: str, returned: object) -> dict:
@@ -44,7 +44,7 @@ def read_result(output: str) -> dict:
 
 
 def value_of(step: str, result: dict) -> object:
-    """What the program gets of a stored result: the same in every leg."""
+    """Returns or raises a stored result, the same in every leg."""
     error = result.get("error")
     if error is None:
         return result.get("value")

@@ -1,4 +1,7 @@
-"""What the program does in one leg: steps, questions and approvals, each known by its name or by what was shown."""
+"""Steps, questions and approvals of one leg.
+
+A step is found by its name, a question by a digest of what was shown.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from .pending import Pending
 from .results import outcome_of, outcome_of_error, read_result, value_of
 from .work import bound_work
 
-#: What a step said while another one had the floor is stored with its result, up to this many characters.
+#: Text that a step could not emit while another one had the floor is stored with its result, up to this many characters.
 _SAID_CHARACTERS_MAX = 256 * 1024
 _touches = ("workspace", "outside", "both")
 
@@ -32,7 +35,7 @@ class Call:
 
 
 class Position:
-    """Where the program is: in which scope, and in which step."""
+    """The scope and the step that the current code belongs to."""
 
     def __init__(self, steps: Steps, scope: Scope | None, step: Speaker | None = None) -> None:
         self.steps = steps
@@ -44,7 +47,7 @@ _position: ContextVar[Position | None] = ContextVar("convoke_position", default=
 
 
 class Approval:
-    """Whether a person allowed it, and what the function returned then."""
+    """Whether a person allowed the call, and the result of the function."""
 
     def __init__(self, allowed: bool, value: object = None, reason: str | None = None) -> None:
         self.allowed = allowed
@@ -103,7 +106,7 @@ class Steps:
             scope.running.discard(name)
 
     async def use_tool(self, tool: str, input: object, work: Callable, approval: bool) -> Approval:
-        """A call of a model's: known by its input, since a model may make several of one tool at once."""
+        """A tool call of a model. It is found by its input, because a model may call one tool several times at once."""
         self._guard_outside(f'tool "{tool}" was called')
         given = json_copy(input, "input")
         ref = self._scope.count(f"{tool} {digest_of(tool, given)}")
@@ -125,7 +128,7 @@ class Steps:
             scope.running.discard(name)
 
     def save(self, progress: object) -> None:
-        """Makes a recovery point of the author's: the next leg replays nothing before it (D-171)."""
+        """Makes a recovery point with a value of the author. The next leg replays nothing before it (L13, D-171)."""
         self._leg.guard()
         if self._leg.is_working or self._scope is not self._root:
             raise Misuse("ctx.save() was called inside a step or scope. Call it at the top level, between steps.")
@@ -183,7 +186,7 @@ class Steps:
         return Approval(False, reason=answer.get("reason"))
 
     def _needs_approval(self, name: str) -> bool:
-        """D-168: the operator's list holds, whatever the program says."""
+        """D-168: `approval_required_tools` of agent.yaml holds, whatever the agent's code says."""
         for glob in self._leg.start["agent"]["approval_required_tools"]:
             pattern = ".*".join(re.escape(part) for part in glob.split("*"))
             if re.fullmatch(pattern, name, re.DOTALL):
@@ -221,7 +224,7 @@ class Steps:
         return await self._end_step(call, step, outcome, escaped)
 
     async def _do(self, call: Call, step: Speaker, began: Pending) -> tuple[dict, BaseException | None]:
-        """The outcome of the step, and what unwinds the program beside it, such as a cancelled task."""
+        """Returns the outcome of the step, and the exception that also unwinds the function, such as a cancelled task."""
         token = _position.set(Position(self, self._here.scope, step))
         try:
             given = {"key": await began, "input": call.input, "signal": self._leg.signal}
@@ -245,18 +248,18 @@ class Steps:
         if unsaid:
             result["said"] = unsaid
         end = {"type": "call_end", "call_id": call.ref, "ok": "error" not in outcome, "output": dump(result)}
-        # The result and the point that covers its text are one transaction (D-175).
+        # The result and the point that covers its text are one transaction (L8, D-175).
         self._leg.send({**end, "point": self._leg.progress.point()} if output.is_free else end)
         output.let_next_speak()
         self._leg.step_ended()
         if escaped is not None:
             raise escaped
         await self._leg.deliver(result)
-        # As it was stored: the first time and every other time the program gets the same.
+        # A copy of the stored result, so that the function gets the same value in every leg (L3).
         return value_of(call.name, json.loads(end["output"]))  # type: ignore[arg-type]
 
     async def _may_begin(self, call: Call) -> None:
-        """Waits until everything that is known has reached the program: only then is it clear what is new."""
+        """Waits until every stored result that the function asks for has reached it (L6)."""
         if self._leg.replay.left_over:
             await self._leg.quiet()
             self._leg.guard()
@@ -267,7 +270,10 @@ class Steps:
             await self._outside_step(self._leg.never())
 
     async def _continue_after_edit(self, left: list[str], call: Call) -> None:
-        """The program took another way than before (D-173). If its author has changed it, a person decides (D-174)."""
+        """Handles stored results that the replay did not ask for (L15, D-173).
+
+        If the agent was edited, a person decides (D-174).
+        """
         ref = f"edited {digest_of(left)}"
         answer = self._leg.replay.answers.get(ref)
         is_doubtful = self._leg.replay.has_effect_left and not call.is_repeatable
@@ -286,7 +292,7 @@ class Steps:
         self._leg.send({"type": "custom", "name": "replay_differs", "data": {"left_over": left}})
 
     async def _outside_step(self, pending: Pending) -> None:
-        """Waits for what does not come in this leg."""
+        """Waits for a value that does not arrive in this leg."""
         self._leg.step_ended()
         try:
             await pending

@@ -1,4 +1,4 @@
-"""Runs a program that is `async def`, with asyncio. Only such programs import this module."""
+"""Runs an agent that is `async def`, with asyncio. Only such agents import this module."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from collections.abc import Callable, Coroutine, Generator
 from .failures import LegOver, Misuse
 from .pending import READER, Host, Pending
 
-#: A program that never comes to rest gets its results all the same, after this many turns of the loop.
+#: A function that never comes to rest gets its next result after this many turns of the loop.
 _RESTLESS_TURNS_MAX = 100
 _UNWIND_SECONDS = 1
 
 
 class _RestingSelector(selectors.DefaultSelector):
-    """Knows when the loop has nothing more to do: it asks the selector to wait."""
+    """Notices when the loop has nothing to do: the loop then asks the selector to wait."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,19 +35,19 @@ class _RestingSelector(selectors.DefaultSelector):
                 self.loop.call_soon(self.later.popleft())
             timeout = 0
         elif timeout is None and self._is_empty():
-            # What a thread said before it ended is there already.
+            # A thread that has ended may have woken the loop just before.
             events = super().select(0)
             if events or self.on_empty():
                 return events
         return super().select(timeout)
 
     def _is_empty(self) -> bool:
-        """Whether the loop waits for no time, for no descriptor but its own, and for no thread of the program."""
+        """Whether the loop waits for no timer, no descriptor but its own, and no thread of the agent."""
         return len(self.get_map()) <= 1 and self.loop is not None and not self.loop.has_threads
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """Knows whether a thread of the program may still wake it."""
+    """Knows whether a thread of the agent may still wake it."""
 
     def __init__(self, selector: _RestingSelector) -> None:
         super().__init__(selector)
@@ -75,7 +75,7 @@ class _Loop(asyncio.SelectorEventLoop):
 
 
 class Tasks(Host):
-    """One loop for all legs of a process: connections of the program's clients belong to it."""
+    """One loop for all legs of a process, because connections of the agent's clients belong to it."""
 
     def __init__(self) -> None:
         self._selector = _RestingSelector()
@@ -115,11 +115,11 @@ class Tasks(Host):
         self.loop.close()
 
     def tell(self, function: Callable[[], None]) -> None:
-        """Calls the kit from another thread than the program's: the server has said something."""
+        """Calls the kit from the thread that reads the server's lines."""
         self.loop.call_soon_threadsafe(function)
 
     def enter(self, function: Callable[[], None]) -> None:
-        """Calls the kit from the program, for what needs no waiting."""
+        """Calls the kit from the agent, for calls that do not wait."""
         self.check_thread()
         function()
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "CalledStep", "Rehearsal", "every_kill", "rehearse"]
 
 _LEGS_MAX = 1000
-#: A process is killed before or after a message is durable, or asked to hand its run over after it.
+#: The process is lost before or after a message is stored, or asked to yield after it.
 _kinds = ("lost before", "lost after", "yield after")
 
 
@@ -32,7 +32,7 @@ class Rehearsal:
         end = run.end or {}
         self.text = run.text
         self.asked = run.asked
-        #: The steps that were carried out, in order.
+        #: The steps that ran, in order.
         self.calls = run.called
         self.events = run.events
         #: "completed", "cancelled" or "error".
@@ -42,7 +42,7 @@ class Rehearsal:
         #: What the next run of the session finds in `ctx.state`.
         self.state = run.state
         self.tokens = run.tokens
-        #: What the program told the server in each of its legs.
+        #: The messages of the kit in each leg.
         self.messages = messages
         self.has_doubt = run.has_doubt
 
@@ -60,9 +60,9 @@ def rehearse(
 ) -> Rehearsal:
     """Runs an agent in this process.
 
-    `answer` replies to what is asked: a text or a list for a question, None to decline; True, False or
-    `{"allow": True, "input": …}`, `{"allow": False, "reason": …}` for a permission. By default it is the first option,
-    "yes", and every permission. `edited` is the agent as its author edited it after the first leg, while the run waited
+    `answer` returns the reply of a person: a string or a list for a question, None to decline; True, False or
+    `{"allow": True, "input": …}`, `{"allow": False, "reason": …}` for a permission. By default the first option or
+    "yes", and every permission is given. `edited` is the agent as its author edited it after the first leg, while the run waited
     for an answer (D-174).
     """
     given = dict(prompt=prompt, input=input, state=state, answer=answer, folder=folder)
@@ -77,12 +77,12 @@ def every_kill(
     observe: Callable[[str, int, Rehearsal], None] | None = None,
     **options: object,
 ) -> Rehearsal:
-    """Runs an agent undisturbed, and again with a loss before and after each message and a hand-over at each (D-188).
+    """Runs an agent undisturbed, then with a loss before and after each message, and a yield after each (D-188).
 
-    Raises AssertionError if a step with an effect was carried out twice, if text, state or outcome differ, or if the
-    program took another way when it was replayed. A run in which a call was in doubt may end otherwise. `comparable`
-    returns what of the text has to be the same, for a program whose branches speak in any order. The other options are
-    those of `rehearse`.
+    Raises AssertionError if an effect ran twice, if a person was asked twice, if text, state or outcome differ, or if a
+    replay did not ask for a stored result. A run with a call in doubt may have a different answer. `comparable` maps the
+    text to the part that must not change, for a function whose branches emit in any order. The other options are those
+    of `rehearse`.
     """
     expected = _play(make_agent(), options)
     for message in range(sum(len(leg) for leg in expected.messages)):
@@ -167,7 +167,7 @@ def _play(
 
 
 def _position_of_call(error: BaseException) -> str:
-    """The line that lacks an `await`: no other error of an agent is without a traceback in its test."""
+    """The line that lacks an `await`. Other errors of an agent have a traceback in its test."""
     return f" ({os.path.basename(error.path)}:{error.line})" if isinstance(error, NotAwaited) else ""
 
 

@@ -1,4 +1,4 @@
-"""Runs a program that is a plain `def`: each of its branches is a thread."""
+"""Runs an agent that is a plain `def`: each of its branches is a thread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BRANCHES_MAX = 64
 
 
 class _Outside:
-    """Asks the thread to run a part of the program. `is_step`: other branches may run beside it."""
+    """Asks the thread to run code of the agent. `is_step`: other branches may run at the same time."""
 
     def __init__(self, function: Callable[[], object], is_step: bool) -> None:
         self.function = function
@@ -31,10 +31,10 @@ class _Branch:
 
 
 class Threads(Host):
-    """Lets one branch run at a time, as an event loop does; only the work of steps runs beside it (D-351).
+    """Lets one branch run at a time, as an event loop does; only steps run in parallel (D-351).
 
-    So branches continue in the order in which the kit delivers their results, in every leg. The lock protects the
-    kit's own state for the moments in which it works, and is free while the program's code runs.
+    So branches continue in the order in which the kit delivers their results, in every leg. The kit holds the lock
+    while it works on its own state, and releases it while the agent's code runs.
     """
 
     def __init__(self) -> None:
@@ -83,13 +83,13 @@ class Threads(Host):
                     error = raised
 
     def enter(self, function: Callable[[], None]) -> None:
-        """Calls the kit from the program, for what needs no waiting."""
+        """Calls the kit from the agent, for calls that do not wait."""
         self._current()
         with self._lock:
             function()
 
     def tell(self, function: Callable[[], None]) -> None:
-        """Calls the kit from another thread than the program's: the server has said something."""
+        """Calls the kit from the thread that reads the server's lines."""
         with self._lock:
             function()
             self._advance()
@@ -99,11 +99,11 @@ class Threads(Host):
 
     @property
     def is_program_running(self) -> bool:
-        """Whether a branch runs outside of a step. Asked inside of `tell`."""
+        """Whether a branch runs between steps. Called within `tell`."""
         return self._holder is not None
 
     def start(self, function: Callable[[], object]) -> Pending:
-        """Starts a branch. Settles with what it returned and what it raised."""
+        """Starts a branch. Settles with its return value and its exception."""
         if len(self._branches) > _BRANCHES_MAX:
             self._branches = [each for each in self._branches if each.thread is None or each.thread.is_alive()]
             if len(self._branches) > _BRANCHES_MAX:
@@ -199,7 +199,7 @@ class Threads(Host):
             raise LegOver()
 
     def _advance(self) -> None:
-        """Lets the next branch run; if none can, takes the next turn of the kit's own."""
+        """Lets the next branch run. If none is ready, runs the next callback of the kit."""
         while self._holder is None and not self._is_over:
             if self._ready:
                 self._holder = self._ready.popleft()

@@ -9,8 +9,8 @@ from .steps import Approval
 
 
 def inputs_of(function: Callable[..., object], is_async: bool) -> Callable[[tuple, dict], dict]:
-    """A function that turns the arguments of a call into the input that a person sees: by name."""
-    # It takes some time to import, and only programs with tools need it.
+    """Returns a function that maps the arguments of a call to the input that a person sees, by name."""
+    # Imported on first use: it takes some time, and only agents with tools need it.
     import inspect
 
     name = getattr(function, "__name__", None)
@@ -27,14 +27,14 @@ def inputs_of(function: Callable[..., object], is_async: bool) -> Callable[[tupl
 
 
 def words_of(approval: Approval) -> object:
-    """What the model gets: the result, or why there is none."""
+    """Returns the text for the model: the result, or the reason of a denial."""
     if approval.allowed:
         return approval.value
     return "not allowed" if approval.reason is None else f"not allowed: {approval.reason}"
 
 
 def named_like(call: Callable, function: Callable) -> Callable:
-    """Frameworks read a tool's name, text and parameters from the function."""
+    """Copies name, docstring and parameters, which frameworks read from the function."""
     import functools
 
     return functools.update_wrapper(call, function)

@@ -1,4 +1,4 @@
-"""What a leg has used of each model."""
+"""The usage of each model in a leg."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _counted = ("input_tokens", "output_tokens", "cached_input_tokens", "reasoning_t
 
 
 class UsageSums:
-    """Adds up what the leg has used of each model: the server takes sums."""
+    """Adds up the usage of each model in this leg: the server expects sums."""
 
     def __init__(self) -> None:
         self._sums: dict[str | None, dict] = {}

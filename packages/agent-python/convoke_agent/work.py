@@ -1,4 +1,4 @@
-"""Calls the function of a step with what it asks for."""
+"""Calls the function of a step with the arguments that it has parameters for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _VARIADIC_NAMES = 0x08
 
 
 def bound_work(what: str, work: Callable[..., object]) -> Callable[[Mapping[str, object]], object]:
-    """A function that calls `work` with those of `key`, `input` and `signal` for which it has parameters.
+    """Returns a function that calls `work` with those of `key`, `input` and `signal` that it has parameters for.
 
     A parameter with a default is the author's: `lambda word=word: …` binds the value of a loop's variable.
     """
@@ -26,7 +26,7 @@ def bound_work(what: str, work: Callable[..., object]) -> Callable[[Mapping[str,
 
 
 def _parameters(work: Callable[..., object]) -> tuple[list[str], list[str]]:
-    """The names that are wanted of the kit, and those that it cannot give."""
+    """Returns the parameters that the kit fills, and those that it does not know."""
     function = getattr(work, "__func__", work)
     code = getattr(function, "__code__", None)
     if code is None or code.co_posonlyargcount:
@@ -44,7 +44,7 @@ def _parameters(work: Callable[..., object]) -> tuple[list[str], list[str]]:
 
 
 def _inspected(work: Callable[..., object]) -> tuple[list[str], list[str]]:
-    # It takes some time to import, and few functions need it.
+    # Imported on first use: it takes some time, and few functions need it.
     import inspect
 
     try:

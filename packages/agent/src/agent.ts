@@ -11,12 +11,12 @@ const mark = Symbol.for('convoke.agent');
 
 export type Body = (ctx: Context<object>) => unknown;
 
-/** A program that the server can run. */
+/** An agent that the server can run. */
 export interface Agent {
   readonly [mark]: Body;
 }
 
-/** Makes an agent of a function. A text that it returns is the end of the answer. */
+/** Makes an agent of a function. A string that it returns is appended to the answer. */
 export function agent<State extends object = Record<string, Json>>(
   body: (ctx: Context<State>) => Promise<string | void> | string | void,
 ): Agent {
@@ -35,7 +35,7 @@ export interface Usage {
   readonly cachedInputTokens?: number;
   /** Part of the output. */
   readonly reasoningTokens?: number;
-  /** In millionths of `currency`, for a program that knows what it costs. */
+  /** In millionths of `currency`, for an agent that knows the price. */
   readonly cost?: number;
   readonly currency?: string;
 }
@@ -44,12 +44,12 @@ export type Approval<T> =
   | { readonly allowed: true; readonly value: T }
   | { readonly allowed: false; readonly reason?: string };
 
-/** What the function has to work with. Everything that has an effect, or takes long, belongs in a step. */
+/** The argument of the agent function. Everything that has an effect or takes long belongs in a step. */
 export interface Context<State extends object = Record<string, Json>> {
   readonly prompt: string;
   /** The input of the run as it was sent. */
   readonly input: JsonObject;
-  /** The session folder: `files/` has the session's files, and what is left in `outputs/` is added to them. */
+  /** The session folder: `files/` has the session's files, and files in `outputs/` are added to them. */
   readonly folder: string;
   /** Aborts when the run is cancelled. */
   readonly signal: AbortSignal;
@@ -61,9 +61,9 @@ export interface Context<State extends object = Record<string, Json>> {
   readonly runNumber: number;
   /** JSON that the session keeps from one run to the next, stored when a run completes. */
   readonly state: Partial<State>;
-  /** What the last `save` of this run stored. */
+  /** The value of the last `save` of this run. */
   readonly saved: Json | undefined;
-  /** Says something to the reader of the run. */
+  /** Appends text to the answer, which readers of the run see at once. */
   say(text: string): void;
   /** Runs the function, at most once; later legs of the run get the stored result. */
   step<T>(
@@ -71,21 +71,21 @@ export interface Context<State extends object = Record<string, Json>> {
     work: (call: StepCall) => T | Promise<T>,
     options?: StepOptions,
   ): Promise<T>;
-  /** A repeatable step that says what the source yields, and returns the whole. */
+  /** A repeatable step that appends each string of the source to the answer, and returns all of them joined. */
   stream(name: string, source: TextSource): Promise<string>;
   /** Asks a person; undefined if the person declines. */
   ask(question: string, options?: AskOptions): Promise<string | undefined>;
-  /** As `ask`, for several of the options. */
+  /** As `ask`, but the person can choose several options. */
   askMany(question: string, options: Required<AskOptions>): Promise<readonly string[] | undefined>;
-  /** Runs the function once, with the input that a person has allowed. */
+  /** Asks a person, and runs the function once with the approved input. */
   approve<T, Input extends Json>(
     tool: string,
     input: Input,
     work: (call: StepCall & { readonly input: Input }) => T | Promise<T>,
   ): Promise<Approval<T>>;
-  /** Counts the names of steps inside of it apart from those outside. */
+  /** Step names inside the scope are numbered separately. */
   scope<T>(name: string, body: () => T | Promise<T>): Promise<T>;
-  /** Adds to what the run has used. */
+  /** Adds to the usage of the run. */
   usage(used: Usage): void;
   /** Emits the event `code.<name>`. */
   event(name: string, data?: JsonObject): void;
@@ -103,7 +103,7 @@ export function bodyOf(value: unknown): Body | undefined {
   return typeof body === 'function' ? (body as Body) : undefined;
 }
 
-/** What the function of an agent gets in one leg. */
+/** The `ctx` of one leg. */
 export function contextOf(leg: Leg, steps: Steps): Context<object> {
   const { start, calls } = leg;
   return {

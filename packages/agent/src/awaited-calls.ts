@@ -1,10 +1,10 @@
 import { Misuse } from './failures.ts';
 
 const shownMax = 60;
-/** Frames that are kept of a call: three of the kit, and the program's. More of them take longer. */
+/** Stack frames that are kept for a call: three of the kit, then those of the agent. More would cost time. */
 const framesMax = 6;
 
-/** The function returned without the result of something that it asked `ctx` for. */
+/** The function returned without awaiting a call of `ctx`. */
 export class NotAwaited extends Misuse {
   constructor(call: string, stack: string) {
     super(`${call} was not awaited`);
@@ -13,13 +13,13 @@ export class NotAwaited extends Misuse {
 }
 
 /**
- * The calls of `ctx` whose promise nothing has waited for yet (D-478). A program that forgets `await` would continue with a
- * promise in place of an answer, and end well.
+ * The calls of `ctx` that nothing has awaited yet (D-478). Without this check, a function that forgets `await` would continue
+ * with a promise instead of an answer and complete normally.
  */
 export class AwaitedCalls {
   readonly #open = new Set<WatchedCall<unknown>>();
 
-  /** Returns a promise of the same result, which notes that the program waits for it. */
+  /** Returns a promise of the same result that notices when it is awaited. */
   watch<T>(promise: Promise<T>, method: string, about: string): Promise<T> {
     const call = new WatchedCall<T>((resolve) => resolve(promise));
     call.name = [method, about];
@@ -28,7 +28,7 @@ export class AwaitedCalls {
     return call;
   }
 
-  /** Throws if the program has left a call alone. */
+  /** Throws if a call was never awaited. */
   check(): void {
     const [first] = this.#open;
     if (first === undefined) return;
@@ -41,7 +41,7 @@ export class AwaitedCalls {
 
 /** A subclass, because `await` and `Promise.all` call `then` of a subclass, and not that of a plain promise. */
 class WatchedCall<T> extends Promise<T> {
-  /** What `then` returns is a promise like any other. */
+  /** `then` returns a plain promise. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
   }
@@ -50,7 +50,7 @@ class WatchedCall<T> extends Promise<T> {
   open: Set<WatchedCall<unknown>> | undefined;
   readonly site = callSite();
 
-  // oxlint-disable-next-line unicorn/no-thenable -- the one way to know that the program waits
+  // oxlint-disable-next-line unicorn/no-thenable -- the only way to notice an await
   override then<R1 = T, R2 = never>(
     onFulfilled?: ((value: T) => R1 | PromiseLike<R1>) | null,
     onRejected?: ((reason: unknown) => R2 | PromiseLike<R2>) | null,
@@ -60,7 +60,7 @@ class WatchedCall<T> extends Promise<T> {
   }
 }
 
-/** Where the program makes a call. The text of the stack is only written when it is read, which takes far longer. */
+/** The call site in the agent. V8 formats the stack when it is read, so creating it is cheap. */
 function callSite(): Error {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = framesMax;

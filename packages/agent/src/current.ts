@@ -4,7 +4,7 @@ import { Misuse } from './failures.ts';
 import type { Leg } from './leg.ts';
 import type { Steps } from './steps.ts';
 
-/** The run that a line of an agent's code belongs to. */
+/** The run that the current code belongs to. */
 export interface Current {
   readonly ctx: Context<object>;
   readonly steps: Steps;
@@ -25,7 +25,7 @@ export function runAs<T>(run: Current, body: () => T): T {
   return storage().run(run, body);
 }
 
-/** The run of the caller. Frameworks call models and tools without it, so adapters look it up here. */
+/** Returns the run of the caller. Frameworks do not pass it to models and tools, so adapters look it up here. */
 export function current(): Current {
   const run = storage().getStore();
   if (run !== undefined) return run;

@@ -4,9 +4,9 @@ interface Delivery {
 }
 
 /**
- * Hands results to the program one at a time, each in a turn of the event loop of its own, the lowest order first. A replay
- * thus continues the branches of a program in the order in which they went on the first time, so that what they say
- * between steps comes in the same order.
+ * Hands results to the agent function one at a time, each in its own turn of the event loop, the lowest order first (L5). So
+ * a replay continues the branches of the function in the same order as the first time, and the text that they emit between
+ * steps is in the same order.
  */
 export class Deliveries {
   #waiting: Delivery[] = [];
@@ -19,7 +19,7 @@ export class Deliveries {
     this.#schedule();
   }
 
-  /** Calls back when nothing waits to be delivered, and the program had a turn since. */
+  /** Calls back when no delivery is pending and the function had a turn since the last one. */
   whenQuiet(callback: () => void): void {
     this.#onQuiet.push(callback);
     this.#schedule();
@@ -43,7 +43,7 @@ export class Deliveries {
   }
 }
 
-/** For what the rest of a leg does not reach: a promise that never resolves is collected with all that waits for it. */
+/** A promise that never settles. It is garbage-collected together with everything awaiting it. */
 export function never(): Promise<never> {
   return new Promise(() => {});
 }

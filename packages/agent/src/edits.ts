@@ -3,7 +3,7 @@ import type { Leg } from './leg.ts';
 import { digestOf } from './names.ts';
 import { never } from './deliveries.ts';
 
-/** The program took another way than before (D-173). If its author has changed it, a person decides (D-174). */
+/** Handles stored results that the replay did not ask for (L15, D-173). If the agent was edited, a person decides (D-174). */
 export async function continueAfterEdit(
   leg: Leg,
   left: readonly string[],

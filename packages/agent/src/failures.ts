@@ -15,7 +15,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** It is not known whether the step was carried out, and it is not repeated (D-164). The message is what a person said, if one was asked. */
+/** It is not known whether the step ran, and it is not repeated (D-164). The message is the answer of a person, if one was asked. */
 export class InDoubt extends Error {
   override readonly name = 'InDoubt';
   readonly step: string;
@@ -37,12 +37,12 @@ export class Denied extends Error {
   }
 }
 
-/** The program uses the kit in a way that cannot work. The message says what to do. */
+/** The agent uses the kit in a way that cannot work. The message says what to do. */
 export class Misuse extends Error {
   override readonly name = 'Misuse';
 }
 
-/** A model did not answer a request. The message is what its provider said. */
+/** A model request failed. The message is the error of the provider. */
 export class ModelFailed extends Error {
   override readonly name = 'ModelFailed';
 }

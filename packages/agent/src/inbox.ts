@@ -1,11 +1,11 @@
 import type { ReadStream } from 'node:tty';
 import type { ServerMessage, StartMessage } from './lines.ts';
 
-/** The lines of the server: start messages, and what belongs to the leg that the last of them started. */
+/** The lines of the server: start messages, and messages for the leg that the last start message began. */
 export class Inbox {
   readonly #input: ReadStream;
   #starts = Promise.withResolvers<StartMessage | undefined>();
-  /** Messages for a leg whose program is not loaded yet. */
+  /** Messages for a leg whose agent is not loaded yet. */
   #early: ServerMessage[] = [];
   /** Pieces of a line that has not ended. */
   readonly #parts: string[] = [];
@@ -13,7 +13,7 @@ export class Inbox {
 
   constructor(input: ReadStream) {
     this.#input = input;
-    // Not `node:readline`: it takes U+2028 for the end of a line, which may be inside of a JSON text.
+    // Not `node:readline`: it treats U+2028 as the end of a line, and a JSON string may contain it.
     input.setEncoding('utf8');
     input.on('data', (text: string) => this.#read(text));
     input.on('end', () => this.#starts.resolve(undefined));
@@ -28,7 +28,7 @@ export class Inbox {
     return start;
   }
 
-  /** Sends the messages of the leg there, also those that came before. */
+  /** Sets the receiver of the leg's messages, and sends it those that have arrived already. */
   deliverTo(deliver: (message: ServerMessage) => void): void {
     this.#deliver = deliver;
     for (const message of this.#early.splice(0)) deliver(message);
@@ -46,7 +46,7 @@ export class Inbox {
 
   #take(message: StartMessage | ServerMessage): void {
     if (message.type === 'start') {
-      // What came after the end of the leg before is not for this one.
+      // Messages that arrived after the end of the previous leg are not for this one.
       this.#early = [];
       this.#deliver = undefined;
       this.#starts.resolve(message);

@@ -1,21 +1,21 @@
-/** Values that survive a restart: what is stored and read again is equal to what the program had. */
+/** Values that survive a restart: the stored value is equal to the one that the agent had. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 
 export interface JsonObject {
   readonly [member: string]: Json | undefined;
 }
 
-/** Many parsers take no more levels than 128, and the value is inside of other objects. */
+/** Many parsers allow 128 levels, and the value is stored inside other objects. */
 const depthMax = 100;
 
-/** Thrown for a value that JSON cannot carry. The message names the path and what to do. */
+/** Thrown for a value that JSON cannot represent. The message has the path of the value and what to do. */
 export class NotJson extends Error {
   override readonly name = 'NotJson';
 }
 
 /**
- * The JSON text of a value; undefined for undefined. It refuses what `JSON.stringify` would silently change, such as a
- * Date: the program would get another value after a restart than before (D-163).
+ * Returns the JSON of a value; undefined for undefined. Refuses values that `JSON.stringify` would silently change, such as a
+ * Date: the agent would get a different value after a restart (D-163).
  */
 export function jsonText(value: unknown, path: string): string | undefined {
   if (value === undefined) return undefined;
@@ -23,7 +23,7 @@ export function jsonText(value: unknown, path: string): string | undefined {
   return JSON.stringify(value);
 }
 
-/** A copy that shares nothing with the value, as it is after it was stored. */
+/** Returns a deep copy, as it is after it was stored. */
 export function jsonCopy(value: unknown, path: string): unknown {
   const text = jsonText(value, path);
   return text === undefined ? undefined : (JSON.parse(text) as unknown);
@@ -64,12 +64,12 @@ function check(value: unknown, { path, above }: Where): void {
     );
   }
   for (const [name, member] of Object.entries(value)) {
-    // As JSON has it: a member without a value is no member.
+    // As in JSON, a member that is undefined is left out.
     if (member !== undefined) check(member, { path: `${path}.${name}`, above: inside });
   }
 }
 
-/** Only the result of a step is returned. */
+/** The author returns a result, and passes anything else to `ctx`. */
 function verbAt(path: string): string {
   return /^result\b/.test(path) ? 'Return' : 'Use';
 }

@@ -1,6 +1,6 @@
-// Starts an agent's program: node launch.ts ENTRY FOLDER [--serve | --check LABEL]. Lines to the server go to descriptor 3,
-// so that whatever the program and its children print is never part of the answer. With --serve it says `ready` before it
-// loads the program, and executes one leg after the other until its input ends (D-185).
+// Starts an agent: node launch.ts ENTRY FOLDER [--serve | --check LABEL]. Lines to the server go to descriptor 3, so that
+// nothing that the agent and its children print becomes part of the answer. With --serve it sends `ready` before it loads
+// the agent, and executes one leg after the other until its input ends (D-185).
 import { readFileSync, writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -24,8 +24,8 @@ const program: Program = { entry, folder, label };
 let running: Leg | undefined;
 
 resolveKit(entry);
-// Until all is done, an end of the process is a failure, with the code that Node has for it. Nothing is awaited at the top
-// level: when the program waits for nothing any more, Node would tell its author of a line in this file.
+// An exit before all is done is a failure, with Node's code for it. Nothing is awaited at the top level: if the event loop ran
+// empty, Node would report a line of this file to the author.
 process.exitCode = 13;
 (flag === '--check' ? tellCheck() : runLegs()).then(
   () => process.exit(0),
@@ -53,11 +53,11 @@ async function check(): Promise<object> {
   return { type: 'checked', problem, warnings: versionWarnings(folder, kit) };
 }
 
-/** The agent's function, or what is wrong. */
+/** Returns the agent function, or a description of the problem. */
 async function load(): Promise<string | NonNullable<ReturnType<typeof bodyOf>>> {
   try {
     const loaded = (await import(pathToFileURL(entry).href)) as { default?: unknown };
-    // A CommonJS file that was compiled from a module has its default one level below.
+    // A CommonJS file that was compiled from a module has its default export one level deeper.
     const body =
       bodyOf(loaded.default) ?? bodyOf((loaded.default as { default?: unknown })?.default);
     return body ?? `${entry.slice(folder.length)} must have agent(…) as its default export`;
@@ -70,7 +70,7 @@ async function runLegs(): Promise<void> {
   const isServing = flag === '--serve';
   const inbox = new Inbox(process.stdin);
   const folderAtStart = process.cwd();
-  // The server asks with a line, too, and the function may clean up (D-172).
+  // The server also sends a `cancel`, and the function may clean up (D-172).
   process.on('SIGTERM', () => {});
   if (isServing) write({ type: 'ready' });
   let body: Awaited<ReturnType<typeof load>> | undefined;
@@ -92,7 +92,7 @@ async function runLeg(
   const leg = new Leg({
     start,
     send: write,
-    // Only while it waits for the server does an open connection keep the process alive.
+    // The open connection keeps the process alive only while the kit waits for the server.
     onHold: (isHeld) => (isHeld ? stdin.ref() : stdin.unref()),
     locate: (error) => whereOf(error, folder),
   });
@@ -105,7 +105,7 @@ async function runLeg(
     else if (isRunning) write(alive);
   });
   stdin.unref();
-  // From here on the server expects answers.
+  // From now on the server expects answers to pings.
   write(alive);
   await leg.run(() => perform(leg, body));
   isRunning = false;
@@ -121,7 +121,7 @@ function endWithProcess(): void {
   );
 }
 
-/** Writes one line, and waits while the server does not read: a program cannot be faster than its log. */
+/** Writes one line, and blocks while the server does not read: an agent cannot be faster than its log. */
 function write(message: object): void {
   let rest = Buffer.from(`${JSON.stringify(message)}\n`);
   while (rest.length > 0) {

@@ -10,15 +10,30 @@ import type { StoredResult } from './results.ts';
 export interface LegParts {
   readonly start: StartMessage;
   readonly send: (message: KitMessage) => void;
-  /** Called with true while the program waits for the server, and with false when it no longer does. */
+  /** Called with true while the function waits for the server, and with false when it no longer does. */
   readonly onHold?: (isHeld: boolean) => void;
-  /** Says where in the program an error came from. */
+  /** Returns the line of the agent that an error came from, for the end of its message. */
   readonly locate?: (error: Error) => string;
 }
 
 /**
- * One leg of a run: calls the program's function from its first line, with all answers and results that the run has.
- * A step that has ended returns its stored result; one that has not, runs (D-161).
+ * Where a leg is. It only moves down this list:
+ *
+ * - `running`: the function runs, and steps may begin.
+ * - `yielding`: the server has asked for the run. No further step begins; those that run end first. Only a framework that
+ *   makes its own recovery points still begins steps, until it has stopped at one.
+ * - `ending`: the function has returned or thrown. No step begins; steps that the function did not await end first.
+ * - `over`: the `end` was sent, and nothing follows it (L14).
+ *
+ * A cancel is no phase: it can come in all of them but the last. It aborts `signal`, and the leg ends `cancelled` when the
+ * function has returned or thrown.
+ */
+type Phase = (typeof phases)[number];
+const phases = ['running', 'yielding', 'ending', 'over'] as const;
+
+/**
+ * One leg of a run: calls the agent function from its first line, with all results and answers of the run (L1). A step that
+ * has ended returns its stored result, any other step runs (D-161). DESIGN.md has the invariants.
  */
 export class Leg {
   readonly #parts: LegParts;
@@ -32,12 +47,9 @@ export class Leg {
   readonly calls = new AwaitedCalls();
   #running = 0;
   #onIdle: (() => void)[] = [];
-  #isOver = false;
-  #isYielding = false;
-  /** Called when the server asks for the run, by a framework that has points of its own. */
+  #phase: Phase = 'running';
+  /** Set by a framework that makes its own recovery points. Called when the server asks for the run. */
   #onYield: (() => void) | undefined;
-  /** The function has returned or thrown: no step begins any more. */
-  #isEnding = false;
 
   constructor(parts: LegParts) {
     this.#parts = parts;
@@ -59,18 +71,17 @@ export class Leg {
   }
 
   get mayBegin(): boolean {
-    const isHandedOver = this.#isYielding && !this.progress.hasOwnPoints;
-    return !isHandedOver && !this.#isEnding && !this.#isOver;
+    return this.#phase === 'yielding' ? this.progress.hasOwnPoints : this.#phase === 'running';
   }
 
   /**
-   * Leaves recovery points to a framework (D-182): steps end without one, and begin until the framework has stopped where it
-   * can continue. It says that it works with `working` and `ran`.
+   * Leaves recovery points to a framework (D-182): steps end without one, and still begin after a yield until the framework
+   * has stopped where it can continue. The framework calls `stepStarted` and `stepEnded` around its work.
    */
   async withOwnPoints(body: () => Promise<void>, onYield: () => void): Promise<void> {
     this.progress.hasOwnPoints = true;
     this.#onYield = onYield;
-    if (this.#isYielding) onYield();
+    if (this.#phase === 'yielding') onYield();
     try {
       await body();
     } finally {
@@ -98,7 +109,7 @@ export class Leg {
         break;
       }
       case 'yield':
-        this.#isYielding = true;
+        this.#enter('yielding');
         this.#onYield?.();
         this.#endIfIdle();
         break;
@@ -109,17 +120,17 @@ export class Leg {
         // The launcher answers.
         break;
       default:
-        // A newer server may say more.
+        // A newer server may send other messages.
         message satisfies never;
     }
   }
 
-  /** Ends the leg from outside of the function: it has thrown where nothing could catch it, or its process ends. */
+  /** Ends the leg while the function runs: an error was not caught anywhere, or the process ends. */
   fail(error: unknown): void {
     this.#end(this.#failure(error));
   }
 
-  /** Called by everything that the program wants of the leg. */
+  /** Throws if the run was cancelled. Every call of `ctx` begins with it. */
   guard(): void {
     this.#abort.signal.throwIfAborted();
   }
@@ -135,7 +146,7 @@ export class Leg {
     this.#endIfIdle();
   }
 
-  /** Resolves with the key of the call when the server has written it down. */
+  /** Resolves with the idempotency key of the call when the server has stored the intent (L2). */
   begin(call: Extract<KitMessage, { type: 'call_begin' }>): Promise<string> {
     const begin = Promise.withResolvers<string>();
     this.#begins.set(call.call_id, begin);
@@ -144,7 +155,7 @@ export class Leg {
     return begin.promise;
   }
 
-  /** Asks a person. The promise never resolves in this leg: the run waits as a row, and the next leg has the answer (D-167). */
+  /** Asks a person. The promise never resolves in this leg (L9): the run waits as a row, and the next leg has the answer (D-167). */
   raise(request: Extract<KitMessage, { type: 'user_question' | 'permission_request' }>) {
     const question = Promise.withResolvers<never>();
     this.#questions.push(question);
@@ -153,14 +164,14 @@ export class Leg {
     return question.promise;
   }
 
-  /** Resolves when it is the turn of this result. */
+  /** Resolves when all results before this one have reached the function (L5). */
   deliver({ order, said = [] }: StoredResult): Promise<void> {
     return this.#inTurn(order, () => {
       for (const emission of said) this.progress.say(emission);
     });
   }
 
-  /** As `#delivered`, for what has no place in the order until it is delivered for the first time: it comes last. */
+  /** As `deliver`, for answers and calls that were left. The first time they come last, and get their order then. */
   deliverLast(ref: string): Promise<void> {
     const order = this.progress.orderOf(ref);
     return this.#inTurn(order ?? Number.POSITIVE_INFINITY, () => {
@@ -168,7 +179,7 @@ export class Leg {
     });
   }
 
-  /** Resolves when everything that is known has reached the program. */
+  /** Resolves when every stored result that the function has asked for has reached it. */
   quiet(): Promise<void> {
     return new Promise((resolve) => this.#deliveries.whenQuiet(resolve));
   }
@@ -176,7 +187,7 @@ export class Leg {
   #inTurn(order: number, before: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#deliveries.add(order, () => {
-        if (this.#isOver) return;
+        if (this.#phase === 'over') return;
         before();
         if (this.signal.aborted) reject(this.signal.reason as Error);
         else resolve();
@@ -185,14 +196,19 @@ export class Leg {
     });
   }
 
-  /** Ends the leg where nothing moves any more: it waits for a person, or is handed over (D-169). */
+  /** Ends the leg if it waits for a person or was asked to yield, and nothing moves any more (L10, D-169). */
   #endIfIdle(): void {
-    if (this.#isOver || (!this.#isYielding && this.#questions.length === 0)) return;
+    if (!this.#mayLeave) return;
     this.#deliveries.whenQuiet(() => {
-      if (this.#running > 0 || this.#isEnding || this.#isOver || this.signal.aborted) return;
+      if (!this.#mayLeave || this.#running > 0 || this.signal.aborted) return;
       this.send({ type: 'checkpoint', state: this.progress.point(), recovery: true });
       this.#end({ type: 'end', outcome: this.#questions.length > 0 ? 'waiting' : 'yielded' });
     });
+  }
+
+  get #mayLeave(): boolean {
+    const isWaiting = this.#phase === 'running' && this.#questions.length > 0;
+    return isWaiting || this.#phase === 'yielding';
   }
 
   #cancel(): void {
@@ -227,9 +243,9 @@ export class Leg {
     }
   }
 
-  /** Steps that the function did not wait for end before the run does. */
+  /** Waits for the steps that the function did not await: they end before the run does. */
   async #idle(): Promise<void> {
-    this.#isEnding = true;
+    this.#enter('ending');
     if (this.#running > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
@@ -250,14 +266,18 @@ export class Leg {
   }
 
   #end(end: EndMessage): void {
-    if (this.#isOver) return;
+    if (this.#phase === 'over') return;
     this.send(end);
-    this.#isOver = true;
+    this.#enter('over');
     this.#over.resolve();
   }
 
+  #enter(phase: Phase): void {
+    if (phases.indexOf(phase) > phases.indexOf(this.#phase)) this.#phase = phase;
+  }
+
   send(message: KitMessage): void {
-    if (!this.#isOver) this.#parts.send(message);
+    if (this.#phase !== 'over') this.#parts.send(message);
   }
 }
 

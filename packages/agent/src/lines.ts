@@ -15,7 +15,7 @@ export interface StartMessage {
   };
   readonly run_input: JsonObject;
   readonly state: Json;
-  /** Whether the agent's files changed since the leg before. */
+  /** Whether the agent's files have changed since the previous leg. */
   readonly agent_changed?: boolean;
   readonly workspace: string;
   readonly agent_folder: string;
@@ -42,13 +42,13 @@ export type ServerMessage =
 export type Option = string | { readonly label: string; readonly description?: string };
 export type Touches = 'workspace' | 'outside' | 'both';
 
-/** Something that reaches the run's readers, or its account. */
+/** Text, usage or an event of the run. */
 export type Emission =
   | { readonly type: 'message_delta'; readonly text: string }
   | UsageEmission
   | { readonly type: 'custom'; readonly name: string; readonly data: JsonObject };
 
-/** What was used since the report before; the leg's sum is made when it is sent. */
+/** Usage since the previous report. It is added to the sum of the leg when it is sent. */
 export interface UsageEmission {
   readonly type: 'usage';
   readonly model?: string;
@@ -118,8 +118,8 @@ export interface Point {
   readonly before?: JsonObject;
   /** The last progress that was saved, and how many there were. */
   readonly saved?: { readonly number: number; readonly value: Json };
-  /** How many emissions outside of steps it covers, since the last `save`. */
+  /** How many emissions between steps it covers, since the last `save`. */
   readonly said: number;
-  /** In which order answers, and calls that were left, reached the program: by ref. */
+  /** The order in which answers, and calls that were left, reached the function, by ref. */
   readonly order: Readonly<Record<string, number>>;
 }

@@ -4,7 +4,7 @@ const nameMax = 200;
 const refMax = 200;
 const between = ' > ';
 
-/** A part of the program in which names of steps are counted. */
+/** A part of the agent function in which step names are numbered. */
 export interface Scope {
   readonly path: string;
   readonly counts: Map<string, number>;
@@ -21,8 +21,8 @@ export interface Taken {
 }
 
 /**
- * The ref of a step or scope: its name in its scope, the second one of that name with `#2` (D-161). Two of one name at the
- * same time are refused, the one case in which a name would be ambiguous (D-162).
+ * Returns the ref of a step or scope: its path and name, and `#2` for the second one of that name (L4, D-161). Two of one name
+ * at the same time are refused, because their numbers would depend on timing (D-162).
  */
 export function takeName(scope: Scope, name: string, what: string): Taken {
   checkName(name, what);
@@ -36,7 +36,7 @@ export function takeName(scope: Scope, name: string, what: string): Taken {
   return { ref, release: () => scope.running.delete(name) };
 }
 
-/** As `takeName`, for what may be asked several times at once. */
+/** As `takeName`, for requests that may be made several times at once. */
 export function countName(scope: Scope, name: string): string {
   const count = (scope.counts.get(name) ?? 0) + 1;
   scope.counts.set(name, count);
@@ -48,8 +48,8 @@ export function pathBelow(ref: string): string {
 }
 
 /**
- * Identifies what a person was shown (D-166). The module is loaded when it is needed: that takes longer than the kit's own
- * files, and many programs say something first.
+ * Identifies what a person was shown (L11, D-166). The module is loaded on first use: that takes longer than loading the kit,
+ * and many agents emit text first.
  */
 export function digestOf(...shown: readonly unknown[]): string {
   const { hash } = process.getBuiltinModule('node:crypto');
@@ -70,7 +70,7 @@ function checkName(name: unknown, what: string): asserts name is string {
   }
 }
 
-/** A ref that is too long keeps its beginning, for people, and gets a digest. */
+/** Shortens a ref that is too long: its beginning, for people, and a digest. */
 function fitted(ref: string): string {
   return ref.length <= refMax ? ref : `${ref.slice(0, 160).toWellFormed()}~${digestOf(ref)}`;
 }

@@ -1,22 +1,22 @@
 import type { Emission } from './lines.ts';
 
-/** A step that runs, as a speaker. */
+/** A step that runs and may emit text. */
 export interface Speaker {
-  /** What it said while another one had the floor. */
+  /** Emissions that wait while another step has the floor. */
   unsaid: Emission[];
 }
 
-/** `isBetweenSteps`: the emission was made outside of steps, and a recovery point may stand behind it. */
+/** `isBetweenSteps`: the emission was made between steps, so a recovery point may follow it. */
 type Send = (emission: Emission, isBetweenSteps: boolean) => void;
 
 /**
- * Decides who speaks (D-165). Of several steps that run at once, the first one to speak has the floor until it ends; the
- * others, and the program outside of its steps, are heard after it. So texts are never mixed, and while the floor is
- * free a recovery point covers all that was said.
+ * Decides which step may emit text (L7, D-165). Of steps that run at the same time, the first that emits has the floor until
+ * it ends. Emissions of the others, and of the code between steps, wait for it. While the floor is free, a recovery point
+ * covers everything that was emitted.
  */
 export class OutputOrder {
   readonly #send: Send;
-  /** Emissions outside of steps that a recovery point covers: the replay swallows them. */
+  /** Emissions between steps that the recovery point covers: the replay does not send them again. */
   readonly #covered: number;
   #holder: Speaker | undefined;
   readonly #waiting = new Set<Speaker>();
@@ -34,7 +34,7 @@ export class OutputOrder {
     return this.#holder === undefined;
   }
 
-  /** How many emissions outside of steps were said, or swallowed because they were said before. */
+  /** How many emissions between steps were sent, in this leg or before the recovery point. */
   get said(): number {
     return Math.max(this.#said, this.#covered);
   }
@@ -47,14 +47,14 @@ export class OutputOrder {
     speaker.unsaid.push(emission);
   }
 
-  /** Takes the floor from a step that has ended. Returns what it could not say. */
+  /** Releases the floor of a step that has ended. Returns its emissions that were not sent. */
   release(speaker: Speaker): readonly Emission[] {
     this.#waiting.delete(speaker);
     if (this.#holder === speaker) this.#holder = undefined;
     return speaker.unsaid;
   }
 
-  /** Lets the next ones speak, if the floor is free. */
+  /** If the floor is free, sends pending emissions and gives the floor to the next step. */
   letNextSpeak(): void {
     if (this.#holder !== undefined) return;
     for (const emission of this.#unsaid.splice(0)) this.#sendBetween(emission);

@@ -10,7 +10,7 @@ export interface Program {
   readonly label: string;
 }
 
-/** Says what keeps a program from being loaded, where, and what to do. */
+/** Describes why an agent could not be loaded: the position, the problem, and what to do. */
 export function loadProblem(error: unknown, program: Program): string {
   const { entry, folder } = program;
   if (!(error instanceof Error)) return `${relative(folder, entry)} threw ${String(error)}`;
@@ -29,13 +29,13 @@ export function loadProblem(error: unknown, program: Program): string {
   return `${at}: ${error.name}: ${message}`;
 }
 
-/** Where an error came from, in words for the end of a message: ` (agent.ts:9:21)`. */
+/** The position of an error for the end of its message: ` (agent.ts:9:21)`. */
 export function whereOf(error: Error, folder: string): string {
   const at = positionOf(error, folder);
   return at === undefined ? '' : ` (${at})`;
 }
 
-/** What package.json asks for that this server does not have. */
+/** Describes a requirement of package.json that this server does not meet. */
 export function manifestProblem({ folder, label }: Program, kit: string): string | undefined {
   const manifest = readManifest(join(folder, 'package.json'));
   if (typeof manifest === 'string') return manifest;

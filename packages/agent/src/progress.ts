@@ -12,7 +12,7 @@ import { rootPath, stateBefore } from './replay.ts';
 
 const stateBytesMax = 4 * 1024 * 1024;
 
-/** What a leg has said and stored so far, and the recovery point that covers it; it is the session's checkpoint (D-177). */
+/** What a leg has emitted and saved so far, and the recovery point that covers it: the session's checkpoint (D-177). */
 export class Progress {
   readonly #send: (message: KitMessage) => void;
   readonly #usage = new UsageSums();
@@ -20,11 +20,11 @@ export class Progress {
   #order: Record<string, number>;
   #lastOrder: number;
   output: OutputOrder;
-  /** Only `keep` makes recovery points: a framework knows where it can continue (D-182). */
+  /** Only `keep` makes recovery points, because the framework knows where it can continue (D-182). */
   hasOwnPoints = false;
-  /** What was used since the last of them: it is reported with the next, and not twice. */
+  /** Usage since the last of these points. It is reported with the next one, so that it is charged once. */
   #used: UsageEmission[] = [];
-  /** The state of the session, which the program changes. */
+  /** `ctx.state`, which the function changes. */
   readonly state: Record<string, unknown>;
 
   constructor(
@@ -47,7 +47,7 @@ export class Progress {
     return this.#point.saved?.value;
   }
 
-  /** What the refs of steps begin with. */
+  /** The prefix of step refs. */
   get path(): string {
     return rootPath(this.#point.saved?.number ?? 0);
   }
@@ -56,13 +56,13 @@ export class Progress {
     this.output.say(emission, speaker);
   }
 
-  /** The next place in the order of results. */
+  /** The next number in the order of results. */
   nextOrder(): number {
     this.#lastOrder += 1;
     return this.#lastOrder;
   }
 
-  /** The place of an answer, or of a call that was left; undefined if it has none yet. */
+  /** The number of an answer, or of a call that was left; undefined if it has none yet. */
   orderOf(ref: string): number | undefined {
     return this.#order[ref];
   }
@@ -81,12 +81,12 @@ export class Progress {
     this.#send({ type: 'checkpoint', state: this.point(), recovery: true });
   }
 
-  /** Notes what a task of a framework has used, until the next point. */
+  /** Adds usage of a framework's task, which is reported with the next point. */
   use(used: UsageEmission): void {
     this.#used.push(used);
   }
 
-  /** Stores where a framework can continue. The function is replayed as ever, so names and what was said count on. */
+  /** Stores a checkpoint of a framework. The function is still replayed from its start, so names and emissions count on. */
   keep(checkpoint: Json): void {
     const value = jsonCopy(checkpoint, 'the checkpoint') as Json;
     this.#point = { ...this.#point, saved: { number: this.#point.saved?.number ?? 0, value } };
@@ -101,7 +101,7 @@ export class Progress {
     return { ...this.#point, said: this.output.said, order: { ...this.#order } };
   }
 
-  /** The state with which a run leaves its session that did not complete: as it was (D-170). */
+  /** The state of the session after a run that did not complete: as it was before the run (L12, D-170). */
   get stateBefore(): SessionState {
     return { convoke: 1, state: this.#point.before ?? this.#point.base };
   }
@@ -117,14 +117,14 @@ export class Progress {
   #newOutput(covered: number): OutputOrder {
     return new OutputOrder(covered, (emission, isBetweenSteps) => {
       const message = emission.type === 'usage' ? this.#usage.add(emission) : emission;
-      // Text is taken back after a loss. An account is not, so its point comes with it: nothing is charged twice.
+      // Text is discarded after a loss. Usage is not, so it is sent together with its point: nothing is charged twice.
       const hasPoint = isBetweenSteps && emission.type !== 'message_delta' && !this.hasOwnPoints;
       this.#send(hasPoint ? { ...message, point: this.point() } : message);
     });
   }
 }
 
-/** Adds up what the leg has used of each model: the server takes sums. */
+/** Adds up the usage of each model in this leg: the server expects sums. */
 class UsageSums {
   readonly #sums = new Map<string | undefined, UsageEmission>();
 

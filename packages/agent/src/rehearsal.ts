@@ -8,7 +8,7 @@ export type Asked =
   | { readonly kind: 'question'; readonly question: string; readonly options: readonly string[] }
   | { readonly kind: 'permission'; readonly tool: string; readonly input: Json };
 
-/** A text or several for a question, undefined to decline; for a permission whether it is given, or with which input. */
+/** For a question one or several strings, or undefined to decline. For a permission a boolean, or the approved input. */
 export type Reply =
   | string
   | readonly string[]
@@ -20,9 +20,9 @@ export type Reply =
 export interface RehearsalOptions {
   readonly prompt?: string;
   readonly input?: JsonObject;
-  /** What the session remembers from the run before. */
+  /** The session's state after the previous run. */
   readonly state?: JsonObject;
-  /** Replies to what is asked; by default the first option, "yes", and every permission. */
+  /** Returns the reply of a person. By default the first option or "yes", and every permission is given. */
   readonly answer?: (asked: Asked) => Reply;
   /** `approval_required_tools` of agent.yaml. */
   readonly approvalRequiredTools?: readonly string[];
@@ -39,7 +39,7 @@ export interface CalledStep {
 
 interface LedgerEntry extends CalledStep {
   status: 'begun' | 'ended' | 'left' | 'again';
-  /** Whether the program was told to carry it out: from then on it counts as done. */
+  /** Whether the kit was told that the intent is stored. From then on the step counts as run. */
   isDone: boolean;
   ok: boolean;
   output: string;
@@ -47,13 +47,13 @@ interface LedgerEntry extends CalledStep {
 
 type End = Extract<KitMessage, { type: 'end' }>;
 
-/** What a server keeps of one run: the ledger, answers, the last recovery point and the log. */
+/** A server's data of one run, in memory: ledger, answers, last recovery point and log. */
 export class RehearsedRun {
   readonly #options: RehearsalOptions;
   readonly #calls = new Map<string, LedgerEntry>();
   readonly #answers = new Map<string, Answer>();
   readonly #open = new Map<string, Asked>();
-  /** What a person has allowed: one allow is for one execution (D-39). */
+  /** Calls that a person has allowed: one permission is for one execution (D-39). */
   readonly #allowed: { readonly tool: string; readonly input: Json }[] = [];
   #checkpoint: Json;
   #texts: string[] = [];
@@ -119,7 +119,7 @@ export class RehearsedRun {
     };
   }
 
-  /** Makes a message of the program durable. */
+  /** Stores a message of the kit. */
   record(message: KitMessage): void {
     switch (message.type) {
       case 'message_delta':
@@ -159,7 +159,7 @@ export class RehearsedRun {
     if ('point' in message && message.point !== undefined) this.#keep(message.point);
   }
 
-  /** Counts a call as carried out: the server has let the program begin it. */
+  /** Counts a step as run: the server has stored its intent and told the kit. */
   markBegun(ref: string): void {
     const call = this.#calls.get(ref);
     if (call === undefined) return;
@@ -168,7 +168,7 @@ export class RehearsedRun {
     this.called.push({ name, input, isRepeatable });
   }
 
-  /** The process is gone: what its recovery point does not cover is taken back, and calls that had begun are in doubt. */
+  /** The process is lost: text after the recovery point is discarded, and calls that had begun are decided. */
   lose(): void {
     this.#texts.splice(this.#coveredTexts);
     this.#usage.push({ model: 'another leg', tokens: 0 });

@@ -1,13 +1,13 @@
 import type { Answer, KnownCall, Point, StartMessage } from './lines.ts';
 import { readResult } from './results.ts';
 
-/** What the legs before have left: results, answers, and the last recovery point. */
+/** What earlier legs have left: results, answers, and the last recovery point. */
 export class Replay {
   readonly point: Point | undefined;
   readonly answers: ReadonlyMap<string, Answer>;
   readonly #calls: ReadonlyMap<string, KnownCall>;
   readonly #leftOver: Set<string>;
-  /** The last place in the order of results. */
+  /** The highest number in the order of results. */
   readonly lastOrder: number;
 
   constructor(start: StartMessage) {
@@ -29,18 +29,18 @@ export class Replay {
     );
   }
 
-  /** What is known of a call that the program asks for. */
+  /** Returns the stored call that the function asks for. */
   take(ref: string): KnownCall | undefined {
     this.#leftOver.delete(ref);
     return this.#calls.get(ref);
   }
 
-  /** Results that the program has not asked for yet. */
+  /** Results that the function has not asked for yet. */
   get leftOver(): readonly string[] {
     return [...this.#leftOver];
   }
 
-  /** Whether one of them is the result of something that must not be done twice. */
+  /** Whether one of them is the result of a step that must not run twice. */
   get hasEffectLeft(): boolean {
     return this.leftOver.some((ref) => {
       const call = this.#calls.get(ref);
@@ -53,12 +53,12 @@ export class Replay {
   }
 }
 
-/** What the refs of steps begin with, after this many saves: no step's name begins so. */
+/** Prefix of step refs after this many saves. Step names cannot start with it. */
 export function rootPath(saves: number): string {
   return saves === 0 ? '' : `>${saves} `;
 }
 
-/** What the refs of steps in a framework's task begin with. One that has ended is not asked for again. */
+/** Prefix of step refs in a framework's task. A task that has ended is not asked for again. */
 export const taskPath = '>task ';
 
 /** The recovery point of this run, if the session's checkpoint is one. */
@@ -67,7 +67,7 @@ function pointOf({ state, run_id: run }: StartMessage): Point | undefined {
   return state as unknown as Point;
 }
 
-/** The session's state before the run: of the run before it, which may have left a recovery point only. */
+/** The session's state before the run. The run before may have left only a recovery point. */
 export function stateBefore({ state }: StartMessage): unknown {
   if (!isObject(state) || state['convoke'] !== 1) return undefined;
   return state['state'] ?? state['before'] ?? state['base'];

@@ -10,12 +10,12 @@ export interface StoredResult {
   /** JSON text; absent for a step that returned nothing. */
   readonly value?: unknown;
   readonly error?: { readonly name: string; readonly message: string };
-  /** The step was carried out, but what it returned cannot be stored: the run ends. */
+  /** The step ran, but its result cannot be stored: the run ends. */
   readonly isRefused?: true;
   readonly isRepeatable?: true;
-  /** The place of this result among all that the program got. */
+  /** The number of this result in the order of all results. */
   readonly order: number;
-  /** What the step said while another one had the floor. */
+  /** Emissions of the step that waited while another one had the floor. */
   readonly said?: readonly Emission[];
 }
 
@@ -48,7 +48,7 @@ export function readResult({ output }: Extract<KnownCall, { state: 'ended' }>): 
   return { ...result, order: result.order ?? Number.POSITIVE_INFINITY };
 }
 
-/** What the program gets of a stored result: the same in every leg. */
+/** Returns or throws a stored result, the same in every leg. */
 export function valueOf(step: string, { value, error, isRefused }: StoredResult): unknown {
   if (error === undefined) return value;
   throw isRefused === true ? new Misuse(error.message) : new StepFailed(step, error);

@@ -17,12 +17,12 @@ import {
   valueOf,
 } from './results.ts';
 
-/** What a step said while another one had the floor is stored with its result, up to this many characters. */
+/** Text that a step could not emit while another one had the floor is stored with its result, up to this many characters. */
 const saidCharactersMax = 256 * 1024;
 
-/** What a step's function gets. */
+/** The argument of a step's function. */
 export interface StepCall {
-  /** The same in every attempt: a service that knows it can recognize a repetition. */
+  /** The same in every attempt, so that a service can recognize a repetition. */
   readonly key: string;
   /** The input as it was approved, where a person had to allow the step. */
   readonly input: Json;
@@ -31,11 +31,11 @@ export interface StepCall {
 }
 
 export interface StepOptions {
-  /** Carried out again after a loss in its middle, instead of asking a person: reading, or what honours `key`. */
+  /** Run again if its process was lost while it ran, without asking a person. For reads, and services that honour `key`. */
   readonly repeatable?: boolean;
-  /** What a person sees who has to allow the step, or to say whether it was carried out. */
+  /** Shown to a person who has to allow the step, or to say whether it ran. */
   readonly input?: Json;
-  /** What it can change: files of the session, the world outside, or (by default) both. */
+  /** What the step can change: files of the session, the world outside, or (by default) both. */
   readonly touches?: Touches;
 }
 
@@ -44,12 +44,12 @@ export type Decision =
   | { readonly allowed: true; readonly value: unknown }
   | { readonly allowed: false; readonly reason?: string };
 
-/** A tool call that a model asks for. Its id is in the model's stored answer, so it is the same in every leg. */
+/** A tool call of a model. Its id is part of the model's stored answer, so it is the same in every leg. */
 export interface ToolCall extends Pick<StepOptions, 'repeatable' | 'touches'> {
   readonly id: string;
   readonly tool: string;
   readonly input: Json;
-  /** A person has allowed it before: the operator's list is not asked. */
+  /** A person has already allowed it, so `approval_required_tools` is not checked. */
   readonly isCleared?: boolean;
 }
 
@@ -59,15 +59,15 @@ export type Permission =
 
 export interface ModelRequest {
   readonly model: string;
-  /** Roles and call ids of the conversation: a stored answer fits no other one (D-174). */
+  /** Roles and call ids of the conversation. A stored answer is only used for the same shape (D-174). */
   readonly shape: Json;
 }
 
-/** Where the program is: in which scope, and in which step. */
+/** The scope and the step that the current code belongs to. */
 interface Position {
   readonly scope?: Scope;
   readonly step?: RunningStep;
-  /** Inside of a tool that is an agent itself. */
+  /** In a tool that is an agent itself. */
   readonly isNested?: boolean;
 }
 
@@ -82,7 +82,7 @@ interface Call {
   readonly input: Json;
   readonly touches: Touches;
   readonly isRepeatable: boolean;
-  /** No tool, or allowed before: the operator's list is not asked. */
+  /** Not a tool, or already allowed: `approval_required_tools` is not checked. */
   readonly isCleared?: boolean | undefined;
 }
 
@@ -93,11 +93,11 @@ interface Permitted {
 
 type Work = (call: StepCall) => unknown;
 
-/** What the program does in one leg: steps, questions and approvals, each known by its name or by what was shown. */
+/** Steps, questions and approvals of one leg. A step is found by its name, a question by a digest of what was shown. */
 export class Steps {
   readonly #leg: Leg;
   readonly #positions = new AsyncLocalStorage<Position>();
-  /** Calls that a person has allowed and that have not begun, by scope, tool and id. */
+  /** Calls that a person has allowed and that have not begun yet, by scope, tool and id. */
   readonly #permitted = new Map<string, Permitted>();
   readonly #tasks = new WeakMap<object, Scope>();
   #root: Scope;
@@ -168,14 +168,14 @@ export class Steps {
     }
   }
 
-  /** Whether the code that runs belongs to an agent that another one uses as a tool. */
+  /** Whether the current code belongs to an agent that another agent uses as a tool. */
   get isNested(): boolean {
     return this.#positions.getStore()?.isNested === true;
   }
 
   /**
-   * Asks a person whether a call may be carried out, for frameworks that ask first and call later. Then `call` of the same
-   * id has the ref of this request and the approved input, once: one permission, one execution (D-361).
+   * Asks a person to allow a call, for frameworks that ask first and call later. The next `call` with the same id gets the
+   * ref of this request and the approved input, once: one permission is for one execution (D-361).
    */
   async permit(call: ToolCall): Promise<Permission> {
     this.#guardOutside(`an approval of "${call.tool}" was requested`);
@@ -187,7 +187,7 @@ export class Steps {
     return { allowed: true, input: answer.input };
   }
 
-  /** Carries out a tool call of a model as a step, which has the tool's name and is known by the id of the call. */
+  /** Runs a tool call of a model as a step. It has the name of the tool and is found by the id of the call. */
   async call(call: ToolCall, work: Work): Promise<unknown> {
     return this.#orEnd(() => {
       this.#guardOutside(`tool "${call.tool}" was called`);
@@ -199,7 +199,7 @@ export class Steps {
     });
   }
 
-  /** A repeatable step that asks a model. Returns its stored answer, if the conversation is the one it was given to. */
+  /** Asks a model in a repeatable step. A stored answer is returned only for the conversation that it belongs to. */
   async request({ model, shape }: ModelRequest, work: Work): Promise<unknown> {
     const now = digestOf(shape);
     const options = { repeatable: true, touches: 'outside', input: { model } } as const;
@@ -222,7 +222,7 @@ export class Steps {
     });
   }
 
-  /** Frameworks tell the model about what a tool throws; a mistake in the program ends the run instead. */
+  /** Ends the run on a mistake of the author. Frameworks would pass any error of a tool on to the model. */
   async #orEnd<T>(body: () => T | Promise<T>): Promise<T> {
     try {
       return await body();
@@ -237,14 +237,14 @@ export class Steps {
     return JSON.stringify([this.#scope.path, tool, id]);
   }
 
-  /** Runs a part of a framework's task, whose key is the same in every leg. Each execution counts its names anew. */
+  /** Runs a part of a framework's task. `key` is the same in every leg, and each execution numbers its names from 1. */
   inTask<T>(key: string, execution: object, body: () => T): T {
     const scope = this.#tasks.get(execution) ?? newScope(pathBelow(`${taskPath}${digestOf(key)}`));
     this.#tasks.set(execution, scope);
     return this.#positions.run({ ...this.#positions.getStore(), scope }, body);
   }
 
-  /** Makes a recovery point of the author's: the next leg replays nothing before it (D-171). */
+  /** Makes a recovery point with a value of the author. The next leg replays nothing before it (L13, D-171). */
   save(progress: Json): void {
     this.#leg.guard();
     if (this.#leg.isWorking || this.#scope !== this.#root) {
@@ -286,7 +286,7 @@ export class Steps {
     throw new Denied(call.name, answer.reason);
   }
 
-  /** D-168: the operator's list holds, whatever the program says. */
+  /** D-168: `approval_required_tools` of agent.yaml holds, whatever the agent's code says. */
   needsApproval(name: string): boolean {
     const { approval_required_tools: globs } = this.#leg.start.agent;
     return globs.some((glob) => {
@@ -362,18 +362,18 @@ export class Steps {
       call_id: call.ref,
       ok: outcome.error === undefined,
       output: JSON.stringify(result),
-      // The result and the point that covers its text are one transaction (D-175).
+      // The result and the point that covers its text are one transaction (L8, D-175).
       ...(output.isFree &&
         !this.#leg.progress.hasOwnPoints && { point: this.#leg.progress.point() }),
     });
     output.letNextSpeak();
     this.#leg.stepEnded();
     await this.#leg.deliver(result);
-    // As it was stored: the first time and every other time the program gets the same.
+    // A copy of the stored result, so that the function gets the same value in every leg (L3).
     return valueOf(call.name, JSON.parse(JSON.stringify(result)) as StoredResult);
   }
 
-  /** Waits until everything that is known has reached the program: only then is it clear what is new. */
+  /** Waits until every stored result that the function asks for has reached it (L6). */
   async #mayBegin(call: Call): Promise<void> {
     if (this.#leg.replay.leftOver.length > 0) {
       await this.#leg.quiet();

@@ -25,14 +25,14 @@ export interface Rehearsal {
 }
 
 export interface KillOptions extends RehearsalOptions {
-  /** What of the text, and of the state as JSON, has to be the same: branches may speak in any order, and models vary. */
+  /** Maps the text, and the state as JSON, to the part that must not change: branches may emit in any order, and models vary. */
   readonly comparable?: (text: string) => string;
 }
 
-/** A moment between two messages at which something happens to the program's process. */
+/** A message at which the process is lost or drained. */
 interface KillPoint {
   readonly message: number;
-  /** It is killed before or after the message is durable, or asked to hand its run over after it. */
+  /** Lost before or after the message is stored, or asked to yield after it. */
   readonly kind: 'lost before' | 'lost after' | 'yield after';
 }
 
@@ -45,9 +45,9 @@ export async function rehearse(agent: Agent, options: RehearsalOptions = {}): Pr
 }
 
 /**
- * D-188: runs an agent once undisturbed, and then again with a loss before and after each message and a hand-over at each.
- * Rejects if a step with an effect was carried out twice, if a person was asked twice, if text, state or outcome differ, or
- * if the program took another way when it was replayed. A run in which a call was in doubt may end otherwise.
+ * D-188: runs an agent once undisturbed, then repeats the run with a loss before and after each message, and a yield after
+ * each. Rejects if an effect ran twice, if a person was asked twice, if text, state or outcome differ, or if a replay did not
+ * ask for a stored result. A run with a call in doubt may have a different answer.
  */
 export async function everyKill(
   makeAgent: () => Agent,
@@ -186,7 +186,7 @@ async function playLeg(
   return Promise.race([ended, lost.promise]);
 }
 
-/** The line that lacks an `await`: no other error of an agent is without a stack in its test. */
+/** The line that lacks an `await`. Other errors of an agent have a stack in its test. */
 function positionOfCall(error: Error): string {
   if (!(error instanceof NotAwaited)) return '';
   const kit = new URL('./', import.meta.url).pathname;

@@ -9,8 +9,8 @@ interface Manifest {
 }
 
 /**
- * What may go wrong with the versions that an agent uses, and need not: a Node that its `package.json` does not name, and
- * frameworks in another version than the kit's adapters were tested with (D-184).
+ * Warns of versions that may cause problems: a Node outside the range of `package.json`, and frameworks in another version
+ * than the kit's adapters were tested with (D-184).
  */
 export function versionWarnings(folder: string, kit: Manifest): string[] {
   const warnings: string[] = [];
@@ -36,7 +36,7 @@ function readManifest(path: string): Manifest | undefined {
   }
 }
 
-/** Whether a version is in a range of npm. A part that is not understood holds: it is no reason to warn. */
+/** Whether a version is in a range of npm. A part of another form counts as met, because it is no reason to warn. */
 export function isWithin(version: string, range: string): boolean {
   const own = numbersOf(version);
   return range
