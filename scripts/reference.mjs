@@ -7,8 +7,9 @@ await launch(async () => {
   await import('../packages/server/scripts/write-settings-page.ts');
   await import('../packages/sdk/scripts/write-wire.ts');
   await import('../packages/python/scripts/write-wire.ts');
+  await import('./write-surface.ts');
   console.log(
-    'Wrote docs/reference, packages/sdk/src/generated and the generated parts of packages/python. ' +
+    'Wrote docs/reference, docs/generated, packages/sdk/src/generated and the generated parts of packages/python. ' +
       '`git diff` shows what changed.',
   );
 });

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { files, textOf } from './repository.ts';
+import { files, root, textOf } from './repository.ts';
 import { folderProblems, listedFiles, treeProblems } from './tree.ts';
 
 const binary = /\.(png|jpe?g|gif|ico|woff2?|gz|zip|pdf|bin)$/;
@@ -60,6 +61,29 @@ test('test/README.md has a line for each file that tests share, and for no other
     (path) => !path.endsWith('.test.ts'),
   );
   expect(listedFiles(textOf('test/README.md')).toSorted()).toEqual(shared.toSorted());
+});
+
+test('a file that says it is generated is marked so for reviews, and no other is', () => {
+  const paths = files(/./).filter((path) => !binary.test(path));
+  const said = paths.filter((path) =>
+    /^(<!--|\/\/|#) Generated from .*Do not edit\./m.test(textOf(path)),
+  );
+  const args = ['check-attr', '--stdin', '-z', 'linguist-generated'];
+  const answer = execFileSync('git', args, {
+    cwd: root,
+    encoding: 'utf8',
+    input: paths.join('\0'),
+  });
+  const marked = Array.from(
+    answer.matchAll(/([^\0]+)\0linguist-generated\0set\0/g),
+    ([, path = '']) => path,
+  );
+  expect(said.filter((path) => !marked.includes(path))).toEqual([]);
+  // These cannot say it themselves.
+  const silent = marked.filter(
+    (path) => !said.includes(path) && !path.startsWith('docs/generated/'),
+  );
+  expect(silent).toEqual(['docs/reference/openapi.json']);
 });
 
 test('ordinary files are left alone', () => {
