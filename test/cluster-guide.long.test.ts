@@ -42,7 +42,7 @@ const keeper = {
   ],
 };
 
-test('what the guide of clusters says to type keeps old sessions and files, from SQLite to three servers (N-15)', {
+test('what the guide of clusters says to type keeps old sessions and files, from SQLite to three servers', {
   timeout: 300_000,
 }, async () => {
   const guide = await readFile(join(root, 'docs/guides/cluster.md'), 'utf8');

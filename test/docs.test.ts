@@ -27,7 +27,7 @@ test('a link to a missing page, or to a missing heading, is named', () => {
   expect(brokenLinks('docs/b.md', (path) => pages[path])).toEqual([]);
 });
 
-test('SECURITY.md says what each key is for that is derived from the master key (V-21)', () => {
+test('SECURITY.md says what each key is for that is derived from the master key', () => {
   const [, section = ''] = textOf('SECURITY.md').split('## How keys are kept');
   const rows = Array.from(section.matchAll(/^\| `([a-z-]+)` \|/gm), ([, purpose]) => purpose);
   expect(rows).toEqual(keyPurposes);
@@ -35,13 +35,13 @@ test('SECURITY.md says what each key is for that is derived from the master key 
   expect(keyPurposes).toHaveLength(10);
 });
 
-test('D-25 lists every code that a failed run may have (V-23)', () => {
+test('D-25 lists every code that a failed run may have', () => {
   const [row = ''] = /^\| D-25 \|.*$/m.exec(textOf('docs/decisions/runs.md')) ?? [];
   const codes = Array.from(row.matchAll(/`([a-z_]+)`/g), ([, code]) => code);
   expect(new Set(codes)).toEqual(new Set<string>(runErrorCodes));
 });
 
-test('no page says that a profile can do what no operation takes (V-29)', () => {
+test('no page says that a profile can do what no operation takes', () => {
   const { scopes, profiles } = permissionCatalog();
   const unused = scopes.filter(({ operations }) => operations.length === 0);
   expect(unused.map(({ name }) => name)).toEqual(['agents:deploy']);

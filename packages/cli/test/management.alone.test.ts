@@ -219,7 +219,7 @@ describe('an owner', () => {
     await convoke.json('budgets', 'delete', made['id'] ?? '');
   });
 
-  test('learns who will access a new tenant, and binds clients to tenants (N-5)', async () => {
+  test('learns who will access a new tenant, and binds clients to tenants', async () => {
     const { tenant_id = '' } = server.quickstart;
     const bind = ['clients', 'create', '--name', 'Bound', '--tenant', tenant_id];
     const { client } = await convoke.json<{ client: { id: string; tenant_ids: string[] } }>(
@@ -276,7 +276,7 @@ describe('an operator', () => {
     expect(rows[0]).toMatchObject({ action: 'access.deny' });
   });
 
-  test('ends the tokens of a member, and issues none for longer than 30 days (S-13)', async () => {
+  test('ends the tokens of a member, and issues none for longer than 30 days', async () => {
     const { organization_id = '' } = await convoke.json('admin', 'org', 'create', '--name', 'Zed');
     const who = ['--email', 'zoe@example.com'];
     const member = ['admin', 'member', 'add', '--org', organization_id, '--role', 'owner'];

@@ -41,7 +41,7 @@ test('the start prints a link to the console, and the command prints another', a
   expect((await press(link)).status).toBe(400);
 });
 
-test('the start says how its owner gets a password, and the command works (N-13)', async () => {
+test('the start says how its owner gets a password, and the command works', async () => {
   const { owner_email: email = '' } = server.quickstart;
   const [, command = ''] = /^Password of \S+: npx convoke (.*)$/m.exec(server.welcome) ?? [];
   expect(command).toBe(`admin member password --email ${email}`);

@@ -87,7 +87,7 @@ describe('a person at a terminal', () => {
     await terminal.shows(/^Friend was here, in run 1\.$/m);
   });
 
-  test('sees the characters that would turn an answer, a question or an approval around (T-16)', async () => {
+  test('sees the characters that would turn an answer, a question or an approval around', async () => {
     await terminal.type('convoke invoke turns Hello');
     const asked = await terminal.shows(/Pay ⟨U\+202E⟩001 now\?[\s\S]*> *$/m);
     expect(asked).toContain('before⟨U+202E⟩after');

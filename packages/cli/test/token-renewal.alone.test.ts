@@ -13,7 +13,7 @@ import { type CommandLine, createCommandLine, manyProcessesMs } from './command-
 /** A token lives three to four seconds: long enough for one request on a busy machine. */
 const clientTokenSeconds = 4;
 
-describe('a stream that outlives its token (S-6)', () => {
+describe('a stream that outlives its token', () => {
   let server: TestServer;
   let puppet: Puppet;
   let convoke: CommandLine;

@@ -55,7 +55,7 @@ test('import reads the output of export, from a file or a pipe, once', async () 
   expect(again.stderr).toContain('not empty');
 });
 
-test('export refuses while a server uses the data folder, unless a snapshot is wanted (N-15)', async () => {
+test('export refuses while a server uses the data folder, unless a snapshot is wanted', async () => {
   const env = { CONVOKE_DATA_DIR: join(place, 'busy') };
   await convoke.run(['admin', 'org', 'create', '--name', 'Busy'], { env });
   const idle = await convoke.run(['export'], { env });

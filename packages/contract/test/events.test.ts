@@ -56,7 +56,7 @@ test('a type of an agent framework passes in the same envelope', () => {
   expect(runEvent.parse(event)).toEqual(event);
 });
 
-// D-39, issue 2
+// D-39: events of interactions among them.
 test.each<[EventType, object]>([
   ['run_started', { run_id: 'run_1' }],
   ['run_cancelled', { run_id: 'run_1', recovered: true }],

@@ -28,7 +28,7 @@ const changedContextFile = { ...contextFile, previous_sha256: z.string() };
 export const interruptionReasons = ['drained', 'worker_lost'] as const;
 
 /**
- * Every event type of spec §6 with its payload (D-39 for interactions, issue 2 for context). An agent
+ * Every event type of spec §6 with its payload (D-39 for interactions). An agent
  * framework may add its own types, named `<framework>.<name>`; they are never terminal and their
  * payload is any object.
  */

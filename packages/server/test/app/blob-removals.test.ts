@@ -17,7 +17,7 @@ import { type RunFixture, createRunFixture, hour } from '../support/run-fixture.
 
 const crash = new Error('killed here');
 
-describe.each(databaseKinds)('bytes that nothing needs, on %s (F3)', (kind) => {
+describe.each(databaseKinds)('bytes that nothing needs, on %s', (kind) => {
   let world: RunFixture;
   let dataDir: string;
   let disk: Blobs;

@@ -16,7 +16,7 @@ import { type RunFixture, createRunFixture, delta, over } from '../support/run-f
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-describe.each(databaseKinds)('following a run on %s (D-31, P3)', (kind) => {
+describe.each(databaseKinds)('following a run on %s (D-31)', (kind) => {
   let world: RunFixture;
   beforeAll(async () => {
     world = await createRunFixture(kind);

@@ -245,7 +245,7 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
     });
   });
 
-  test('a stream ends when the credential that obtained its token is revoked; requests are admitted (S-6)', async () => {
+  test('a stream ends when the credential that obtained its token is revoked; requests are admitted', async () => {
     const { record, credentialId } = await world.seed.client(client.organizationId);
     const { token } = await world.tokens.issueForClient(record, record.scopes, credentialId);
     const sending = request(['Authorization', `Bearer ${token}`], organization(), workspace());
@@ -257,7 +257,7 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
     expect(await answer(world.gate.admitApplication(operation, sending))).toBe('admitted');
   });
 
-  test('enabling a disabled client does not revive its tokens (S-6)', async () => {
+  test('enabling a disabled client does not revive its tokens', async () => {
     const { record } = await world.seed.client(client.organizationId);
     const sent = [organization(), workspace()] as const;
     const old = await bearerOf(record);
@@ -329,7 +329,7 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
       },
     );
 
-    test('refuses the tokens of a person who was signed out after they were issued (S-13)', async () => {
+    test('refuses the tokens of a person who was signed out after they were issued', async () => {
       const person = await world.seed.person(client.organizationId, 'owner');
       const bearerNow = async (): Promise<[string, string]> => {
         const { token } = await world.tokens.issueForPerson(person);

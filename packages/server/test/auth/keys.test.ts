@@ -143,7 +143,7 @@ describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
     expect((await keys.signer()).kid).toBe(fresh);
   });
 
-  describe('a key that is revoked (S-13)', () => {
+  describe('a key that is revoked', () => {
     /** Two servers, and a person's token that both have verified. */
     async function servers() {
       const { clock, ids } = world;

@@ -12,7 +12,7 @@ import type { Clock } from '../../src/ports/clock.ts';
 import { createRateLimit } from '../../src/runtime/rate-limit.ts';
 import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
 
-describe('attempts to sign in (S-3)', () => {
+describe('attempts to sign in', () => {
   let world: IdentityFixture;
   beforeAll(async () => {
     world = await createIdentityFixture('sqlite');
@@ -74,7 +74,7 @@ describe('attempts to sign in (S-3)', () => {
     expect(kinds(later)).toEqual({ refused: 6, limited: 4 });
   });
 
-  test('from many networks do not keep a person out of one where they have signed in (T-20)', async () => {
+  test('from many networks do not keep a person out of one where they have signed in', async () => {
     const { store, clock, seed } = world;
     const passwords = createPasswords();
     const userId = await seed.person(await seed.organization(), 'owner');

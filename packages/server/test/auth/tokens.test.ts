@@ -210,7 +210,7 @@ test('a token whose key has retired is refused, even if it is cached', async () 
   expect(await tokens.verify(token)).toBeUndefined();
 });
 
-test('a lifetime above thirty days is refused, not shortened (S-13)', async () => {
+test('a lifetime above thirty days is refused, not shortened', async () => {
   const request = { userId: person, by };
   const month = 30 * 86_400;
   await expect(issuePersonToken(world, { ...request, lifetimeSeconds: month + 1 })).rejects.toThrow(

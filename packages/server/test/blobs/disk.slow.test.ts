@@ -69,7 +69,7 @@ test('servers that share a folder read each other’s blobs, and a start leaves 
   expect(await drafts()).toBe(0);
 });
 
-test('bytes are durable before the name, and the name before `publish` resolves (P17)', async () => {
+test('bytes are durable before the name, and the name before `publish` resolves', async () => {
   const dataDir = await temporaryFolder();
   const blobs = await openDiskBlobs({ dataDir });
   // The prototype of a file handle is the only place that sees every sync of the process.

@@ -27,7 +27,7 @@ test('a folder that an agent made inaccessible is removed, and the targets of li
   expect(await readFile(join(elsewhere, 'kept.txt'), 'utf8')).toBe('kept');
 });
 
-test('a folder is removed however deep, however full and whatever its names are (S-8)', async () => {
+test('a folder is removed however deep, however full and whatever its names are', async () => {
   const folder = await temporaryFolder();
   const tree = join(folder, 'tree');
   await promisify(execFile)('python3', ['-c', monstrous, tree]);

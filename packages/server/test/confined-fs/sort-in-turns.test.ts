@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sortInTurns } from '../../src/confined-fs/sort-in-turns.ts';
 
-test('many names are sorted as `sort` does, while other work runs (S-8)', async () => {
+test('many names are sorted as `sort` does, while other work runs', async () => {
   const names = fc.sample(fc.string({ maxLength: 12, unit: 'binary' }), {
     numRuns: 23_456,
     seed: 1,

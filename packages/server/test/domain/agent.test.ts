@@ -5,7 +5,7 @@ import { isEnabledFor, matchesGlob, needsApproval, readRunInput } from '../../sr
 import type { JsonObject } from '../../src/domain/json.ts';
 import { agentOf } from '../support/agent-folders.ts';
 
-describe('which tenants an agent is for (issue 2: enabled per tenant)', () => {
+describe('which tenants an agent is for (enabled per tenant)', () => {
   const id = tenantId('ten_1');
   test.each([
     [{ default: 'enabled', allow: [], deny: [] }, true],

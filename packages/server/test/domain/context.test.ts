@@ -11,7 +11,7 @@ const skills = {
 const loaded = { contextFiles: [style], claudeMd: claude, skills };
 const told = contextEvents(loaded, { known: {}, isFirstLeg: true });
 
-describe("the events that announce a leg's context (issue 2, spec §6)", () => {
+describe("the events that announce a leg's context (spec §6)", () => {
   test('at first, everything it starts with', () => {
     expect(told.events).toEqual([
       {

@@ -70,7 +70,7 @@ test('a withdrawal wakes the streams first, then cleans up, and ends', () => {
   expect(second && stepTaken(second)).toBeUndefined();
 });
 
-test('a revoked credential ends the streams that its tokens opened (S-6)', () => {
+test('a revoked credential ends the streams that its tokens opened', () => {
   const revoked = { ...fresh, kind: 'revoke_credential', credentialId: credentialId('c') } as const;
   expect(openWithdrawal(revoked, 1)).toMatchObject({ step: 'streams' });
 });

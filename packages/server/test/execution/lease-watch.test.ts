@@ -6,7 +6,7 @@ import { FakeClock } from '../support/clocks.ts';
 
 const leaseMs = 15_000;
 
-describe('the leases of a server (P6)', () => {
+describe('the leases of a server', () => {
   let elapsed: number;
   let isAway: boolean;
   let answerTakesMs: number;
@@ -63,7 +63,7 @@ describe('the leases of a server (P6)', () => {
     expect(heldUntil).toBe(atStart);
   });
 
-  test('are reported with the time until they count as lost (O3)', async () => {
+  test('are reported with the time until they count as lost', async () => {
     expect(heldUntil).toBe(elapsed + leaseMs * 0.9);
     answerTakesMs = 2_000;
     await watch.renew();
@@ -80,7 +80,7 @@ describe('the leases of a server (P6)', () => {
     expect(watch.canTrustExpiry).toBe(true);
   });
 
-  test('of other servers are not taken as expired right after an outage of the database (P13)', async () => {
+  test('of other servers are not taken as expired right after an outage of the database', async () => {
     await liveFor(2 * leaseMs);
     isAway = true;
     await liveFor(2 * leaseMs);

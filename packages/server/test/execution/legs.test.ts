@@ -29,7 +29,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     toolInput: { path: '/' },
   } as const;
 
-  test('one of many workers claims the run, with one run_started (P6)', async () => {
+  test('one of many workers claims the run, with one run_started', async () => {
     for (let round = 0; round < 5; round += 1) {
       const run = await world.start(await world.open());
       const legs = await Promise.all(

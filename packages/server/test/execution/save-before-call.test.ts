@@ -144,7 +144,7 @@ describe.each(databaseKinds)('a session folder that several machines use, on %s'
     expect(await named()).toBeNull();
   });
 
-  test('keeps the archive that the record names, whichever commit lost its answer (F2)', async () => {
+  test('keeps the archive that the record names, whichever commit lost its answer', async () => {
     let isLosing = false;
     let lost = 0;
     const store: Store = {

@@ -97,7 +97,7 @@ test('a worker that lost its lease replaces no snapshot, and its own archive is 
   expect(await isKept(late?.state)).toBe(false);
 });
 
-test('an end that only seemed lost keeps its archive (F2)', async () => {
+test('an end that only seemed lost keeps its archive', async () => {
   writeFileSync(join(folder, 'a'), 'one');
   const saved = await save();
   await world.record(leg, end(saved?.state));
@@ -106,7 +106,7 @@ test('an end that only seemed lost keeps its archive (F2)', async () => {
   expect(await isKept(saved?.state)).toBe(true);
 });
 
-test('the archive of a leg whose worker died before its end is removed after an hour (F3)', async () => {
+test('the archive of a leg whose worker died before its end is removed after an hour', async () => {
   writeFileSync(join(folder, 'a'), 'one');
   const saved = await save();
   world.clock.advance(hour - 1);

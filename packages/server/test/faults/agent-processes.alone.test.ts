@@ -31,7 +31,7 @@ const spawning = {
 
 beforeAll(() => requireSandbox());
 
-test('no process of an agent outlives a server that is killed (P6)', async () => {
+test('no process of an agent outlives a server that is killed', async () => {
   const folder = await createServerFolder({ agents: {} });
   const started: ServerProcess[] = [];
   const start = async () => {
@@ -76,7 +76,7 @@ test('no process of an agent outlives a server that is killed (P6)', async () =>
   expect(groupsLeft(cgroup, next.pid)).toEqual([]);
 });
 
-test('no process of an agent outlives the lease of a server that stands still (O3)', async () => {
+test('no process of an agent outlives the lease of a server that stands still', async () => {
   const CONVOKE_DATABASE_URL = await createLocation('postgres');
   // Long enough that a loaded machine renews in time; the test waits for its end once.
   const settings = { CONVOKE_DATABASE_URL, CONVOKE_LEASE_SECONDS: '6' };

@@ -41,7 +41,7 @@ interface Places {
 }
 
 describe.each(['sqlite', 'postgres'] as const)(
-  'readers that are cut again and again, on %s (P3)',
+  'readers that are cut again and again, on %s',
   (kind) => {
     const random = seededRandom(`cuts on ${kind}`);
     let server: ServerProcess;

@@ -133,7 +133,7 @@ class Load {
   }
 }
 
-describe('the connections to PostgreSQL are cut under load (P13)', () => {
+describe('the connections to PostgreSQL are cut under load', () => {
   let close: () => Promise<void>;
   let load: Load;
   let url: string;
@@ -182,7 +182,7 @@ describe('the connections to PostgreSQL are cut under load (P13)', () => {
   );
 });
 
-describe('PostgreSQL goes away and comes back (P13)', () => {
+describe('PostgreSQL goes away and comes back', () => {
   let postgres: PostgresServer;
   let load: Load;
   let close: () => Promise<void>;

@@ -22,7 +22,7 @@ const agents: Readonly<Record<string, AgentFolder>> = {
   asker: { script: [{ ask: { question: 'Which?' } }, { say: '{{answer}}' }] },
 };
 
-describe.runIf(isRoot)('a full disk under the server (P12, P17)', () => {
+describe.runIf(isRoot)('a full disk under the server', () => {
   let disk: SmallDisk;
   let server: ServerProcess;
   let caller: Caller;

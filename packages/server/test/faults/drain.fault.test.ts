@@ -40,7 +40,7 @@ const agents: Readonly<Record<string, AgentFolder>> = {
 
 const at = (run: RunRecord) => ({ sessionId: run.session_id, runId: run.id });
 
-describe('SIGTERM (P19)', () => {
+describe('SIGTERM', () => {
   let folder: ServerFolder;
   let server: ServerProcess;
   let caller: Caller;

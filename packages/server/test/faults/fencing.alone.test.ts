@@ -17,7 +17,7 @@ const nothing: LegBatch = {
 };
 
 // I9: a worker that lost its lease without noticing still holds an old epoch of the run.
-describe.each(databaseKinds)('a worker with an old lease, on %s (P6, I9)', (database) => {
+describe.each(databaseKinds)('a worker with an old lease, on %s', (database) => {
   const puppet = new Puppet();
   let server: TestServer;
   beforeAll(async () => {

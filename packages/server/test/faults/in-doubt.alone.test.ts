@@ -122,7 +122,7 @@ function keepingEffects(tx: StoreTransaction, effects: (() => void)[]): StoreTra
   });
 }
 
-describe.each(databaseKinds)('a commit whose answer is lost, on %s (P13)', (database) => {
+describe.each(databaseKinds)('a commit whose answer is lost, on %s', (database) => {
   async function forgetfulServer(env: Record<string, string> = {}) {
     const storage = new ForgetfulStore();
     const puppet = new Puppet();
@@ -265,7 +265,7 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s (P13)', (data
     expect(storage.forgotten).toBe(1);
   }, 60_000);
 
-  test('a leg that ends waiting without an event keeps its run, and the snapshot of its folder (F2)', async () => {
+  test('a leg that ends waiting without an event keeps its run, and the snapshot of its folder', async () => {
     const { storage, puppet, server } = await forgetfulServer();
     const { session, run } = await begin(server, 'puppet');
     const first = await puppet.leg();

@@ -1,4 +1,4 @@
-// Issue 11: three servers are stopped and started one after the other under runs of every framework. No run is lost, no word
+// Three servers are stopped and started one after the other under runs of every framework. No run is lost, no word
 // is said twice, and no effect is repeated. CONVOKE_TEST_ROLLING=50 has fifty runs of each framework, also of acp, and
 // CONVOKE_TEST_ROLLING_AGENTS=helper,builder only those of these agents.
 import { randomBytes } from 'node:crypto';

@@ -21,7 +21,7 @@ import { ServerProcess, type Spawning } from './support/server-process.ts';
 const minute = 60_000;
 const agents = { echo: { script: [{ say: '{{prompt}}' }] } };
 
-describe('a server that cannot start (issue 2: one clear line)', () => {
+describe('a server that cannot start (one clear line)', () => {
   let folder: ServerFolder;
   beforeEach(async () => {
     folder = await createServerFolder({ agents });
@@ -72,7 +72,7 @@ describe('a server that cannot start (issue 2: one clear line)', () => {
   );
 
   test(
-    'a database of another master key ends the process, also with PostgreSQL (F6)',
+    'a database of another master key ends the process, also with PostgreSQL',
     async () => {
       const database = await createDatabase();
       onTestFinished(() => database.drop());
@@ -179,7 +179,7 @@ describe('a server that can start all the same', () => {
   );
 
   test(
-    'with files that it inherited and a folder that others can enter: it closes both (S-5, S-9)',
+    'with files that it inherited and a folder that others can enter: it closes both',
     async () => {
       requireSandbox();
       const folder = await createServerFolder({ agents });
@@ -224,7 +224,7 @@ describe('a server that can start all the same', () => {
   );
 
   test(
-    'but not in a folder that all users share (S-9)',
+    'but not in a folder that all users share',
     async () => {
       const folder = await createServerFolder({ agents });
       onTestFinished(() => folder.remove());

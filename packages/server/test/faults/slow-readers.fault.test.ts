@@ -29,7 +29,7 @@ const agents: Readonly<Record<string, AgentFolder>> = {
 };
 const words = Array.from({ length: 100 }, (_, n) => `word${n}`).join(' ');
 
-describe('readers that read nothing (P11, D-33)', () => {
+describe('readers that read nothing (D-33)', () => {
   let server: ServerProcess;
   let caller: Caller;
 

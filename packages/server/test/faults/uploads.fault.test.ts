@@ -16,7 +16,7 @@ const minute = 60_000;
 const maxFileBytes = 4 * 2 ** 20;
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-describe('uploads that are interrupted (P17, I24)', () => {
+describe('uploads that are interrupted', () => {
   let random: Random;
   let server: ServerProcess;
   let caller: Caller;

@@ -40,7 +40,7 @@ class SlowReads {
   };
 }
 
-describe('a reader that waits for more (P3)', () => {
+describe('a reader that waits for more', () => {
   const reads = new SlowReads();
   const puppet = new Puppet();
   let server: TestServer;

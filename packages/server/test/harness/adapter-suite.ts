@@ -121,7 +121,7 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
     );
 
     test.runIf(can('approvals'))(
-      `starts no tool once another server has the run (P6)${without('approvals')}`,
+      `starts no tool once another server has the run${without('approvals')}`,
       async () => {
         const { session, plan } = await start([{ write: note }, { say: 'done' }], ['write_*']);
         const { asked } = await session.run(plan, (each) => {

@@ -77,7 +77,7 @@ const messages: Record<string, (value: string) => string> = {
 };
 
 describe.each(Object.entries(messages))('a line of a program with %s', (_name, make) => {
-  test.each(shapes)('that is %s costs what its length deserves (Y-5)', (_shape, value) => {
+  test.each(shapes)('that is %s costs what its length deserves', (_shape, value) => {
     const line = make(value);
     const read = readLine(line, { isEnded: true });
     expect(ratioOf(value, () => readLine(line, { isEnded: true }))).toBeLessThan(ratioMax);
@@ -85,7 +85,7 @@ describe.each(Object.entries(messages))('a line of a program with %s', (_name, m
   });
 });
 
-test('a line that is nested too deeply is refused with the number of levels (Y-13)', () => {
+test('a line that is nested too deeply is refused with the number of levels', () => {
   for (const make of Object.values(messages).slice(1, -2)) {
     const read = readLine(make(nested(200_000)), { isEnded: true });
     expect(read).toMatchObject({ ok: false, problem: 'it has more than 128 levels' });

@@ -13,7 +13,7 @@ import { type TestServer, deployments, startServer } from '../support/server.ts'
 const names = async (server: TestServer, as = server.client) =>
   (await server.send('list_agents', { as })).body.agents.map(({ name }) => name);
 
-describe('the agents of a tenant (D-56, issue 2)', () => {
+describe('the agents of a tenant (D-56)', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({

@@ -295,11 +295,11 @@ describe('operations that need only a token, or none', () => {
 });
 
 describe('after all these refusals', () => {
-  test('nothing in the database has changed (P16)', async () => {
+  test('nothing in the database has changed', async () => {
     expect(changedTables(tables, await restingDigests(server))).toEqual([]);
   });
 
-  test('no caller received a byte of a tenant without access (P10)', () => {
+  test('no caller received a byte of a tenant without access', () => {
     expect(received.length).toBeGreaterThan(500);
     const leaks = received.filter((text) => text.includes(here.word));
     expect(leaks).toEqual([]);

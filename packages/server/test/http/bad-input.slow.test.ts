@@ -71,7 +71,7 @@ function jsonOf(item: unknown): string {
   return JSON.stringify(item) ?? 'null';
 }
 
-describe('any input gets a declared answer (P16)', () => {
+describe('any input gets a declared answer', () => {
   const withBody = ids.filter((id) => {
     const operation = operations[id];
     return 'body' in operation || 'content' in operation;

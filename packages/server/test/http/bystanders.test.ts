@@ -30,7 +30,7 @@ describe('a query', () => {
     }
   });
 
-  test('of far too many parameters has others wait no longer than for a few calls (T-8)', async () => {
+  test('of far too many parameters has others wait no longer than for a few calls', async () => {
     const look = () => server.send('list_sessions', { as: bystander });
     const path = `/v1/runs?${Array.from({ length: 1800 }, () => 'label').join('&')}`;
     const lookUnderAttack = async () => {

@@ -325,7 +325,7 @@ describe('an Idempotency-Key header (spec §8)', () => {
 });
 
 describe('after all of these', () => {
-  test('nothing has changed in the database (P16)', async () => {
+  test('nothing has changed in the database', async () => {
     expect(changedTables(tables, await restingDigests(server))).toEqual([]);
   });
 

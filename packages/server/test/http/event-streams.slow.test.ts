@@ -118,7 +118,7 @@ describe('an old stream (D-33)', () => {
   });
 });
 
-test('a stream is closed when its token ends, between two frames, and resumes with another token (S-6)', async () => {
+test('a stream is closed when its token ends, between two frames, and resumes with another token', async () => {
   const own = new MovingClock();
   const { server: serving, puppet: acting } = await startPuppetServer({
     clock: own,

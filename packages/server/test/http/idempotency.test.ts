@@ -12,7 +12,7 @@ import { quietWebhook } from '../support/tenant-data.ts';
 const parallel = 50;
 const rounds = 4;
 
-describe.each(deployments)('the same key on %s (D-57, P4)', (database) => {
+describe.each(deployments)('the same key on %s (D-57)', (database) => {
   let server: TestServer;
   let puppet: Puppet;
   beforeAll(async () => {

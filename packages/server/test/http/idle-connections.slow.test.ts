@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openSocket, readAnswer } from '../support/raw-requests.ts';
 import { startServer } from '../support/server.ts';
 
-test('a connection on which nothing was asked is closed in silence; half a head is answered 408 (F5)', async () => {
+test('a connection on which nothing was asked is closed in silence; half a head is answered 408', async () => {
   const server = await startServer();
   const { server: listener } = server.convoke.app;
   const usual = listener.headersTimeout;

@@ -28,7 +28,7 @@ describe.each(databaseKinds)('on %s', (database) => {
     foreign = await fillTenant(server, 'canaryforeign');
   });
 
-  describe('a client that is bound to one tenant (N-5)', () => {
+  describe('a client that is bound to one tenant', () => {
     const made: TestClient[] = [];
     const add = async (client: NewClient) => {
       const added = await addClient(server, client, own.organization);
@@ -126,7 +126,7 @@ describe.each(databaseKinds)('on %s', (database) => {
     ['revoke_invitation', 'invitation_id'],
   ]);
 
-  describe('an id of another tenant looks like an unknown id (D-53, P10)', () => {
+  describe('an id of another tenant looks like an unknown id (D-53)', () => {
     test.each(naming)('$id with a $name of another', async ({ id, name }) => {
       const never = await askWith(id, { [name]: `${own.ids[name].split('_')[0]}_never` });
       // Deleting what is not there succeeds, and deletes nothing (D-275, D-490).
@@ -302,7 +302,7 @@ describe.each(databaseKinds)('on %s', (database) => {
     });
   });
 
-  describe('revoked access (D-51, P8)', () => {
+  describe('revoked access (D-51)', () => {
     test('ends with the next request, also under parallel load, and can be restored', async () => {
       const { organization_id, owner } = own.organization;
       const client = await addClient(server, { name: 'Withdrawn' }, own.organization);

@@ -16,7 +16,7 @@ function scopeOf({ quickstart }: TestServer) {
 
 const largeText = 'x'.repeat(900 * kibibyte);
 
-describe.each(databaseKinds)('lists of large records on %s (T-2)', (database) => {
+describe.each(databaseKinds)('lists of large records on %s', (database) => {
   const count = 12;
   let server: TestServer;
   let params: { readonly session_id: string };

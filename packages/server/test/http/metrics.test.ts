@@ -91,7 +91,7 @@ describe.each<DatabaseKind>(['sqlite', 'postgres'])('metrics of a server on %s',
     }
   });
 
-  test('are not served to a page that reached this machine under another name (S-16)', async () => {
+  test('are not served to a page that reached this machine under another name', async () => {
     const { host, port } = server.config;
     for (const [name, status] of [
       [`${host}:${port}`, 200],
@@ -171,7 +171,7 @@ describe('who may read the metrics', () => {
     'a b',
     '',
     undefined,
-  ])('no page that a browser here opened under the name %s (S-16)', (host) => {
+  ])('no page that a browser here opened under the name %s', (host) => {
     expect(ask('127.0.0.1', { host })).toBe(false);
   });
 

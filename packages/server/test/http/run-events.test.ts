@@ -93,7 +93,7 @@ describe.each(deployments)('run events on %s', (database) => {
     });
   });
 
-  describe('the types (spec §6, D-39, issue 2)', () => {
+  describe('the types (spec §6, D-39)', () => {
     test('every type of the specification occurs, with exactly its declared payload', async () => {
       const seen = new Map<string, RunEvent[]>();
       for (const event of await everything()) {

@@ -33,7 +33,7 @@ const callOf = (id: OperationId) => calls.get(id) ?? {};
 const where = (choose: (operation: Operation) => boolean) =>
   ids.filter((id) => choose(operations[id]));
 
-describe('faults of the server (D-70, issue 2)', () => {
+describe('faults of the server (D-70)', () => {
   const free = [
     'get_metadata',
     'get_health',

@@ -15,7 +15,7 @@ beforeAll(async () => {
   server = await startServer({ wrapStore: failing.wrap, expectsFaults: true });
 });
 
-describe('health and readiness (issue 2)', () => {
+describe('health and readiness', () => {
   test('a running server is healthy, for any caller', async () => {
     expect((await server.send('get_health')).body).toEqual({ status: 'ok' });
     expect((await server.send('get_readiness')).body).toEqual({ status: 'ready' });
@@ -167,7 +167,7 @@ describe('unrouted requests are denied', () => {
     },
   );
 
-  test('a tenant id does not include the verb after it (issue 2)', async () => {
+  test('a tenant id does not include the verb after it', async () => {
     const { organization_id, tenant_id } = server.quickstart;
     const path = `/v1/organizations/${organization_id}/tenants/${tenant_id}`;
     const retry = await server.call('POST', `${path}:retry`, { as: server.owner });

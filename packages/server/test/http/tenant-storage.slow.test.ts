@@ -11,7 +11,7 @@ import { type TestServer, startServer } from '../support/server.ts';
 const kibibyte = 1024;
 const most = 100 * kibibyte;
 
-describe.each(databaseKinds)('the storage of a tenant on %s (T-12)', (database) => {
+describe.each(databaseKinds)('the storage of a tenant on %s', (database) => {
   let server: TestServer;
   let bystander: Identity;
   beforeAll(async () => {
@@ -103,7 +103,7 @@ describe.each(databaseKinds)('the storage of a tenant on %s (T-12)', (database) 
   });
 });
 
-test('a tenant that uploads without end fills the disk to its bound, and others are served (T-12)', async () => {
+test('a tenant that uploads without end fills the disk to its bound, and others are served', async () => {
   const server = await startServer({ env: { CONVOKE_TENANT_STORAGE_BYTES: String(most) } });
   const bystander = await addBystander(server);
   const { id } = await openSession(server, 'echo', { as: bystander });

@@ -13,7 +13,7 @@ import type { TestServer } from '../support/server.ts';
 
 const mebibyte = 1024 * 1024;
 
-describe('a client that does not read its answers (T-2)', () => {
+describe('a client that does not read its answers', () => {
   const clock = new MovingClock();
   let server: TestServer;
   let bystander: Identity;

@@ -39,7 +39,7 @@ async function world() {
   return { state, clock, pass };
 }
 
-describe('the database clock (P15)', () => {
+describe('the database clock', () => {
   test('returns the time of the database, not of this machine', async () => {
     const { clock, pass } = await world();
     expect(clock.now()).toBe(1_800_000_000_000);

@@ -79,7 +79,7 @@ describe('a rate limit (D-68)', () => {
     expect(limit.take('a').ok).toBe(true);
   });
 
-  test('forgets no key in use: while every place is taken, new keys are refused (S-3)', () => {
+  test('forgets no key in use: while every place is taken, new keys are refused', () => {
     const clock = new FakeClock();
     const limit = createRateLimit(clock, { perMinute: 1, burst: 2 });
     while (limit.take('first').ok);
@@ -118,7 +118,7 @@ describe('a rate limit (D-68)', () => {
   });
 });
 
-describe('the network of an address, which limits count (S-14)', () => {
+describe('the network of an address, which limits count', () => {
   test.each([
     ['192.0.2.7', '192.0.2.7'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],

@@ -64,7 +64,7 @@ describe('a plain request whose program hangs up', () => {
     expect(await serves(proxy)).toBe(true);
   });
 
-  test('after the remote got the request and before it answers (F1)', async () => {
+  test('after the remote got the request and before it answers', async () => {
     const arrived = Promise.withResolvers<ServerResponse>();
     const { proxy, url } = await proxied((_, response) => arrived.resolve(response));
     const program = await dial(proxy);
@@ -216,7 +216,7 @@ test('closing a proxy ends what is under way in it', async () => {
   expect(await readdir(root)).toEqual([]);
 });
 
-test('closing one proxy leaves the socket of another, whatever descriptors they have (F7)', async () => {
+test('closing one proxy leaves the socket of another, whatever descriptors they have', async () => {
   const proxy = await openProxy([]);
   const other = join(root, 'another-proxy');
   await mkdir(other);
@@ -228,7 +228,7 @@ test('closing one proxy leaves the socket of another, whatever descriptors they 
   expect(await readdir(other)).toEqual(['proxy.sock']);
 });
 
-test('the remote sees the host of the URL, not the Host header of the program (S-10)', async () => {
+test('the remote sees the host of the URL, not the Host header of the program', async () => {
   const { proxy, url, port } = await proxied((incoming, response) => {
     response.end(incoming.headers.host);
   });

@@ -27,7 +27,7 @@ const plain: Launch = {
   onEnd: async () => undefined,
 };
 
-test('the end of a program is reported although its parts cannot be removed (F1)', async () => {
+test('the end of a program is reported although its parts cannot be removed', async () => {
   const broken = () => Promise.reject(new Error('the disk is gone'));
   const cgroup = { add: () => undefined, ranOutOfMemory: () => false, remove: broken };
   const child = launch({ ...plain, cgroup, onEnd: broken });
@@ -43,7 +43,7 @@ test('a program that does not exist ends like one that failed', async () => {
   expect(await child.exited).toMatchObject({ started: false });
 });
 
-test('a server without free descriptors starts no program, and goes on (F1)', async () => {
+test('a server without free descriptors starts no program, and goes on', async () => {
   // Opens files until the system refuses, and frees too few for the pipes of a program.
   const program = `
     import { closeSync, openSync } from 'node:fs';
@@ -79,7 +79,7 @@ const hourMs = 3_600_000;
 /** Ignores the signals of a polite end, and has a child in its process group. */
 const stubborn = ['sh', '-c', "trap '' TERM; sleep 3600 & echo $!; wait"];
 
-test('a watched program is killed when its time is over, with its children (O3)', async () => {
+test('a watched program is killed when its time is over, with its children', async () => {
   const child = launch({
     ...plain,
     command: bareCommand({ ...bare, command: stubborn }),
@@ -126,7 +126,7 @@ test('a watcher also ends the programs of a server that is gone', async () => {
   await until(() => !isAlive(Number(pid)), { what: 'end of the program' });
 });
 
-test('a signal to a process of another user is ignored: its id was used again (F1)', async () => {
+test('a signal to a process of another user is ignored: its id was used again', async () => {
   const program = `import { send } from ${streamsModule}; send(1, 'SIGCONT'); console.log('alive');`;
   const options = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const node = ['--no-warnings', '--input-type=module', '--eval', program];

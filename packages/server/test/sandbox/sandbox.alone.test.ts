@@ -83,12 +83,12 @@ describe.each([
     expect(tried.writing.errors.trim().split('\n')).toHaveLength(6);
   });
 
-  test('inherits no open file that the server has inherited (S-5)', () => {
+  test('inherits no open file that the server has inherited', () => {
     expect(tried.inheriting.output).toBe('open 0\nopen 1\nopen 2\n');
     expect(tried.inheriting.code).not.toBe(0);
   });
 
-  test('cannot make the system calls that container runtimes refuse (S-4)', () => {
+  test('cannot make the system calls that container runtimes refuse', () => {
     const { EPERM, ENOSYS, EAFNOSUPPORT } = constants.errno;
     const endings = JSON.parse(tried.systemCalls.output) as Record<string, number>;
     const refused = Object.keys(refusedCalls).filter((name) => name in endings);
@@ -108,13 +108,13 @@ describe.each([
     });
   });
 
-  test('is killed when it makes a system call of another architecture (S-4)', () => {
+  test('is killed when it makes a system call of another architecture', () => {
     const { code, output } = tried.foreignSystemCall;
     expect(output).toBe('');
     expect(code).toBe(process.arch === 'x64' ? 128 + constants.signals.SIGSYS : code);
   });
 
-  test('can do ordinary work: node, python, bash and git run (S-4)', () => {
+  test('can do ordinary work: node, python, bash and git run', () => {
     const { code, errors, output } = tried.working;
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
     expect(output).toBe('node true\n2\nthread\npython True\nbash 3\nfirst\n');
@@ -179,7 +179,7 @@ test('without a sandbox, which only an operator can choose, the same attempts su
   expect(tried.dallying.timedOut).toBe(true);
 });
 
-describe('files that a server has inherited (S-5)', () => {
+describe('files that a server has inherited', () => {
   test('a program that sees one fails the probe', async () => {
     const cwd = await mkdtemp(join(tmpdir(), 'convoke-probe-'));
     onTestFinished(() => removeFolder(cwd));

@@ -85,7 +85,7 @@ test('an output is not taken twice when the manifest is lost', async () => {
   expect(await namesOf(session)).toEqual(['a.txt']);
 });
 
-test('a secret of the agent does not become the name of a file (S-12)', async () => {
+test('a secret of the agent does not become the name of a file', async () => {
   process.env['OUTPUTS_TEST_KEY'] = 'correct-horse-battery';
   const session = await openSession(server, 'keeper');
   await run(session, 'mkdir -p outputs; echo x > "outputs/key-$API_KEY.txt"');
@@ -109,7 +109,7 @@ test('an outputs folder that is a link is not followed', async () => {
   expect(await namesOf(session)).toEqual([]);
 });
 
-test('files that are too large do not keep the others from being taken (S-8)', async () => {
+test('files that are too large do not keep the others from being taken', async () => {
   const session = await openSession(server, 'shell');
   await run(
     session,
@@ -119,7 +119,7 @@ test('files that are too large do not keep the others from being taken (S-8)', a
   expect(await namesOf(session)).toEqual(['z.txt']);
 });
 
-test('no more names are read than the bound, however many files there are (S-8)', async () => {
+test('no more names are read than the bound, however many files there are', async () => {
   const root = await temporaryFolder();
   await mkdir(join(root, 'outputs'));
   for (let i = 0; i < 60; i += 1) await writeFile(join(root, 'outputs', `${i}`), 'x');

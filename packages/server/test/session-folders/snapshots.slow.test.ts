@@ -206,7 +206,7 @@ test.each(Object.entries(unsupported))(
   },
 );
 
-test('names of any kind count towards the size of a folder that is archived (S-8)', async () => {
+test('names of any kind count towards the size of a folder that is archived', async () => {
   const paths = await temporaryPaths();
   await write(paths.sessionFolder, { a: 'one' });
   const pipes = Array.from({ length: 40 }, (_, index) =>

@@ -180,7 +180,7 @@ describe.concurrent('a server that is killed (kill -9) at every moment of its wo
     expect(deaths).toBeGreaterThanOrEqual(8);
   });
 
-  test('removes the bytes of every file whose deletion it took (F3)', {
+  test('removes the bytes of every file whose deletion it took', {
     timeout,
   }, async (context) => {
     const server = await MortalServer.open(context);

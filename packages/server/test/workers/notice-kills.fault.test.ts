@@ -1,4 +1,4 @@
-// Issue 12: three server processes on one PostgreSQL, each killed (kill -9) at every step of numbering, delivering and
+// Three server processes on one PostgreSQL, each killed (kill -9) at every step of numbering, delivering and
 // firing. Schedules fire all the time, so that every step has work.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';

@@ -19,7 +19,7 @@ import { type RunFixture, createRunFixture, hour, over } from '../support/run-fi
 const retentionMs = 7 * 24 * hour;
 const agent = agentOf({ name: 'agent', framework: 'stdio' });
 
-describe.each(databaseKinds)('what ended sessions leave, on %s (F4)', (kind) => {
+describe.each(databaseKinds)('what ended sessions leave, on %s', (kind) => {
   let world: RunFixture;
   let blobs: Blobs;
   const machines: Machine[] = [];

@@ -30,7 +30,7 @@ const noFault: Fault = {
 };
 
 const killed: Fault = {
-  title: 'a server is killed; its runs continue on another server (P1, P5, P6, D-88)',
+  title: 'a server is killed; its runs continue on another server (D-88)',
   losesRuns: true,
   resumesRuns: true,
   async happen(cluster, durable) {
@@ -43,7 +43,7 @@ const killed: Fault = {
 };
 
 const suspended: Fault = {
-  title: 'a server is suspended for longer than its lease, and resumes (P6)',
+  title: 'a server is suspended for longer than its lease, and resumes',
   losesRuns: true,
   async happen(cluster) {
     const { process } = replicaOf(cluster, 1);
@@ -55,7 +55,7 @@ const suspended: Fault = {
 
 function cutOff(way: 'to-target' | 'from-target'): Fault {
   return {
-    title: `a server is cut off from the database for longer than its lease, ${way} (P6, P13)`,
+    title: `a server is cut off from the database for longer than its lease, ${way}`,
     losesRuns: true,
     async happen(cluster) {
       const { toDatabase } = replicaOf(cluster, 2);
@@ -67,7 +67,7 @@ function cutOff(way: 'to-target' | 'from-target'): Fault {
 }
 
 const databaseRestarts: Fault = {
-  title: 'the database is stopped and started again (P13)',
+  title: 'the database is stopped and started again',
   losesRuns: false,
   keepsFromRenewing: true,
   async happen({ database }) {
@@ -78,7 +78,7 @@ const databaseRestarts: Fault = {
 };
 
 const connectionsKilled: Fault = {
-  title: 'connections are killed in the middle of statements (P13)',
+  title: 'connections are killed in the middle of statements',
   losesRuns: false,
   async happen({ database }) {
     for (let time = 0; time < 8; time++) {
@@ -89,7 +89,7 @@ const connectionsKilled: Fault = {
 };
 
 const clockSet: Fault = {
-  title: 'the clock of one server is set forward and back by hours (P15)',
+  title: 'the clock of one server is set forward and back by hours',
   losesRuns: false,
   async happen(cluster) {
     for (let step = 0; step < 4; step++) {
@@ -100,7 +100,7 @@ const clockSet: Fault = {
 };
 
 const wakeUpsAway: Fault = {
-  title: 'the wake-ups are unavailable for a while (P14)',
+  title: 'the wake-ups are unavailable for a while',
   losesRuns: false,
   async happen({ nats, database, wakeups }) {
     if (wakeups === 'postgres') {
@@ -113,8 +113,7 @@ const wakeUpsAway: Fault = {
 };
 
 const replacedInTurn: Fault = {
-  title:
-    'every server is replaced, one after the other, by one that wakes the others by NATS (P19)',
+  title: 'every server is replaced, one after the other, by one that wakes the others by NATS',
   losesRuns: false,
   async happen(cluster) {
     cluster.wakeByNats();

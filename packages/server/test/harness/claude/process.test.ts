@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ClaudeProcess } from '../../../src/harness/claude/process.ts';
 import { SandboxUnavailable } from '../../../src/ports/sandbox.ts';
 
-test('a program that cannot start ends no server, whether or not the SDK still listens (F1)', async () => {
+test('a program that cannot start ends no server, whether or not the SDK still listens', async () => {
   const uncaught: unknown[] = [];
   const note = (error: unknown) => void uncaught.push(error);
   process.on('uncaughtException', note);

@@ -128,7 +128,7 @@ describe('automation clients (spec §4.3)', () => {
     expect(refusalIn(await asOwner('DELETE', '/m2m/cli_unknown'))).toBe('404 not_found');
   });
 
-  test('are bound only to tenants of their organization that stay (N-5)', async () => {
+  test('are bound only to tenants of their organization that stay', async () => {
     const { tenant_id: tenant } = server.quickstart;
     const headers = key();
     const made = await createClient({ tenant_ids: [tenant] }, headers);

@@ -146,7 +146,7 @@ describe('open streams of a client (D-33)', () => {
           client_id: client.record.id,
         },
       }),
-    'has the credential revoked that opened them (S-6)': (server, client) =>
+    'has the credential revoked that opened them': (server, client) =>
       server.send('revoke_credential', {
         params: {
           organization_id: server.quickstart.organization_id,

@@ -23,7 +23,7 @@ import {
   signInTerminal,
 } from '../../support/sign-in/steps.ts';
 
-describe.each(databaseKinds)('the account page, on %s (N-13)', (database) => {
+describe.each(databaseKinds)('the account page, on %s', (database) => {
   const clock = new MovingClock();
   let server: TestServer;
   let page: string;
@@ -239,7 +239,7 @@ describe.each(databaseKinds)('the account page, on %s (N-13)', (database) => {
   });
 });
 
-test('two servers on one host do not sign each other’s people out (U-20)', async () => {
+test('two servers on one host do not sign each other’s people out', async () => {
   const servers = await Promise.all([startServer(), startServer()]);
   // As a browser does, it sends its cookies to every port of the host.
   const browser = new Browser();

@@ -99,7 +99,7 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     expect((await pollDevice(program, code)).access_token).toBeDefined();
   });
 
-  test('can be connected with a code that was opened before, until it is approved (N-13)', async () => {
+  test('can be connected with a code that was opened before, until it is approved', async () => {
     const code = await beginDevice(program);
     const left = new Browser();
     await left.open(code.verification_uri_complete ?? '');
@@ -120,7 +120,7 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     expect(page2.body).toContain('Return to your terminal');
   });
 
-  test('is connected once when two browsers continue with the same code (N-13)', async () => {
+  test('is connected once when two browsers continue with the same code', async () => {
     const code = await beginDevice(program);
     const browsers = [new Browser(), new Browser()];
     for (const browser of browsers) {
@@ -195,7 +195,7 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     expect((await refresh(program, other.tokens.refresh_token)).access_token).toBeDefined();
   });
 
-  test('is signed out when the password changes, and its token is refused at once (S-13)', async () => {
+  test('is signed out when the password changes, and its token is refused at once', async () => {
     const { tokens } = await signInTerminal(server);
     expect(await managesWith(server, tokens.access_token)).toBe(200);
     await givePassword(server);
@@ -207,7 +207,7 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     expect(await managesWith(server, next.tokens.access_token)).toBe(200);
   });
 
-  test('a first password leaves the tokens that an operator issued before (S-13)', async () => {
+  test('a first password leaves the tokens that an operator issued before', async () => {
     const { store, clock, ids } = server.convoke.services;
     const user = { email: 'new@example.test', createdAt: clock.now() };
     const { id } = await store.transaction((tx) =>

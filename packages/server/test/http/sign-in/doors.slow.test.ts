@@ -24,7 +24,7 @@ function storedRecords(server: TestServer): number {
   }
 }
 
-describe('the door of the identity provider (S-2)', () => {
+describe('the door of the identity provider', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ clock: new FakeClock() });
@@ -91,7 +91,7 @@ describe('the door of the identity provider (S-2)', () => {
   });
 });
 
-describe('limits of the identity provider (S-2, S-3, S-14)', () => {
+describe('limits of the identity provider', () => {
   const clock = new FakeClock();
   let server: TestServer;
   beforeAll(async () => {
@@ -220,7 +220,7 @@ describe('a request to the identity provider', () => {
 
   const paths = ['/oidc/token', '/oidc/revoke', '/oidc/device/auth', '/oidc/sign-in/abc'];
 
-  test.each(paths)('is cut when its body is silent for 30 s: %s (S-7)', async (path) => {
+  test.each(paths)('is cut when its body is silent for 30 s: %s', async (path) => {
     const { mine, theirs } = await beginForm(path);
     clock.advance(29_999);
     expect(theirs.destroyed).toBe(false);
@@ -229,7 +229,7 @@ describe('a request to the identity provider', () => {
     mine.destroy();
   });
 
-  test('is cut after a minute, however steadily its body arrives (S-7)', async () => {
+  test('is cut after a minute, however steadily its body arrives', async () => {
     const { mine, theirs } = await beginForm('/oidc/token');
     for (const isCut of [false, false, true]) {
       const before = theirs.bytesRead;
@@ -243,7 +243,7 @@ describe('a request to the identity provider', () => {
 
   const forms = { '/oidc/device': 'POST', '/oidc/device/abcdefghijklmnopqrstu': 'GET' };
   test.each(Object.entries(forms))(
-    'without a session is sent to the page that asks for the code: %s (S-15)',
+    'without a session is sent to the page that asks for the code: %s',
     async (path, method) => {
       const { session } = cookieNames(server.baseUrl);
       for (const cookie of ['other=x', `${session}=x`, `${session}=x; ${session}.sig=y`]) {

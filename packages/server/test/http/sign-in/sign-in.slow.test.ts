@@ -168,7 +168,7 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
 });
 
 describe.each(databaseKinds)(
-  'a person who signed in with a one-time password, on %s (S-1)',
+  'a person who signed in with a one-time password, on %s',
   (database) => {
     const oneTime = 'abcd-efgh-ijkm-npqr-stuv';
     const [mine, theirs] = ['my own long password', 'their own long password'];
