@@ -30,7 +30,7 @@ async function explain() {
   console.log(`Built ${names.length} packages in ${packs}:`);
   for (const name of names) console.log(`  ${name}`);
   const sdk = names.find((name) => name.startsWith('convoke-sdk-')) ?? '';
-  console.log('\nTo use the SDK in a project of yours, run this in its folder:');
+  console.log('\nTo use the SDK in your project, run this in its folder:');
   console.log(`  npm install ${join(packs, sdk)}`);
   const wheel = names.find((name) => name.endsWith('.whl')) ?? '';
   console.log('\nTo use the Python client, in its virtual environment:');

@@ -52,7 +52,7 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
     /^cd bench\/peers$/,
     /^git worktree add /,
   ],
-  'it names an option in a sentence, and is no command by itself': [
+  'it names an option in a sentence, and is no command alone': [
     /^(kill -9|cp -a|git (diff -U1|log --follow|pull)|node --trace-gc|npm install)$/,
   ],
   'test/release.test.ts runs it, on copies of the files; the rest publishes': [
@@ -196,7 +196,7 @@ test.each(typed)('`%s` works', { timeout: 2 * runLimitMs }, async (text) => {
   expect(await outcomeOf(text)).toBe(failing.test(text) ? 'failed' : 'worked');
 });
 
-/** Runs a command; one that does not end by itself, until it says what it should. */
+/** Runs a command; one that does not end on its own, until it says what it should. */
 async function outcomeOf(text: string): Promise<'worked' | 'failed'> {
   const command = concrete(text);
   if (text === 'npm start') return server.exitCode === null ? 'worked' : 'failed';

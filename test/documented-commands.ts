@@ -39,7 +39,7 @@ export function commandsOf(page: string, markdown: string): DocumentedCommand[] 
   return found;
 }
 
-/** The commands of a block: without comments, and with the lines of one that goes on joined. */
+/** The commands of a block: without comments, and with the lines of one that continues joined. */
 function linesOf(block: string): string[] {
   const lines: string[] = [];
   let open = '';

@@ -30,7 +30,7 @@ test('a poller gets the outcome of every run without a stream', async () => {
   expect(await text(example.stdout)).toBe('completed: first (run 1)\ncompleted: second (run 2)\n');
 });
 
-test('a worker that is killed goes on where it was and starts nothing twice', async () => {
+test('a worker that is killed continues where it was and starts nothing twice', async () => {
   const file = join(server.place, 'progress.json');
   const killed = start('resume-after-crash.mjs', file);
   await once(killed.stdout, 'data');

@@ -63,7 +63,7 @@ test('the first command asks the person at the terminal, and writes what they al
   }
 });
 
-test('a run goes on after its server was killed, and a payment is not made twice', async () => {
+test('a run continues after its server was killed, and a payment is not made twice', async () => {
   requireTerminal();
   const [command = ''] = blocks('sh survive');
   const terminal = await openTerminal({ cwd: server.place, env: { PATH, ...compileCache } });
@@ -122,7 +122,7 @@ test('the three commands that a newcomer pastes show a stream, a question and an
 test('the curl story of the README ends with an approved tool and a completed run', async () => {
   const [, story = ''] = blocks('sh run');
   const { stdout } = await bash(story);
-  // Each part goes on after the last event seen, so every event is shown once, and answers end their line.
+  // Each part continues after the last event seen, so every event is shown once, and answers end their line.
   const ids = Array.from(stdout.matchAll(/^id: (\d+)$/gm), ([, id = '']) => Number(id));
   expect(ids).toEqual(ids.map((_, index) => index + 1));
   expect(stdout).toContain('event: permission_resolved');

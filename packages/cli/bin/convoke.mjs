@@ -15,7 +15,7 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
   const manifest = /** @type {{ version: string }} */ (JSON.parse(text));
   console.log(manifest.version);
 } else if (!existsSync(installed)) {
-  // In a checkout, which fetches a suitable Node by itself.
+  // In a checkout, which fetches a suitable Node.
   const { launch, readSources } = await import('../../launch/src/launch.mjs');
   await launch(async () => {
     readSources();

@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: manyProcessesMs });
 
 const lasting = `schema: 1
 name: lasting
-description: Goes on until it is cancelled
+description: Continues until it is cancelled
 framework: scripted
 script:
   - repeat: { times: 1000, steps: [{ sleep_ms: 500 }] }
@@ -184,7 +184,7 @@ describe('a script', () => {
     expect(unknown.stderr).toContain('there is no run_none');
   });
 
-  test('lists runs, what waits and what happened over all sessions (D-253, D-112)', async () => {
+  test('lists runs, pending interactions and what happened over all sessions (D-253, D-112)', async () => {
     const [asked, failed] = await Promise.all([
       convoke.run(['invoke', 'demo', 'Over all', '--unattended', '--json']),
       convoke.run(['invoke', 'fail', 'Over all', '--json']),
@@ -278,7 +278,7 @@ describe('a script', () => {
     expect(events.at(-1)?.type).toBe('run_completed');
   });
 
-  /** The session and the key of what waits, once something does. */
+  /** The session and the key of the first pending interaction. */
   function pending(): Promise<[string, string]> {
     return eventually(async () => {
       const [id] = await started('demo');

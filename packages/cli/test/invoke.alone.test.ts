@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: manyProcessesMs });
 
 const lasting = `schema: 1
 name: lasting
-description: Goes on until it is cancelled
+description: Continues until it is cancelled
 framework: scripted
 script:
   - repeat: { times: 1000, steps: [{ sleep_ms: 500 }] }

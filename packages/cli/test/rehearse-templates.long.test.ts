@@ -22,7 +22,7 @@ test('the template of a program that speaks the protocol, killed at every line, 
   const report = await templates.kill('notes', 'Hello there');
   expect(report).toMatchObject({
     text: 'You said: Hello there\nIt is in note.txt.\n',
-    // Before its first recovery point, and between a question and the end of its leg, such a program cannot go on.
+    // Before its first recovery point, and between a question and the end of its leg, such a program cannot continue.
     kill: { lost: 4, problems: [] },
   });
 }, 600_000);

@@ -94,7 +94,7 @@ test('a question without an answer, and an agent that cannot be loaded, are said
 test('a shell program that speaks the protocol is rehearsed, too', async () => {
   const { stdout, code } = await rehearse('shell', 'x', '--kill', '--json');
   const { kill, text } = JSON.parse(stdout) as { kill: Record<string, unknown>; text: string };
-  // Before its first recovery point a lost run of a program cannot go on.
+  // Before its first recovery point a lost run of a program cannot continue.
   expect([code, text, kill]).toMatchObject([
     0,
     'It is paid.\n',

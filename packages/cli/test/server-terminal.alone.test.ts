@@ -16,7 +16,7 @@ script:
   - repeat: { times: 1000, steps: [{ sleep_ms: 500 }] }
 `;
 
-test('a server at a terminal writes lines for people, and says what becomes of its runs', async () => {
+test('a server at a terminal writes lines for people, and says what happens to its runs', async () => {
   requireTerminal();
   const place = await mkdtemp(join(tmpdir(), 'convoke-start-'));
   onTestFinished(() => removeFolder(place));

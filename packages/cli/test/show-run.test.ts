@@ -39,7 +39,7 @@ beforeEach(() => {
 });
 
 describe('a run that was interrupted (D-87)', () => {
-  test('on a terminal has a line for it, and the line that goes on is shown from its start', () => {
+  test('on a terminal has a line for it, and the line that continues is shown from its start', () => {
     process.stdout.isTTY = true;
     play({ stream: false });
     expect(stderr).toBe('(interrupted, resuming)\n');

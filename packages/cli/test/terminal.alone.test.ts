@@ -317,7 +317,7 @@ describe('the output at a terminal', () => {
     expect(Math.max(...screen.split('\n').map((line) => line.length))).toBeLessThanOrEqual(50);
   });
 
-  test('says after two seconds that it waits for the server, and goes on when that is back', async () => {
+  test('says after two seconds that it waits for the server, and continues when that is back', async () => {
     const base = server.quickstart['base_url'] ?? '';
     let isAway = true;
     const front = createServer((request, response) => {

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 const installed = new URL('../dist/main.js', import.meta.url);
 if (existsSync(installed)) await import(installed.href);
 else {
-  // In a checkout, which fetches a suitable Node by itself.
+  // In a checkout, which fetches a suitable Node.
   const { launch, readSources } = await import('../../launch/src/launch.mjs');
   await launch(async () => {
     readSources();

@@ -48,7 +48,7 @@ export async function mustRun(command, args, options) {
 export function ended(child) {
   /** @param {NodeJS.Signals} signal */
   const pass = (signal) => {
-    // Windows has no signals to pass: there a console interrupt reaches every program by itself.
+    // Windows has no signals to pass: there a console interrupt reaches every program directly.
     if (process.platform !== 'win32') child.kill(signal);
   };
   for (const signal of passedSignals) process.on(signal, pass);

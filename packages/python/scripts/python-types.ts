@@ -21,11 +21,11 @@ interface Names {
   /** Names of the types that references lead to, by the name of their component. */
   readonly refs: Readonly<Record<string, string>>;
   readonly components: Readonly<Record<string, Schema>>;
-  /** Names for objects inside of others, instead of the path to them. */
+  /** Names for objects inside others, instead of the path to them. */
   readonly inner: Readonly<Record<string, string>>;
 }
 
-/** The types of one file. Objects inside of others become classes of their own, because Python has no other way. */
+/** The types of one file. Objects inside others become classes of their own, because Python has no other way. */
 export class TypeFile {
   readonly #names: Names;
   readonly #direction: 'input' | 'output';
@@ -76,7 +76,7 @@ export class TypeFile {
   /** Declares a class under a name. */
   declare(name: string, schema: Schema): void {
     if (this.#classes.has(name)) return;
-    // Reserves its place, so that a class stands before those inside of it.
+    // Reserves its place, so that a class stands before those inside it.
     this.#classes.set(name, '');
     const required = new Set(schema.required);
     const fields = Object.entries(schema.properties ?? {});

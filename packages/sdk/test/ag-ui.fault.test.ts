@@ -52,7 +52,7 @@ test('a server that is killed in the middle of the text rejects, and connecting 
   }
 });
 
-test('a client that kept half of the answer goes on with runAgent alone', async () => {
+test('a client that kept half of the answer continues with runAgent alone', async () => {
   const whole = Array.from({ length: 60 }, (_, index) => `w${index}`).join(' ');
   const thread = open('repeater');
   const sent = thread.say(whole);
@@ -80,7 +80,7 @@ test('a server that is killed while a tool call waits for approval asks again, a
   await isShownAlike(thread, 'approver');
 });
 
-test('a server that is killed in a tool call asks what became of it, and the answer continues the run', async () => {
+test('a server that is killed in a tool call asks about its outcome, and the answer continues the run', async () => {
   const thread = open('appender');
   const outcome = Promise.allSettled([thread.say('go')]);
   await eventually(() => thread.calls.length === 1);

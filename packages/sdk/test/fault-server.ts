@@ -134,7 +134,7 @@ function stageOf(play: Partial<Play> & Pick<Play, 'log'>, runId: string): Stage 
   };
 }
 
-/** The run goes on for as long as some connection is still to end early in order. */
+/** The run continues for as long as some connection is still to end early in order. */
 function isOver({ faults }: Stage): boolean {
   return !faults.some(({ kind }) => kind === 'close');
 }

@@ -51,9 +51,9 @@ describe('handlers answer interactions', () => {
   test('by declining', async () => {
     const session = await convoke.sessions.create('asker');
     const run = await session.run('Hello');
-    await run.wait({ onQuestion: () => ({ declined: true, message: 'None of yours' }) });
+    await run.wait({ onQuestion: () => ({ declined: true, message: 'None of these' }) });
     const { items } = await session.interactions.list({ status: 'answered' }).page();
-    expect(items).toMatchObject([{ declined: true, message: 'None of yours' }]);
+    expect(items).toMatchObject([{ declined: true, message: 'None of these' }]);
   });
 
   test('also when following starts after the event of the interaction', async () => {

@@ -27,7 +27,7 @@ type Plain = {
 const methods: Readonly<
   Record<Exclude<OperationId, Plain>, ((parts: Parts) => Promise<unknown>) | NotForClients>
 > = {
-  issue_token: { because: 'tokens.test.ts: the client does it by itself' },
+  issue_token: { because: 'tokens.test.ts: the client does it on its own' },
   get_metadata: { because: 'OAuth libraries read it' },
   get_jwks: { because: 'those who verify tokens read it' },
 

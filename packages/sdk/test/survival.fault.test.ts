@@ -52,7 +52,7 @@ test('a stream that the server closes for its age is reopened (D-33)', async () 
 });
 
 describe('a server that is killed', () => {
-  test('goes on with its run: each event once, and the text joined is the output (D-87, D-88)', async () => {
+  test('continues with its run: each event once, and the text joined is the output (D-87, D-88)', async () => {
     const session = await direct().sessions.create('rambler');
     const whole = Array.from({ length: 5_000 }, (_, index) => `w${index}`).join(' ');
     const run = await session.run(whole);
@@ -79,7 +79,7 @@ describe('a server that is killed', () => {
     expect(textOf(followed)).toBe(output_text);
   });
 
-  test('goes on for a reader that keeps its place in a file, also with an agent that begins again', async () => {
+  test('continues for a reader that keeps its place in a file, also with an agent that begins again', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'convoke-resume-'));
     onTestFinished(() => removeFolder(folder));
     const readers = ['reciter', 'beginner'].map((name) => startExample(folder, name));

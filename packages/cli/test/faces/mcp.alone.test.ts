@@ -99,7 +99,7 @@ describe.each(Object.entries(mcpClients))('%s', (_, connectTo) => {
     expect(await runsOf(end)).toHaveLength(1);
   });
 
-  test('a call that takes longer returns the run, which goes on; so it does when the call is cancelled', async () => {
+  test('a call that takes longer returns the run, which continues; so it does when the call is cancelled', async () => {
     const assistant = await connect({}, 'lasting', '--wait', '1');
     const result = await assistant.call('lasting', { prompt: 'Hello' });
     expect(result.structuredContent).toMatchObject({ status: 'running' });
@@ -128,7 +128,7 @@ describe.each(Object.entries(mcpClients))('%s', (_, connectTo) => {
       ['missing', { prompt: 'Hello' }, 'There is no agent missing'],
       ['demo', { prompt: 'Hello' }, 'There is no agent demo'],
       ['echo', { prompt: 'Hello', session_id: 'sess_x' }, 'not_found'],
-      ['echo', { prompt: 7 }, 'prompt must be a text'],
+      ['echo', { prompt: 7 }, 'prompt must be a string'],
       ['convoke_wait', { run_id: 'run_x' }, 'There is no run run_x'],
       ['fail', { prompt: 'fail' }, 'This agent always fails'],
     ] as const) {
@@ -226,7 +226,7 @@ describe('convoke mcp', () => {
     expect(result.content[0]?.text).toBe('Hello (run 1)');
   });
 
-  test('clients that ask for it hear that a call goes on', async () => {
+  test('clients that ask for it hear that a call continues', async () => {
     const assistant = await connect({}, 'lasting', '--wait', '6');
     const heard: number[] = [];
     const onprogress = ({ progress }: { readonly progress: number }) => void heard.push(progress);

@@ -144,7 +144,7 @@ export const eventChecks: readonly Check[] = [
     const rest = await kit.steps.follow(run, isTerminal, last);
     same(rest.map(typeOf).at(-1), 'run_cancelled', 'the last event');
   }),
-  check('6-r3-drop', 'a run goes on when its reader leaves', async (kit) => {
+  check('6-r3-drop', 'a run continues when its reader leaves', async (kit) => {
     const run = await kit.begin('slow');
     const { frames } = await kit.steps.open(run);
     const first = await frames.next();

@@ -111,12 +111,12 @@ export const interactionChecks: readonly Check[] = [
     const path = sessionPath(session, `/interactions?${filter}=no-such-status`);
     same(at(hasStatus(await kit.app.get(path), 400).body, 'error'), 'invalid_status', 'error');
   }),
-  check('4.2-answer', 'an answer lets the run go on with it', async (kit) => {
+  check('4.2-answer', 'an answer lets the run continue with it', async (kit) => {
     const { frames, run } = await kit.seen('ask');
     same(frames.map(typeOf).at(-1), 'run_completed', 'the last event');
     same(at(run, 'status'), kit.dialect.run.completed, 'status');
   }),
-  check('4.2-answer', 'a denied permission lets the run go on, too', async (kit) => {
+  check('4.2-answer', 'a denied permission lets the run continue, too', async (kit) => {
     const { run, record } = await waiting(kit, 'approve');
     const key = textAt(record, 'interaction_key');
     const { deny } = kit.dialect.interaction;

@@ -31,7 +31,7 @@ export const applicationRequirements: readonly Requirement[] = [
   must('4.2-list-interactions', 'GET …/interactions returns the pending interactions.'),
   must('4.2-filter', 'The list of interactions has a status filter.'),
   must('4.2-invalid-status', 'An unknown value of that filter has the error code invalid_status.'),
-  must('4.2-answer', 'POST …/answer answers by interaction_key, and the run goes on.'),
+  must('4.2-answer', 'POST …/answer answers by interaction_key, and the run continues.'),
   must('4.2-prepare-file', 'POST …/files prepares a file.'),
   must('4.2-list-files', 'GET …/files lists the files of the session.'),
   must('4.2-upload', 'PUT …/content stores the bytes of a file.'),

@@ -24,7 +24,7 @@ export const eventRequirements: readonly Requirement[] = [
   must('6-r1', 'Ids are different for every event of a run, and their order never changes.'),
   must('6-r2', 'Replay starts strictly after Last-Event-ID, whichever event that is.'),
   must('6-r2-same', 'Every reader of a run gets the same frames.'),
-  must('6-r3', 'A reader with every event so far of a run that goes on gets the next ones.'),
+  must('6-r3', 'A reader with every event so far of a run that continues gets the next ones.'),
   must('6-r3-drop', 'A dropped connection does not end the run.'),
   must('6-r4', 'Only run_completed, run_cancelled and error are terminal, once and last.'),
   must('6-r5', 'Events of a harness have the same envelope.'),

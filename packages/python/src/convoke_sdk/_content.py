@@ -28,7 +28,7 @@ class OpenContent:
 
 def open_content(content: AsyncFileContent, on_progress: OnProgress | None) -> OpenContent:
     if isinstance(content, str):
-        raise TypeError("a text is ambiguous: pass bytes, or pathlib.Path for the path of a file")
+        raise TypeError("a string is ambiguous: pass bytes, or pathlib.Path for the path of a file")
     name = PurePath(content).name if isinstance(content, os.PathLike) else _name_of(content)
     return OpenContent(name, _counted(_content_of(content), on_progress))
 

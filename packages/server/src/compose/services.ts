@@ -46,7 +46,7 @@ export interface Overrides {
   readonly harnesses?: readonly Harness[];
   /** Wraps the store, to make it fail. */
   readonly wrapStore?: (store: Store) => Store;
-  /** Keeps client secrets outside of this server. */
+  /** Keeps client secrets outside this server. */
   readonly provider?: CredentialProvider;
   /** Bounds of open streams, small enough to reach in a test. */
   readonly streamCaps?: StreamCaps;

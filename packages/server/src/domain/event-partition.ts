@@ -2,7 +2,7 @@ import { timeText } from './id-time.ts';
 
 /**
  * A partition of the event log: the events of the runs whose ids were made in `[from, until)`. Ids sort by
- * age (D-01), so a partition is a range of ids. PostgreSQL drops a partition as a whole; events outside of any
+ * age (D-01), so a partition is a range of ids. PostgreSQL drops a partition as a whole; events outside any
  * partition are deleted row by row.
  */
 export interface LogPartition {

@@ -81,7 +81,7 @@ export interface Store {
   now(): Promise<number>;
   /**
    * Runs `work`, and everything it starts, in the scope of one tenant: PostgreSQL's row-level security then hides the
-   * rows of other tenants from every statement. Work outside of `inTenantScope` belongs to the service and sees all
+   * rows of other tenants from every statement. Work outside `inTenantScope` belongs to the service and sees all
    * tenants.
    */
   inTenantScope<T>(tenantId: TenantId, work: () => T): T;

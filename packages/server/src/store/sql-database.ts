@@ -40,7 +40,7 @@ export interface Database extends Reader {
   /**
    * Runs `work` and commits; resolves once the commit is durable, rejects with nothing kept. `work` may run again from
    * the start after a deadlock, a serialisation failure or, on SQLite, the failure of a transaction that shares its
-   * commit, so everything it does outside of `tx` must be repeatable; effects belong in `onCommit`.
+   * commit, so everything it does outside `tx` must be repeatable; effects belong in `onCommit`.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   readonly dialect: 'sqlite' | 'postgres';

@@ -313,7 +313,7 @@ describe('a script', () => {
     ['  - sleep: 5', 'did you mean "sleep_ms"?'],
     ['  - say: hi\n    sleep_ms: 1', 'agent.yaml:3:5: script[0] must have exactly one of say'],
     ['  - hello', 'script[0] must have exactly one of'],
-    ['  - say: 7', 'script[0].say must be a text or {text, every_ms}'],
+    ['  - say: 7', 'script[0].say must be a string or {text, every_ms}'],
     ['  - sleep_ms: 3600001', 'agent.yaml:3:5: script[0].sleep_ms'],
     ['  - ask: { qestion: x }', 'qestion is an unknown key; did you mean "question"?'],
     ['  - tool: { name: rm }', 'script[0].tool.name'],

@@ -130,7 +130,7 @@ describe('an agent that takes long to load', () => {
     expect(loads).toHaveLength(1);
   });
 
-  test('is read again when it was edited meanwhile; until then its last reading holds', async () => {
+  test('is read again when it was edited in between; until then its last reading holds', async () => {
     const { folder, agents, loads } = await openSlow({ 'slow/agent.yaml': echo });
     await eventually(() => loads.length === 1);
     await appendFile(join(folder, 'slow/agent.yaml'), 'description: Edited\n');

@@ -132,7 +132,7 @@ describe.each(databaseKinds)('notices on %s', (kind) => {
     expect((await feedOf(world)).map((notice) => notice.session_id)).toEqual([sessionId]);
   });
 
-  test('more notices than one transaction takes are numbered without a gap, each tenant by itself (D-111)', async () => {
+  test('more notices than one transaction takes are numbered without a gap, each tenant on its own (D-111)', async () => {
     const world = await createRunFixture(kind);
     const other = await world.seed.tenant(world.scope.organizationId);
     const count = 1_201;

@@ -119,7 +119,7 @@ describe.each(databaseKinds)('schedules on %s', (kind) => {
     expect((await world.find(own)).sessionId).toBe(second?.sessionId);
   });
 
-  test('a refused run leaves nothing behind but the outcome, and the plan goes on', async () => {
+  test('a refused run leaves nothing behind but the outcome, and the plan continues', async () => {
     const world = await createScheduleWorld(kind, { onBusy: 'reject' });
     const id = await world.plan({ sessionMode: 'keep', overlap: 'queue' });
     await world.pass(10 * minute);
@@ -231,7 +231,7 @@ describe.each(databaseKinds)('schedules on %s', (kind) => {
     expect(await world.count('runs')).toBe(fired + 1);
   });
 
-  test('a run now is beside the plan, and the next slot does not overlap with it', async () => {
+  test('a run now is not part of the plan, and the next slot does not overlap with it', async () => {
     const world = await createScheduleWorld(kind);
     const id = await world.plan();
     const before = await world.find(id);

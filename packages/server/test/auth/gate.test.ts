@@ -25,7 +25,7 @@ function request(...pairs: readonly [string, string][]) {
   return { headers, rawHeaders: pairs.flat() };
 }
 
-/** Of a caller whose streams go on. */
+/** Of a caller whose streams continue. */
 const standing = { hasAccess: true, revokedAt: undefined };
 
 async function answer(admission: Promise<unknown>): Promise<string> {

@@ -171,7 +171,7 @@ describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
       expect((await otherKeys.published()).keys.map((key) => key.kid)).not.toContain(kid);
     });
 
-    test('may be an old or a coming one: the current key goes on signing', async () => {
+    test('may be an old or a coming one: the current key continues signing', async () => {
       const { keys, tokens, token } = await servers();
       const { kid } = await keys.signer();
       const next = await keys.rotate();

@@ -28,7 +28,7 @@ describe("the events that announce a leg's context (spec §6)", () => {
     expect(again.events).toEqual(told.events);
   });
 
-  test('after it was parked only what changed meanwhile, with the digest before', () => {
+  test('after it was parked only what changed since, with the digest before', () => {
     const changed = {
       ...loaded,
       contextFiles: [{ ...style, sha256: 'bbb' }],

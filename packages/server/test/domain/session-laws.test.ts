@@ -46,7 +46,7 @@ describe('whatever happens in whatever order', () => {
     'park',
     'answer',
     'cancel',
-    'go on',
+    'continue',
     'end',
     'leave queue',
     'suspend',
@@ -76,7 +76,7 @@ describe('whatever happens in whatever order', () => {
       case 'answer':
       case 'cancel':
         return isCurrent ? interactionsChanged(session, 0, later) : session;
-      case 'go on':
+      case 'continue':
         return session.status === 'running' && session.currentRunId !== null
           ? runDispatched(session, session.currentRunId, later)
           : session;

@@ -65,7 +65,7 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
     expect(types).toEqual(['run_started', 'message_delta']);
   });
 
-  test('its result is durable before the leg goes on', async () => {
+  test('its result is durable before the leg continues', async () => {
     const { claimed, ledger, open } = await gatedLeg();
     open();
     await ledger.begin(call);

@@ -117,7 +117,7 @@ test('a run whose session has a checkpoint of a newer release gets no slot', asy
   await close();
 });
 
-test('a leg that ends begins the next run of its session, from what it left, without a look', async () => {
+test('a leg that ends begins the next run of its session, from what it left, without a search', async () => {
   const { server, puppet, waiting, worker, looks, close } = await busyServer(10);
   const [busy] = waiting;
   if (busy === undefined) throw new Error('no run waits');

@@ -62,7 +62,7 @@ describe.each(databaseKinds)('a server that drains, on %s', (database) => {
     expect(log.at(-1)?.data).not.toHaveProperty('recovered');
   }, 120_000);
 
-  test('a `scripted` run goes on between two steps, and no step is repeated (D-85)', async () => {
+  test('a `scripted` run continues between two steps, and no step is repeated (D-85)', async () => {
     const steps = [{ say: 'on ' }, { sleep_ms: 1 }];
     const tireless = { script: [{ repeat: { times: 5000, steps } }] };
     let server = await startServer({ database, agents: { tireless } });
@@ -99,7 +99,7 @@ describe('a leg that is asked to yield', () => {
     await stopped;
   });
 
-  test('ends its run cancelled if that was asked for meanwhile (D-94)', async () => {
+  test('ends its run cancelled if that was requested before its end (D-94)', async () => {
     const { server, puppet, run, leg } = await executing();
     leg.isYielding = false;
     leg.isObedient = false;
@@ -113,7 +113,7 @@ describe('a leg that is asked to yield', () => {
     expect(puppet.hasStarted).toBe(false);
   });
 
-  test('leaves its open question behind, and its answer makes the run go on', async () => {
+  test('leaves its open question behind, and its answer makes the run continue', async () => {
     const { server, puppet, run, leg } = await executing();
     leg.isLive = true;
     leg.emit({ type: 'permission_request', ref: 'live', toolName: 'pay', toolInput: {} });
@@ -127,7 +127,7 @@ describe('a leg that is asked to yield', () => {
     expect(input.kind === 'continue' && input.answers.get('live')).toMatchObject({ allow: true });
   });
 
-  test('may not yield by itself', async () => {
+  test('may not yield unasked', async () => {
     const { server, run, leg } = await executing();
     leg.end('yielded');
     expect(await ended(server, run)).toMatchObject({ status: 'failed', error_code: 'agent_error' });
@@ -148,7 +148,7 @@ describe('a leg that does not yield in time is cut (D-86)', () => {
   }
   const call = { ref: 'call-1', toolName: 'get_price', input: { of: 'tea' }, touches: 'outside' };
 
-  test('its run goes on from the last recovery point, as after a loss', async () => {
+  test('its run continues from the last recovery point, as after a loss', async () => {
     const { server, puppet, run } = await cut({ afterLoss: 'repeat' }, async (leg) => {
       leg.say('Kept. ');
       leg.point({ at: 1 });
@@ -205,7 +205,7 @@ describe('a leg that does not yield in time is cut (D-86)', () => {
   });
 
   test.each<[string, PuppetServerOptions]>([
-    ['a framework that cannot go on', { afterLoss: 'none' }],
+    ['a framework that cannot continue', { afterLoss: 'none' }],
     ['an agent that does not want it', { ...resumes, puppetAgent: { recovery: onLossFail } }],
     ['a deployment that does not want it', { ...resumes, env: { CONVOKE_RECOVERY: 'fail' } }],
   ])('the run of %s ends worker_lost', async (_, options) => {

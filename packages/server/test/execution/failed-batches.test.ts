@@ -41,7 +41,7 @@ describe.each(databaseKinds)('on %s', (database) => {
       leg.end();
       expect(await ended(server, run)).toMatchObject(failure);
       const types = (await logOf(server, run)).map(({ type }) => type);
-      // It could go on from its recovery point, and would only fail again.
+      // It could continue from its recovery point, and would only fail again.
       expect(types).toEqual(['run_started', 'message_delta', 'error']);
       expect(server.errors.map(({ error }) => error)).toContain(refusal);
       const next = await startRun(server, session, 'next');

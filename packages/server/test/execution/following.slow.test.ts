@@ -49,7 +49,7 @@ const shell = {
 const keeper = {
   script: [
     { tool: { name: 'write_file', input: { path: 'note.txt', text: '{{prompt}}' } } },
-    { ask: { question: 'Go on?' } },
+    { ask: { question: 'Continue?' } },
     { tool: { name: 'read_file', input: { path: 'note.txt' } } },
   ],
 };
@@ -246,7 +246,7 @@ test('a session folder that fits again is stored again', async () => {
   expect(await done(b, session, 'cat file')).toBe('one\n');
 });
 
-test('a run that goes on elsewhere after a loss takes the archived files, under a new name (D-91)', async () => {
+test('a run that continues elsewhere after a loss takes the archived files, under a new name (D-91)', async () => {
   // Its one slot is taken, so that the test decides who executes the run.
   const env = { CONVOKE_RUN_CONCURRENCY: '1', CONVOKE_LEASE_SECONDS: '300' };
   const puppetAgent = { recovery: { on_loss: 'resume' } };

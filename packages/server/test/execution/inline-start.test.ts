@@ -197,7 +197,7 @@ describe.runIf(databaseKinds.includes('postgres'))(
       expect(await store.transaction(isFree)).toBe(true);
     });
 
-    test('is found by a look that begins before its commit is through, with its new session', async () => {
+    test('is found by a search that begins before its commit is through, with its new session', async () => {
       const services = await world();
       const slots = new OneSlot();
       const [inserted, committed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

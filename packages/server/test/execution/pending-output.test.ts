@@ -19,7 +19,7 @@ test('a leg waits once it has emitted 8 MiB that are not recorded, or 1,024 even
   expect(many.isFull).toBe(true);
 });
 
-test('a batch has at most 4 MiB, and one larger event by itself', () => {
+test('a batch has at most 4 MiB, and one larger event alone', () => {
   const pending = new PendingOutput();
   for (let n = 0; n < 6; n += 1) pending.push(delta(large), mebibyte);
   pending.push(delta('larger'), 5 * mebibyte);

@@ -92,7 +92,7 @@ describe.each(databaseKinds)('a session folder that several machines use, on %s'
     await reconcileRuns({ ...world, isSingleServer: false }, leases);
   }
 
-  test('is archived before a call to the world outside, so that any machine goes on with it (D-92)', async () => {
+  test('is archived before a call to the world outside, so that any machine continues with it (D-92)', async () => {
     const { ledger } = worker();
     expect(await ledger.begin({ ...write, ref: 'w' })).toBe(true);
     writeFileSync(join(folder, 'a'), 'written');

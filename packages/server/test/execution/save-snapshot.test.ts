@@ -166,7 +166,7 @@ test('files that were given up are replaced by the archive, which gets a new nam
     const request = { tenantId, sessionId, agent, files: [], expected: true, mustRestore };
     return sessionFolders.prepare({ ...request, saved: { state, open } });
   };
-  // The leg goes on where it was lost: its files are newer than the archive.
+  // The leg continues where it was lost: its files are newer than the archive.
   await again(false);
   expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('later');
   await again(true);

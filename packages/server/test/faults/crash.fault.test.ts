@@ -12,7 +12,7 @@ const mostRounds = 4 * usualRounds;
 const timeout = 15 * minute * Math.ceil(usualRounds / 6);
 
 // On PostgreSQL most of the time is spent waiting for leases to expire: SQLite uses it.
-describe.concurrent('the server is killed under twenty streaming runs: every received event stays, every run goes on and ends once, every waiting run still waits', () => {
+describe.concurrent('the server is killed under twenty streaming runs: every received event stays, every run continues and ends once, every waiting run still waits', () => {
   test('on SQLite, and two more starts add no second end to any run (D-31, D-36, D-88)', {
     timeout,
   }, async ({ onTestFinished }) => {

@@ -125,7 +125,7 @@ class Load {
       await whole.read();
       const said = saidIn(checkLog(now, whole.frames));
       deepEqual(reader.frames, whole.frames);
-      // One whose lease was lost meanwhile went on from its last recovery point.
+      // One whose lease was lost in between continued from its last recovery point.
       deepEqual([now.status, said], ['completed', prompt]);
       ends[now.status] = (ends[now.status] ?? 0) + 1;
     }
@@ -156,7 +156,7 @@ describe('the connections to PostgreSQL are cut under load', () => {
   afterAll(() => close());
 
   test(
-    'the server refuses what it cannot keep, repeats nothing, and goes on',
+    'the server refuses what it cannot keep, repeats nothing, and continues',
     async () => {
       const prompt = words(200);
       for (let n = 0; n < 8; n++) await load.follow(prompt);

@@ -60,7 +60,7 @@ describe.runIf(isRoot)('a full disk under the server', () => {
     });
 
   test(
-    'refuses writes, goes on reading, holds back what a run says, and returns by itself',
+    'refuses writes, continues reading, holds back what a run says, and recovers on its own',
     async () => {
       const finished = await start('talker', 'all is well');
       const finishedLog = await wholeLog(finished);
@@ -140,7 +140,7 @@ describe.runIf(isRoot)('a full disk under the server', () => {
   );
 
   test(
-    'a server that dies on a full disk starts again once there is space, with every event it had sent, and goes on',
+    'a server that dies on a full disk starts again once there is space, with every event it had sent, and continues',
     async () => {
       const run = await start('talker', words);
       const reader = readerOf(run);

@@ -126,7 +126,7 @@ describe('SIGTERM', () => {
       expect(answers.filter((answer) => answer.fault !== undefined)).toEqual([]);
 
       server = await ServerProcess.start(folder);
-      // They were handed over and go on; the test ends them.
+      // They were handed over and continue; the test ends them.
       for (const run of tireless) {
         expect(await caller.run(at(run))).toMatchObject({ status: 'running' });
         await caller.cancel(at(run));

@@ -243,7 +243,7 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s', (database) 
     60_000,
   );
 
-  test('a claim is remembered with the answers it took: the run goes on, and is not lost', async () => {
+  test('a claim is remembered with the answers it took: the run continues, and is not lost', async () => {
     const { storage, puppet, server } = await forgetfulServer();
     const { session, run } = await begin(server, 'puppet');
     const first = await puppet.leg();

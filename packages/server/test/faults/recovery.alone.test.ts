@@ -44,7 +44,7 @@ const agents: Readonly<Record<string, AgentFolder>> = {
 describe.concurrent.each(databaseKinds)(
   'a server on %s that is killed (kill -9) under its runs',
   (kind) => {
-    test('has each go on from its last recovery point, asks about the calls that were running, and repeats nothing', {
+    test('has each continue from its last recovery point, asks about the calls that were running, and repeats nothing', {
       timeout: 480_000,
     }, async ({ onTestFinished }) => {
       const model = await openModel(onTestFinished);

@@ -99,7 +99,7 @@ describe('a server that cannot start (one clear line)', () => {
   );
 
   test.each(['serve', 'dev'] as const)(
-    'a second %s on the same data folder is refused, and the first goes on',
+    'a second %s on the same data folder is refused, and the first continues',
     async (command) => {
       const first = await ServerProcess.start(folder);
       onTestFinished(async () => void (await first.kill()));

@@ -143,7 +143,7 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
     );
 
     test.runIf(can('questions'))(
-      `asks a question and goes on with the answer${without('questions')}`,
+      `asks a question and continues with the answer${without('questions')}`,
       async () => {
         const { session, plan } = await start([{ ask: colour }, { sayAnswer: true }]);
         const { asked, events, end } = await session.run(plan, (each) => {
@@ -157,7 +157,7 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
     );
 
     test.runIf(can('approvals', 'questions'))(
-      `goes on after a restart while it waits for several things, one after the other${without('approvals', 'questions')}`,
+      `continues after a restart while it waits for several things, one after the other${without('approvals', 'questions')}`,
       async () => {
         const steps: Step[] = [{ ask: colour }, { write: note }, { say: 'done' }];
         const { session, plan } = await start(steps, ['*']);

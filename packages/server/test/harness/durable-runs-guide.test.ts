@@ -46,7 +46,7 @@ test('the guide says of every framework what happens after a loss, as the framew
     const { lost = '' } = rows.get(framework) ?? {};
     const continues = /\b(continues|follows)\b/.test(lost);
     expect([framework, continues]).toEqual([framework, afterLoss !== 'none']);
-    // Those whose calls do not all pass the ledger go on only where the agent's author says so.
+    // Those whose calls do not all pass the ledger continue only where the agent's author says so.
     const isChosen = ['point', 'continue', 'session'].includes(afterLoss);
     if (isChosen) expect([framework, lost]).toEqual([framework, expect.stringContaining('resume')]);
   }

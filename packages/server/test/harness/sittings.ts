@@ -119,7 +119,7 @@ export class Sitting {
     );
   }
 
-  /** A leg that goes on after its worker was lost, or was asked to yield, from the last checkpoint. */
+  /** A leg that continues after its worker was lost, or was asked to yield, from the last checkpoint. */
   goOn(
     prompt = '',
     calls: Readonly<Record<string, KnownCall>> = {},
@@ -129,7 +129,7 @@ export class Sitting {
     return this.#start({ kind: 'continue', reason: 'worker_lost', answers, calls: known }, prompt);
   }
 
-  /** A leg that goes on after the one before has yielded. */
+  /** A leg that continues after the one before has yielded. */
   takeOver(prompt: string): Leg {
     const known = { answers: new Map(), calls: new Map() };
     return this.#start({ kind: 'continue', reason: 'drained', ...known }, prompt);

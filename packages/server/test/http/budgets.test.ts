@@ -231,7 +231,7 @@ describe.each(deployments)('ceilings and budgets on %s', (database: Deployment) 
       expect(refused).toMatchObject({ status: 409, error: 'unpriced_model' });
       expect(refused.message).toMatch(/no price: .*poor.*CONVOKE_PRICES.*limit tokens instead/);
     }
-    // Nothing was set: runs go on as before.
+    // Nothing was set: runs continue as before.
     await runIn(
       server,
       await startRun(server, await openSession(server, 'free'), 'go'),

@@ -50,7 +50,7 @@ describe('a plain EventSource', () => {
     return { source, statuses };
   };
 
-  test('stops by itself after a run has ended, whether events have names or not', async () => {
+  test('stops on its own after a run has ended, whether events have names or not', async () => {
     const { run } = await begin(server, 'puppet');
     const leg = await puppet.leg();
     const named = open(run);
@@ -164,7 +164,7 @@ describe('a stream whose reader lost its access (D-33, D-51)', () => {
     },
   );
 
-  test('closes when its credential is revoked; one opened afterwards goes on (spec §5.7)', async () => {
+  test('closes when its credential is revoked; one opened afterwards continues (spec §5.7)', async () => {
     const client = await addClient(server, { name: 'rotating' });
     const as = client.in(server.quickstart.tenant_id);
     const { run } = await begin(server, 'puppet');

@@ -67,7 +67,7 @@ describe.each(deployments)('the feed of a tenant on %s', (database) => {
     await live.close();
   });
 
-  test('goes on after any Last-Event-ID in the same bytes, also at the next server (D-112)', async () => {
+  test('continues after any Last-Event-ID in the same bytes, also at the next server (D-112)', async () => {
     await runToEnd(server);
     const { last_event_id: last = '' } = await pageOf(server, { from: 'newest' });
     const whole = await streamOf(server);

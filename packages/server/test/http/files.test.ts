@@ -52,7 +52,7 @@ describe.each(deployments)('files on %s', (database) => {
     });
 
     test.each(['bytes=10-', 'bytes=10-20', 'bytes=-0'])(
-      'Range %s is outside of the file: 416, with the file’s length',
+      'Range %s is outside the file: 416, with the file’s length',
       async (range) => {
         const refused = await server.refused('download_file', {
           params: place(await ten()),

@@ -40,7 +40,7 @@ async function answerTo(requests: string): Promise<string> {
 describe('frames that readers share', () => {
   const body = `<${texts.map((text) => `${text}|`).join('')}>`;
 
-  test('come in order with what the response writes by itself, as whole chunks', async () => {
+  test('come in order with what the response writes on its own, as whole chunks', async () => {
     answer = (_, response) => writeAll(response);
     const response = await fetch(`http://127.0.0.1:${port}/`);
     expect(await response.text()).toBe(body);

@@ -46,7 +46,7 @@ describe('the streams of a run that said every line end of Unicode (D-466)', () 
     const { status, text } = await open();
     expect(status).toBe(200);
     const texts = dataIn(text).map((value) => JSON.stringify(value));
-    // The agent says each word by itself.
+    // The agent says each word alone.
     for (const word of words) expect(texts.some((each) => each.includes(word))).toBe(true);
   });
 

@@ -337,7 +337,7 @@ describe.each(deployments)('runs on %s', (database) => {
 });
 
 describe('a server that stops under a run', () => {
-  test('ends it as worker_lost, once, if it cannot go on (D-26)', async () => {
+  test('ends it as worker_lost, once, if it cannot continue (D-26)', async () => {
     const server = await startServer({ env: { CONVOKE_RECOVERY: 'fail' } });
     const { session, run } = await begin(server, 'sleeper');
     await (await follow(server, run)).until('message_delta');

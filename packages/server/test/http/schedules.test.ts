@@ -271,7 +271,7 @@ describe.each(databaseKinds)('schedules over HTTP on %s', (database) => {
     expect(second.body.id).not.toBe(first.body.id);
   });
 
-  test('the server itself starts the run of a slot, and says what became of it', async () => {
+  test('the server itself starts the run of a slot, and tells its outcome', async () => {
     const made = await create({ cron: '* * * * *', overlap: 'queue' });
     const fires = async (query: Record<string, string>) =>
       (await server.send('list_fires', { params: of(made), query: { order: 'asc', ...query } }))

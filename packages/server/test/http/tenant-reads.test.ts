@@ -112,7 +112,7 @@ describe.each(databaseKinds)('reads over a tenant on %s', (database) => {
     }
   });
 
-  test('what waits for a person is listed, the oldest first, and found by its key (D-253)', async () => {
+  test('what is pending for a person is listed, the oldest first, and found by its key (D-253)', async () => {
     const labels = { inbox: database };
     const asked = (await run(server, (await openSession(server, 'asker')).id, 'why?', labels)).body;
     const question = await pendingIn(server, asked.session_id);

@@ -344,7 +344,7 @@ describe.each(databaseKinds)('webhooks over HTTP on %s', (database) => {
     expect(late.request_body).toBeUndefined();
   });
 
-  test('410 disables the webhook, with a notice; enabled again it sends what waits', async () => {
+  test('410 disables the webhook, with a notice; enabled again it sends what is pending', async () => {
     const { as, create, of, invoke, deliveries } = await newTenant();
     let status = 410;
     const receiver = await startReceiver(() => status);

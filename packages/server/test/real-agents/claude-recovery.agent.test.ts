@@ -86,7 +86,7 @@ describe('Claude, whose server drains', () => {
     expect(await lines()).toBe('one\n');
   });
 
-  test('goes on behind its words on another server', async () => {
+  test('continues behind its words on another server', async () => {
     const { sitting, elsewhere } = await sit();
     const task = promptOf('say working && hang');
     const leg = sitting.start(task);
@@ -127,14 +127,14 @@ describe('Claude, whose server drains', () => {
   });
 });
 
-describe('Claude, whose server is killed and goes on because its agent wants it', () => {
+describe('Claude, whose server is killed and continues because its agent wants it', () => {
   const task = promptOf(`${append('one')} ;; last`);
 
   test('before the call: a person is asked, and the call is made once (D-83)', async () => {
     const death = new Death();
     const { legs, run, lines } = await mortal({
       task,
-      // Before Claude has stored its session, no process can go on with it: the run ends `worker_lost`.
+      // Before Claude has stored its session, no process can continue with it: the run ends `worker_lost`.
       onBegun: async (home) => {
         await until(() => hasSession(home), { withinMs: 60_000, what: 'session of Claude' });
         death.die();
@@ -185,7 +185,7 @@ interface MortalRun {
   readonly onEnded?: () => void;
 }
 
-/** A run on a real database, whose agent wants to go on after a loss. */
+/** A run on a real database, whose agent wants to continue after a loss. */
 async function mortal({ task, onBegun, onEnded }: MortalRun) {
   const recovery = {
     onLoss: 'resume',

@@ -7,7 +7,7 @@ import { textOf } from '../../../../test/repository.ts';
 import { installedPackages } from '../harness/installed-agent.ts';
 import { startServer } from '../support/server.ts';
 
-/** The versions that the guide names, with packages that npm would not choose by itself. */
+/** The versions that the guide names, with packages that npm would not choose on its own. */
 const copilotKit = {
   name: 'copilotkit-1.75.0',
   dependencies: {

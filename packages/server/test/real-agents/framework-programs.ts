@@ -24,7 +24,7 @@ export interface Played {
   readonly disturbed: number;
 }
 
-/** The frameworks as they were tested, with packages that npm would not choose by itself. */
+/** The frameworks as they were tested, with packages that npm would not choose on its own. */
 const frameworks = {
   'openai-agents': {
     name: 'openai-agents-0.20.0',

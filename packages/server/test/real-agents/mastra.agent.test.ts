@@ -32,7 +32,7 @@ test.each([
   expect([text, message]).toEqual(['[whole]tool said: ok', question]);
 });
 
-test('two agents inside of an agent, each with an approval', () => {
+test('two agents inside an agent, each with an approval', () => {
   expect(played['nested']).toMatchObject({
     text: '[whole]tool said: tool said: {"receipt":"R-7"} | tool said: {"receipt":"R-5"}',
     asked: ['permission', 'permission'],

@@ -24,7 +24,7 @@ test('a model that an agent has is durable, and so is one in a streamed run', ()
   });
 });
 
-test('two agents inside of an agent, each with an approval', () => {
+test('two agents inside an agent, each with an approval', () => {
   expect(played['nested']).toMatchObject({
     text: '[whole]tool said: tool said: {"receipt":"R-7"} | tool said: {"receipt":"R-5"}',
     asked: ['permission', 'permission'],

@@ -43,7 +43,7 @@ test('a program that does not exist ends like one that failed', async () => {
   expect(await child.exited).toMatchObject({ started: false });
 });
 
-test('a server without free descriptors starts no program, and goes on', async () => {
+test('a server without free descriptors starts no program, and continues', async () => {
   // Opens files until the system refuses, and frees too few for the pipes of a program.
   const program = `
     import { closeSync, openSync } from 'node:fs';
@@ -94,7 +94,7 @@ test('a watched program is killed when its time is over, with its children', asy
   await until(() => !isAlive(Number(pid)), { what: 'end of the child' });
 });
 
-test('a watched program that ends by itself leaves no watcher behind', async () => {
+test('a watched program that ends on its own leaves no watcher behind', async () => {
   const command = bareCommand({ ...bare, command: ['sh', '-c', 'echo $$; read -r line'] });
   const child = launch({ ...plain, command, environment: ':\n', watchedMs: hourMs });
   const [pid] = await once(child.stdout, 'data');

@@ -33,7 +33,7 @@ const terminateAll = () =>
   );
 
 describe('PostgreSQL', () => {
-  test('connections killed under load lose no acknowledged commit, and the service recovers by itself (D-321)', async () => {
+  test('connections killed under load lose no acknowledged commit, and the service recovers on its own (D-321)', async () => {
     const acknowledged: string[] = [];
     const failures: unknown[] = [];
     let stop = false;

@@ -44,7 +44,7 @@ async function textOf(pieces: AsyncIterable<string>): Promise<string> {
 
 async function* pieces(text: string): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);
-  // Also cuts inside of characters.
+  // Also cuts inside characters.
   for (let at = 0; at < bytes.length; at += 1021) yield bytes.subarray(at, at + 1021);
 }
 

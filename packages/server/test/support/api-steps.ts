@@ -139,7 +139,7 @@ export async function follow(
   return server.stream(eventsPath(run), { headers });
 }
 
-/** The whole log of a run that ends by itself. */
+/** The whole log of a run that ends on its own. */
 export async function logOf(server: TestServer, run: RunPlace): Promise<RunEvent[]> {
   const frames = await (await follow(server, run)).all();
   return frames.map((frame) => frame.data);

@@ -16,7 +16,7 @@ export type CallMoment = 'before the effect' | 'after the effect';
 export interface EffectServer {
   readonly url: string;
   readonly effects: readonly Effect[];
-  /** Called at each moment of each call; the call goes on when the promise resolves. */
+  /** Called at each moment of each call; the call continues when the promise resolves. */
   onMoment: (moment: CallMoment) => Promise<void> | void;
   close(): void;
 }

@@ -10,7 +10,7 @@ export const openEffects: Effects = {
 
 export interface RecordedEffects {
   readonly effects: Effects;
-  /** The calls that have ended, as a leg that goes on gets them. */
+  /** The calls that have ended, as a leg that continues gets them. */
   readonly calls: ReadonlyMap<string, KnownCall>;
 }
 

@@ -36,7 +36,7 @@ export class Death {
   #left: number;
   readonly #hasCommitted: boolean;
 
-  /** At the commit with this number, from 0; never by itself without one. */
+  /** At the commit with this number, from 0; never without one. */
   constructor(commit = Number.POSITIVE_INFINITY, hasCommitted = false) {
     this.#left = commit;
     this.#hasCommitted = hasCommitted;
@@ -247,9 +247,9 @@ export class MortalLegs {
     }
   }
 
-  /** Whatever happened to a run, clients of every kind see its text, its calls and what waits (D-191). */
+  /** Whatever happened to a run, clients of every kind see its text, its calls and what is pending (D-191). */
   async #checkItems(run: Run): Promise<void> {
-    // A cancel withdraws at once what waits, and readers see it with the end of the run.
+    // A cancel withdraws at once what is pending, and readers see it with the end of the run.
     if (run.status === 'cancelling') return;
     const { world } = this;
     const events = await world.logOf(run.id);

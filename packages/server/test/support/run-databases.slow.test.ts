@@ -6,7 +6,7 @@ import { atFileEnd } from '../../../../test/runner/file-end.ts';
 import { administer } from './postgres-databases.ts';
 import { dropDatabasesOfEndedRuns, openSessionOf } from './run-databases.ts';
 
-test('a run drops the databases of runs that were killed, and none of a run that goes on', async () => {
+test('a run drops the databases of runs that were killed, and none of a run that continues', async () => {
   const names = (run: string) => [`convoke_migrated_${run}`, `convoke_test_${run}_1_2_3`];
   const [killed, alive] = [randomBytes(4).toString('hex'), randomBytes(4).toString('hex')];
   const own = await openSessionOf(alive, postgresUrl());

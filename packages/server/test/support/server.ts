@@ -127,7 +127,7 @@ export class TestServer extends CheckedCalls {
     return startOn({ env, config: readConfig(env) }, { ...this.#options, ...options });
   }
 
-  /** Running legs get `graceMs` to end by themselves. */
+  /** Running legs get `graceMs` to end on their own. */
   async stop(graceMs = 0): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;

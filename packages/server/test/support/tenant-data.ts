@@ -151,7 +151,7 @@ async function fill(server: TestServer, as: Identity, word: string) {
     as,
     body: { ...quietWebhook, description: `Hook ${word}`, idempotency_key: `hook ${word}` },
   });
-  // Disabled: what waits for it is never sent, so that the tables rest.
+  // Disabled: what is pending for it is never sent, so that the tables rest.
   await server.send('update_webhook', {
     as,
     params: { webhook_id: issued.webhook.id },

@@ -14,7 +14,7 @@ async function linesOf(code: string, options: { format?: 'text' } = {}) {
   return text(child.stderr);
 }
 
-test('a field cannot replace what the logger writes by itself', async () => {
+test('a field cannot replace what the logger writes on its own', async () => {
   const fields = { level: 'nothing', time: 'never', msg: 'other', err: 'none', uid: 7 };
   const line = await linesOf(
     `log.error('went wrong', new Error('cause'), ${JSON.stringify(fields)})`,

@@ -209,7 +209,7 @@ describe('what an agent allows', () => {
     cutMessage: 'continue',
   } as const;
 
-  test('`in_doubt: tell` goes on and tells the model', async () => {
+  test('`in_doubt: tell` continues and tells the model', async () => {
     const { run, calls } = await lost({ recovery: { ...policy, inDoubt: 'tell' } });
     expect(run.status).toBe('running');
     expect(calls).toMatchObject([{ status: 'left', note: noteOfLeftCall }]);

@@ -47,7 +47,7 @@ describe.each(databaseKinds)('the pass that checks the audit, on %s', (kind) => 
       ),
     );
 
-  test('checks 500 rows at a time, and new rows by going on', async () => {
+  test('checks 500 rows at a time, and new rows by continuing', async () => {
     await add(1_100);
     expect(await checkAudit(world)).toBe(true);
     expect(await status()).toEqual({ verified: 500, problem: undefined });

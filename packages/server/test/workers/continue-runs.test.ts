@@ -10,7 +10,7 @@ import { databaseKinds } from '../support/databases.ts';
 import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
 import { expireLeases, joined, lossSteps, point } from './lost-workers.ts';
 
-describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)', (kind) => {
+describe.each(databaseKinds)('a run whose worker is gone continues, on %s (D-88)', (kind) => {
   let world: RunFixture;
   beforeAll(async () => {
     const recovery = { ...agentOf({}).recovery, cutMessage: 'again' as const };
@@ -153,7 +153,7 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
     expect(await recallLeg(world, begun)).toBeUndefined();
   });
 
-  test('shows since when it waits to go on', async () => {
+  test('shows since when it waits to continue', async () => {
     const run = await lose((await started()).run);
     expect(run.interruptedAt).toBe(world.clock.now());
     expect((await world.claimed(run)).run.interruptedAt).toBeNull();
@@ -225,14 +225,14 @@ describe('an agent that keeps its own record', () => {
     return { run: await world.read(leg.run), log: await world.logOf(leg.run.id) };
   }
 
-  test('goes on after what it said: nothing is discarded', async () => {
+  test('continues after what it said: nothing is discarded', async () => {
     const { run, log } = await lost();
     expect(run).toMatchObject({ status: 'running', lease: null, outputText: 'said. ' });
     expect(log.at(-1)?.type).toBe('run_interrupted');
     expect(log.at(-1)?.data).not.toHaveProperty('discard_from_event_id');
   });
 
-  test('goes on from the point if its record has whole messages only', async () => {
+  test('continues from the point if its record has whole messages only', async () => {
     const { run, log } = await lost({ afterLoss: 'session' });
     expect(run).toMatchObject({ status: 'running', lease: null, outputText: 'said. ' });
     expect(log.at(-1)?.data).not.toHaveProperty('discard_from_event_id');

@@ -28,7 +28,7 @@ describe.each(databaseKinds)('the event log on %s (D-245)', (kind) => {
     world = await createRunFixture(kind);
   });
 
-  /** A run whose id contains its creation time, as ids do outside of tests. */
+  /** A run whose id contains its creation time, as ids do outside tests. */
   async function begin(deltas = 1): Promise<{ run: Run; leg: ClaimedLeg }> {
     const services = { ...world, ids: createIds(world.clock) };
     const request = {
@@ -188,7 +188,7 @@ describe('the partitions of the event log', () => {
     );
   });
 
-  test('are not created over existing events outside of them, which are deleted row by row', async () => {
+  test('are not created over existing events outside them, which are deleted row by row', async () => {
     const { world, partitions } = await emptyStore();
     const services = { ...world, ids: createIds(world.clock) };
     const request = {

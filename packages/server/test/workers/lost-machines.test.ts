@@ -83,7 +83,7 @@ describe.each(databaseKinds)(
       expect(await world.claim(run, 'worker-2', 'machine-2')).toBeDefined();
     });
 
-    test('a person is asked when the machine does not come back, and may go on without its files', async () => {
+    test('a person is asked when the machine does not come back, and may continue without its files', async () => {
       const leg = await withUnsavedFile();
       const run = await heldTooLong(await lose(leg.run, cluster));
       expect(run).toMatchObject({ status: 'waiting', pendingInteractions: 1 });
@@ -110,7 +110,7 @@ describe.each(databaseKinds)(
     test('any other answer ends it', async () => {
       const leg = await withUnsavedFile();
       const run = await heldTooLong(await lose(leg.run, cluster));
-      await answer(run, `workspace-behind:${leg.run.leaseEpoch}`, { answer: 'go on' });
+      await answer(run, `workspace-behind:${leg.run.leaseEpoch}`, { answer: 'continue' });
       expect(await heldTooLong(run)).toMatchObject({
         status: 'failed',
         error: { code: 'worker_lost' },

@@ -4,7 +4,7 @@ import { type AskItem, type TranscriptItem, interruptedText } from '@convoke/fac
 import { printable } from '../../terminal/output.ts';
 
 /** ACP cannot take words back: what follows repeats them (D-215). */
-const interruptedLine = '\n\n(interrupted, going on)\n\n';
+const interruptedLine = '\n\n(interrupted, resuming)\n\n';
 
 /** Returns what an editor is shown of an item. Ids of calls are unique in a run, and in an editor for all its sessions. */
 export function updatesOf(item: TranscriptItem, runId: string): SessionUpdate[] {

@@ -159,7 +159,7 @@ function progressOf({ _meta, notify }: ServerContext['mcpReq']): (count: number)
 function textIn(given: Readonly<Record<string, unknown>>, name: string): string {
   const value = given[name];
   if (typeof value === 'string' && value.trim() !== '') return value;
-  throw new Error(`${name} must be a text.`);
+  throw new Error(`${name} must be a string.`);
 }
 
 /** Capabilities come with each request, or in the older era with the connection. */

@@ -13,7 +13,7 @@ export function scriptedHarness({ clock }: { readonly clock: Clock }): Harness<S
     framework: 'scripted',
     afterLoss: 'repeat',
     keepsCutText: true,
-    // 2: a recovery point may lie inside of a `say`.
+    // 2: a recovery point may lie inside a `say`.
     checkpointFormat: 2,
     read: readScript,
     start: (input, context) => startLeg({ input, context, clock }),

@@ -16,7 +16,7 @@ import { words } from './words.ts';
 const eventsPerTurn = 512;
 
 /**
- * The checkpoint after every step, before a step that waits for a person, and inside of a `say` that is handed over. Only another leg of the same run reads
+ * The checkpoint after every step, before a step that waits for a person, and inside a `say` that is handed over. Only another leg of the same run reads
  * it: a prompt leg starts the script from the beginning, so the checkpoint of a cancelled run has no effect.
  */
 const stateSchema = z.strictObject({
@@ -134,7 +134,8 @@ async function* play(leaf: Leaf, turn: Turn): AsyncGenerator<HarnessEvent, LegEn
 }
 
 function endOfTooLong(error: unknown): LegEnd {
-  if (error instanceof TooLong) return failure('agent_error', 'a text of the script grew too long');
+  if (error instanceof TooLong)
+    return failure('agent_error', 'a string of the script grew too long');
   throw error;
 }
 
@@ -226,7 +227,7 @@ async function* afterDecision(
 ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
   const { run } = turn;
   if (answer.kind !== 'permission')
-    return failure('agent_error', 'a permission request was answered with a text');
+    return failure('agent_error', 'a permission request was answered with text');
   // D-39: the approved input runs, not the one in the script.
   if (answer.allow) return yield* useTool(name, answer.input, turn);
   const isSaid = takeCut(run) === denied;

@@ -52,7 +52,7 @@ const option = z.union(
     text.min(1).transform((label) => ({ label })),
     z.strictObject({ label: text.min(1), description: text.exactOptional() }),
   ],
-  { error: 'must be a text or {label, description}' },
+  { error: 'must be a string or {label, description}' },
 );
 
 const verbs = {
@@ -64,7 +64,7 @@ const verbs = {
         every_ms: z.int().min(0).max(everyMaxMs).default(0),
       }),
     ],
-    { error: 'must be a text or {text, every_ms}' },
+    { error: 'must be a string or {text, every_ms}' },
   ),
   sleep_ms: z.int().min(0).max(sleepMaxMs),
   ask: z.strictObject({

@@ -34,7 +34,7 @@ export class RowSecurity {
     return [begin, { name: 'convoke_local_tenant', text, values: [tenant] }];
   }
 
-  /** The statements to send before one outside of a transaction. Call `isSet` once they have succeeded with it. */
+  /** The statements to send before one outside a transaction. Call `isSet` once they have succeeded with it. */
   before(client: PoolClient): {
     readonly queries: readonly WireQuery[];
     readonly isSet: () => void;

@@ -7,7 +7,7 @@ import { attachPartitionSql } from '../event-partitions.ts';
 import type { TransferConnection, TransferMode, TransferRow, TransferTable } from './connection.ts';
 
 const rowsPerFetch = 64;
-/** Five years of weekly partitions; older events are outside of any and are deleted row by row. */
+/** Five years of weekly partitions; older events are outside any and are deleted row by row. */
 const partitionsMax = 260;
 
 const beginSql: Record<TransferMode, string> = {

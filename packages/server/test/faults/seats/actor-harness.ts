@@ -106,7 +106,7 @@ class ActorLeg implements Leg {
     await this.#until(async () => (await this.#parts.durable(this.#context)).pointSeq === lastSeq);
   }
 
-  /** Goes on once the step is durable. */
+  /** Continues once the step is durable. */
   async #until(isDurable: () => Promise<boolean>): Promise<void> {
     while (!this.#context.signal.aborted && !(await isDurable())) {
       await new Promise((resolve) => setTimeout(resolve, 2));

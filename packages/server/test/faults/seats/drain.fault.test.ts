@@ -45,7 +45,7 @@ const limits = [
 
 describe.each(kinds)('a server on %s that', (kind) => {
   test.each(limits)(
-    '%s loses no run, and repeats no call by itself (D-86)',
+    '%s loses no run, and repeats no call unasked (D-86)',
     { timeout },
     async (_, limit) => {
       const world = await SeatWorld.open(kind);

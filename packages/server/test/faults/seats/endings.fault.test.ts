@@ -101,7 +101,7 @@ describe.each(kinds)('a run on %s whose server dies', (kind) => {
     for (const { id } of runs) expect(await store.read.toolCalls.ofRun(id)).toEqual([]);
   });
 
-  test('goes on also when no server is there for so long that an unused session would expire (D-17)', {
+  test('continues also when no server is there for so long that an unused session would expire (D-17)', {
     timeout,
   }, async () => {
     const { world, begun } = await seatedWorld(kind, casesAt(2));

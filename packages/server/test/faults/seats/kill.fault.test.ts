@@ -20,7 +20,7 @@ describe.each(databaseKinds)('a server on %s that is killed under its runs', (ki
   // On PostgreSQL a loss takes seconds, until a lease has expired.
   const isSelected = isExhaustive || kind === 'sqlite';
 
-  /** Runs the cases, kills a server whenever all of them are at a seat, and returns what became of them. */
+  /** Runs the cases, kills a server whenever all of them are at a seat, and returns their outcomes. */
   async function survive(cases: readonly Case[], losses: number): Promise<[Started, Outcome][]> {
     const world = await SeatWorld.open(kind);
     // Closed here, since the servers of every pair of seats together need more connections than PostgreSQL has.

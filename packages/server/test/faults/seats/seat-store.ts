@@ -133,7 +133,7 @@ export class ServerLife {
     } catch (error) {
       if (error !== stopped || atSeat === undefined) throw error;
       await this.pass(written?.prompt, atSeat);
-      // It goes on after a freeze: the transaction is tried for the first time.
+      // It continues after a freeze: the transaction is tried for the first time.
       return await this.#transaction(store, work, seen);
     }
   }

@@ -42,7 +42,7 @@ export class Dead extends Error {
 
 /** What happens to a run at its seat. */
 export type Fault =
-  /** It stays there until its server is killed or goes on. */
+  /** It stays there until its server is killed or continues. */
   | 'hold'
   /** The database answers with an error: before the commit, or after it so that only the answer is lost. */
   | 'database away';
@@ -82,7 +82,7 @@ export class SeatPlans {
     return this.#plans.get(prompt)?.isAtSeat === true;
   }
 
-  /** After a kill or a thaw every run goes on from where it was. */
+  /** After a kill or a thaw every run continues from where it was. */
   release(): void {
     for (const plan of this.#plans.values()) plan.isAtSeat = false;
   }

@@ -11,15 +11,15 @@ export const leaseMs = leaseSeconds * 1000;
 export interface Fault {
   readonly title: string;
   /**
-   * Whether runs of an agent that cannot go on may end as lost: only where a server died, or could not know that it was
+   * Whether runs of an agent that cannot continue may end as lost: only where a server died, or could not know that it was
    * still alive.
    */
   readonly losesRuns: boolean;
   /** Set when servers cannot renew their leases during it: on a slow machine it may outlast them, and lose runs, too. */
   readonly keepsFromRenewing?: true;
-  /** Whether it strikes a server whose runs then go on on another one. */
+  /** Whether it strikes a server whose runs then continue on another one. */
   readonly resumesRuns?: true;
-  /** Returns when the fault is over. `durable` names the sessions whose runs go on after the loss of their worker. */
+  /** Returns when the fault is over. `durable` names the sessions whose runs continue after the loss of their worker. */
   readonly happen: (cluster: Cluster, durable: ReadonlySet<string>) => Promise<void>;
 }
 
@@ -128,7 +128,7 @@ const replacedInTurn: Fault = {
 /** Two faults of different servers at the same time: the third one is left. */
 function together(one: Fault, other: Fault): Fault {
   return {
-    title: `${one.title}; meanwhile ${other.title}`,
+    title: `${one.title}; at the same time ${other.title}`,
     losesRuns: one.losesRuns || other.losesRuns,
     ...(one.resumesRuns && { resumesRuns: true }),
     async happen(cluster, durable) {
@@ -157,7 +157,7 @@ const executingFewest = tenantShare - 2;
 const heldFewest = 2;
 
 /**
- * Suspends the server at a moment at which all servers are busy and it executes runs that go on after its death. While it
+ * Suspends the server at a moment at which all servers are busy and it executes runs that continue after its death. While it
  * is suspended none of them can end, so they are lost with it for certain.
  */
 async function standsStillUnderRuns(
@@ -182,7 +182,7 @@ async function standsStillUnderRuns(
     replica.process.signal('SIGCONT');
     return false;
   };
-  await until(isCaught, { withinMs: 60_000, what: 'busy server with runs that go on' });
+  await until(isCaught, { withinMs: 60_000, what: 'busy server with runs that continue' });
 }
 
 function replicaOf({ replicas }: Cluster, index: number): Replica {

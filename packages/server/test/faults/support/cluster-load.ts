@@ -96,13 +96,13 @@ export class ClusterLoad {
     return load;
   }
 
-  /** The sessions whose runs go on after the loss of their worker, and are not cancelled. */
+  /** The sessions whose runs continue after the loss of their worker, and are not cancelled. */
   get durable(): ReadonlySet<string> {
     const users = this.#users.filter(({ pays, role }) => !pays && role !== 'cancel');
     return new Set(users.map(({ sessionId }) => sessionId));
   }
 
-  /** Every user goes on with run after run until `rest`. */
+  /** Every user continues with run after run until `rest`. */
   begin(): void {
     this.#isOver = false;
     this.#work = Promise.all(this.#users.map((user) => this.#keepGoing(user)));

@@ -3,7 +3,7 @@ import { query } from '../../support/postgres-databases.ts';
 
 const lookEveryMs = 100;
 
-/** Looks at the database while the load goes on: what must hold at every moment, not only at the end. */
+/** Looks at the database while the load continues: what must hold at every moment, not only at the end. */
 export class ClusterWatch {
   readonly #url: string;
   readonly #watching: Promise<void>;

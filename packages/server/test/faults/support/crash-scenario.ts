@@ -35,7 +35,7 @@ const roles: readonly Role[] = [
 ];
 const readersPerRun = 3;
 const longestLifeMs = 1_800;
-/** Longer than a lease, the pauses before a run goes on, and the run itself: past it a run is stuck. */
+/** Longer than a lease, the pauses before a run continues, and the run itself: past it a run is stuck. */
 const stuckMs = 180_000;
 /** How often each of twenty users looks whether its run has ended. */
 const lookMs = 50;

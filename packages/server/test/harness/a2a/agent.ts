@@ -62,7 +62,7 @@ export class A2aServer {
   readonly url: string;
   /** Tasks in progress. */
   readonly working = new Set<string>();
-  /** Resolved by the test: tasks that hold go on. */
+  /** Resolved by the test: tasks that hold continue. */
   readonly released = Promise.withResolvers<void>();
   /** Every call, by its method. */
   readonly calls: string[] = [];

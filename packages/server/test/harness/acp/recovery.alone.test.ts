@@ -15,7 +15,7 @@ import { acpAgent, steps, useAcpAgent } from './use-acp-agent.ts';
 const { sit, place } = useAcpAgent();
 
 describe('an ACP agent whose server died', () => {
-  test('goes on in its own session, and its prompt names what it had done (D-85)', async () => {
+  test('continues in its own session, and its prompt names what it had done (D-85)', async () => {
     const { sitting, harness, made } = await sit({});
     const task = steps({ say: 'Working. ' }, { call: 'paid.txt' }, { hang: 'listening' });
     const leg = sitting.start(task);
@@ -172,7 +172,7 @@ describe('an ACP agent whose server drains', () => {
     expect(await made('a.txt')).toBe('yes-once');
   });
 
-  test('that could not open its session again is left to end by itself', async () => {
+  test('that could not open its session again is left to end on its own', async () => {
     const { sitting, put } = await sit({ flags: ['--forgetful'] });
     const leg = sitting.start(steps({ say: 'one' }, { busy: 'go.txt' }, { say: ' two' }));
     const { end, text } = await sitting.hear(leg, {

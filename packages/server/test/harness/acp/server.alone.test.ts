@@ -80,7 +80,7 @@ test('a call waits for a person, is made once allowed, and the process ends with
   expect(running()).toBe(0);
 });
 
-test('a run that waits for a person when the server stops goes on with the answer (D-85)', async () => {
+test('a run that waits for a person when the server stops continues with the answer (D-85)', async () => {
   const server = await startServer({ agents: { acp: agent } });
   const { session, run } = await begin(server, 'acp', steps({ call: 'parked' }, { say: 'Done.' }));
   await pendingIn(server, session.id);

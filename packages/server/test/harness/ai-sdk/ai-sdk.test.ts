@@ -150,7 +150,7 @@ test('an agent that does not finish is stopped after max_steps', async () => {
 test('steps before a question count too', async () => {
   const settings = { limits: { max_steps: 2 } };
   const session = await place.session(place.agent({ settings }));
-  await session.play('call list_files {} ;; call ask_user {"question":"Go on?"} ;; say never');
+  await session.play('call list_files {} ;; call ask_user {"question":"Continue?"} ;; say never');
   const { end } = await session.resume({ 'call-2-1': { kind: 'question', values: ['yes'] } });
   expect(end).toMatchObject({ outcome: 'error', code: 'agent_error' });
 });

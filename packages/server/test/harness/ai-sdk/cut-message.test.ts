@@ -29,7 +29,7 @@ describe.each([1, 2, 3, 7, 1000])('a continued message in deltas of %i character
     // Not the same words: nothing is known to be repeated.
     ['begins again in other words', 'The answer is 42.', 'The answer is 42.'],
     ['repeats too little to be sure', 'very large', 'very large'],
-    ['begins like the message and goes on otherwise', 'The ant', 'The ant'],
+    ['begins like the message and continues otherwise', 'The ant', 'The ant'],
   ])('that %s', (_, message, fresh) => {
     expect(heard(cut, message, size)).toBe(fresh);
   });

@@ -29,7 +29,7 @@ interface Exchange {
 /** What an MCP server does instead of what it should; true: the request is taken care of. */
 type Odd = (exchange: Exchange) => boolean;
 
-/** An MCP server over HTTP with one tool, outside of Convoke. */
+/** An MCP server over HTTP with one tool, outside Convoke. */
 async function startMcpServer(odd: Odd) {
   const server = createServer((request, response) => {
     const read = request.method === 'POST' ? json(request) : Promise.resolve({ method: 'GET' });

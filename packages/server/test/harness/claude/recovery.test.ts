@@ -1,5 +1,5 @@
 // Claude's SDK is not installed here, so these tests replay recorded queries. Where a test needs what no recording has (a
-// prompt to go on, an interruption while a person is asked), it is put together from recorded parts.
+// prompt to continue, an interruption while a person is asked), it is put together from recorded parts.
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -88,7 +88,7 @@ function silent({ test: name, entries }: RecordedQuery, hasInit: boolean): Recor
   return { test: name, entries: [...first, { did: 'abort' }, { fails: 'Operation aborted' }] };
 }
 
-/** What Claude gets to go on. */
+/** What Claude gets to continue. */
 function goingOn(task: string, parts: Partial<Unfinished>): string {
   return continuePrompt({ task, actions: [], answers: [], ...parts });
 }
@@ -152,7 +152,7 @@ describe('Claude, whose server drains', () => {
     expect(await made('notes/note.txt')).toBeUndefined();
   });
 
-  test('is interrupted in the middle of its words, and goes on behind them', async () => {
+  test('is interrupted in the middle of its words, and continues behind them', async () => {
     const hanging = promptOf('say working && hang');
     const last = recorded(approved, 2);
     const prompt = goingOn(hanging, { said: 'working' });
@@ -320,7 +320,7 @@ describe.each(databaseKinds)('on %s, a worker of Claude that dies', (kind) => {
     expect(sdk.resumed).toEqual([undefined, expect.any(String), undefined]);
   });
 
-  test('before Claude has stored its new session, after words: another one goes on behind them', async () => {
+  test('before Claude has stored its new session, after words: another one continues behind them', async () => {
     const isMessage = (entry: Entry) =>
       'message' in entry && /"assistant"/.test(JSON.stringify(entry));
     const spoken = writing.entries.slice(0, writing.entries.findLastIndex(isMessage) + 1);

@@ -42,7 +42,7 @@ export interface Start extends Partial<LegContext> {
   readonly agent: Agent;
   readonly answers?: Record<string, Answer>;
   readonly clock?: Clock;
-  /** Whether the leg goes on after a loss. */
+  /** Whether the leg continues after a loss. */
   readonly isContinued?: boolean;
 }
 

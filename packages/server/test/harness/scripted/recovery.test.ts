@@ -73,7 +73,7 @@ function holding(isHeld: () => boolean): Clock['after'] {
   return (ms, callback) => (isHeld() ? () => {} : systemClock.after(ms, callback));
 }
 
-describe('a leg that goes on', () => {
+describe('a leg that continues', () => {
   const talker = scripted([{ say: 'one two three' }, { say: ' four' }]);
   const goOn = (more: Partial<Start>) =>
     play({ agent: talker, isContinued: true, ...more } satisfies Start);

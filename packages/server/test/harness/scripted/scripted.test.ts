@@ -126,7 +126,7 @@ describe('templates', () => {
         type: 'end',
         outcome: 'error',
         code: 'agent_error',
-        message: 'a text of the script grew too long',
+        message: 'a string of the script grew too long',
       },
     ]);
   });

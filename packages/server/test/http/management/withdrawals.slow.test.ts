@@ -43,7 +43,7 @@ describe.each(deployments)('withdrawals over HTTP on %s (spec §5.7)', (database
     });
     const renamed = await server.send('update_client', {
       params,
-      body: { version: 2, name: 'Renamed meanwhile' },
+      body: { version: 2, name: 'Renamed in between' },
     });
     expect([renamed.status, renamed.body.pending_operation?.kind]).toEqual([
       202,

@@ -183,7 +183,7 @@ describe.each(databaseKinds)('a person in a tenant, on %s', (database) => {
     await server.send('cancel_run', { params: at(run) });
   });
 
-  test('a stream ends with its token and goes on with the next one, without a lost event (D-150)', async () => {
+  test('a stream ends with its token and continues with the next one, without a lost event (D-150)', async () => {
     const person = await addMember(server, 'operator');
     const as = await asPerson(server, person);
     const run = await startRun(as, 'asker');

@@ -6,7 +6,7 @@ import { wholeAnswers } from '../../support/model-server/script.ts';
 export const work =
   '@@ chat && call look {"at":"a"} && call look {"at":"b"} && call refund {"order":7} && call refund {"order":8} ;; chat && call ask_user {"question":"Why?","options":["late","broken"]} ;; chat && last';
 
-/** The script of an agent inside of an agent, in a JSON text that the script of the outer one contains. */
+/** The script of an agent inside an agent, in a JSON text that the script of the outer one contains. */
 export function nestedTask(order) {
   return `@@ chat \\u0026\\u0026 call refund {\\"order\\":${order}} \\u003b\\u003b last`;
 }

@@ -59,7 +59,7 @@ async function serve(
     const model = { id: 'scripted', object: 'model', created: 1, owned_by: 'convoke' };
     return sendJson(response, 200, { object: 'list', data: [model] });
   }
-  // Clients that would rather have a WebSocket go on without one then.
+  // Clients that would rather have a WebSocket continue without one then.
   if (request.headers.upgrade !== undefined)
     return sendJson(response, 426, { error: { message: 'HTTP it is.' } });
   const body: unknown = JSON.parse(await textOf(request));

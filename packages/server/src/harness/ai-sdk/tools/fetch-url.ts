@@ -77,7 +77,7 @@ async function read(response: IncomingMessage): Promise<ToolOutput> {
   const type = headers['content-type'] ?? 'text/plain';
   if (!textual.test(type)) {
     response.destroy();
-    return failed(`fetch_url: not a text: the content type is ${type}`);
+    return failed(`fetch_url: not text: the content type is ${type}`);
   }
   const chunks: Buffer[] = [];
   let size = 0;
