@@ -24,7 +24,7 @@ test.each([
   expect(checkoutProblems(path, source)).toHaveLength(1);
 });
 
-test('no files import each other in a circle, also not through import()', () => {
+test('no files import each other in a circle, not through import() either', () => {
   const paths = files(/^packages\/[^/]+\/src\/.*\.tsx?$/);
   expect(importCircles(new Map(paths.map((path) => [path, textOf(path)])))).toEqual([]);
 });

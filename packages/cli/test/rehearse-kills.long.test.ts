@@ -40,7 +40,7 @@ test('killed at every line, a careful agent does nothing twice', async () => {
   expect(stderr.match(/^try \d+ of \d+(, \d+ (s|min) left)?$/gm)?.length).toBeGreaterThan(3);
 });
 
-test('an effect outside of a step runs twice, and is found by the file that it leaves', async () => {
+test('an effect outside a step runs twice, and is found by the file that it leaves', async () => {
   const { stdout, code } = await rehearse('clumsy', 'x', '--kill');
   expect(stdout).toContain('the content of ledger.txt differs');
   expect(stdout).toMatch(/killed before line 1 \(call_begin thank\)/);

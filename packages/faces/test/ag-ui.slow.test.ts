@@ -27,7 +27,7 @@ function eventsOf(
     sent.push(...stream.take(event, (index + 1) % batch !== 0));
   }
   sent.push(...stream.pause());
-  // A log may end where the run goes on: the connection would be cut.
+  // A log may end where the run continues: the connection would be cut.
   if (!stream.isOver) sent.push(stream.fail('cut', 'cut'));
   return sent;
 }

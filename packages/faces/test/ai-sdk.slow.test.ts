@@ -53,7 +53,7 @@ const textOf = (message: seven.UIMessage | undefined) =>
 
 describe.each(runLogs())('a log of $framework: $name', ({ events, outputText }) => {
   const replay = { voids: voidTextIn(events), hasEnded: true };
-  // A log may end where the run goes on: then there is no last word about it.
+  // A log may end where the run continues: then there is no last word about it.
   const { isOver } = chunksOf(events, replay).stream;
   const compared = (message: unknown) => (isOver ? plain(message) : plain(message).parts);
 

@@ -14,7 +14,7 @@ const calls = (items: readonly TranscriptItem[]) =>
   items.flatMap((item) => ('call' in item ? [`${item.kind} ${item.call}`] : []));
 
 describe.each(runLogs())('a log of $framework: $name', ({ events, outputText, pending }) => {
-  test('has the text of the run, shows each call once and knows what waits (D-191)', () => {
+  test('has the text of the run, shows each call once and knows what is pending (D-191)', () => {
     expect(transcriptProblems(events, { outputText, pending })).toEqual([]);
   });
 

@@ -21,8 +21,9 @@ export async function startRunOfMessage(
   const prompt = message.text === '' ? namesOf(message.files) : message.text;
   const start = async (input: JsonObject) =>
     (await startRun(services, scope, { ...at, ...startedBy(caller), input })).resource;
-  if (message.files.length === 0) return start({ prompt });
+  // Before the key of the message is stored: a session of another tenant is not found (row-level security).
   await getSession(services, scope, sessionId);
+  if (message.files.length === 0) return start({ prompt });
   // The files of a message are stored once: what is compared of a repetition is its text.
   const findFirst = async () => {
     const known = await findStarted(services, scope, at);
