@@ -9,6 +9,10 @@ import { builtFolder } from './built-folder.ts';
 
 const home = fileURLToPath(new URL('..', import.meta.url));
 
+/** All parts but those of requests and conversations, and what rows of requests and runs say. */
+const sharedParts =
+  /console\/src\/(?:data\/(ask|run-rows)\.|parts\/(?!ask\/|input\/|(answering|composer|conversation|followed-log|json-tree|markdown|stop-run|waterfall)\.))/;
+
 /** Builds into `folder`, which is emptied first. Takes a second or two. */
 export async function buildConsole(folder: string = builtFolder): Promise<void> {
   await build({
@@ -33,8 +37,14 @@ export async function buildConsole(folder: string = builtFolder): Promise<void> 
       reportCompressedSize: false,
       rolldownOptions: {
         output: {
-          // Parts that most screens share are one file: a screen is then two requests, not twelve.
-          codeSplitting: { groups: [{ name: 'parts', test: /console\/src\/parts\// }] },
+          // Parts that most screens share are one file: a screen is then two requests, not twelve. What only a
+          // conversation needs is another one, which the first screen does not load.
+          codeSplitting: {
+            groups: [
+              { name: 'parts', test: sharedParts, priority: 2 },
+              { name: 'talk', test: /console\/src\/parts\//, priority: 1 },
+            ],
+          },
         },
       },
     },

@@ -112,6 +112,25 @@ function outcomeOf(resolution: NonNullable<AskItem['resolution']>): AskOutcome {
   return { answer, isDeclined: declined === true, message, at };
 }
 
+/** Members that the row of a request names, and characters of each (D-721). */
+const rowMembers = 4;
+const rowCharacters = 60;
+
+/** Whether the line of a list says all of an input: a few short texts and numbers, nothing below them. */
+export function isToldInRow(input: Json | undefined): boolean {
+  if (input === undefined || input === null || typeof input !== 'object' || Array.isArray(input)) {
+    return false;
+  }
+  const members: readonly unknown[] = Object.values(input);
+  const isTold = (value: unknown) =>
+    typeof value === 'number' ||
+    (typeof value === 'string' &&
+      value.trim() !== '' &&
+      value.length <= rowCharacters &&
+      !value.includes('\n'));
+  return members.length <= rowMembers && members.every(isTold);
+}
+
 /** How a request ended, as a glyph, a word and a colour: an outcome must not look like a question. */
 export interface OutcomeText {
   readonly glyph: string;

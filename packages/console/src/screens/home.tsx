@@ -2,12 +2,13 @@ import type { JSX } from 'preact';
 import { number } from '../data/formats.ts';
 import { readyFirst } from '../data/ready-agents.ts';
 import { addressOf } from '../data/routes.ts';
+import { rowAfter } from '../data/run-rows.ts';
 import { Card, Heading, Await } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
 import { Time, Took } from '../parts/time.tsx';
 import { type RunSummary, getOverview, listAgents, listRuns } from '../session/api.ts';
-import { useRefreshOnNotice } from '../session/live.ts';
+import { useNotices, useRefreshOnNotice } from '../session/live.ts';
 import { useResource, useRight, useTenant, useTitle } from '../session/use.ts';
 import { FirstSteps, useFirstVisit } from './first-steps.tsx';
 import { UsageStrip } from './usage-strip.tsx';
@@ -15,7 +16,7 @@ import { Waiting } from './waiting.tsx';
 
 const dayMs = 86_400_000;
 
-/** What needs a person now, what runs now, and what went wrong today. Each number leads to the list it counts. */
+/** What needs a person now, and what happened last. Each number leads to the list it counts. */
 export function HomeScreen(): JSX.Element {
   useTitle('Home');
   const visit = useFirstVisit();
@@ -26,7 +27,7 @@ export function HomeScreen(): JSX.Element {
       {!visit.isEmpty && <Counters />}
       <div class="columns">
         <Waiting />
-        <Now />
+        <LastRuns />
       </div>
       {!visit.isEmpty && <UsageStrip />}
       <TryAgents />
@@ -91,7 +92,7 @@ function Counter(props: {
   );
 }
 
-/** Failed runs of the last day: their number, and the newest of them. */
+/** Failed runs of the last day. */
 function useFailedToday() {
   const tenant = useTenant();
   const failed = useResource(`${tenant.tenantId}/home-failed`, () => {
@@ -105,28 +106,39 @@ function useFailedToday() {
   return failed;
 }
 
-function Now(): JSX.Element {
+/** Runs on the first page. */
+const newestShown = 8;
+
+/** The last runs of any state. A row changes with the feed, and a new run joins at the top. */
+function LastRuns(): JSX.Element {
   const tenant = useTenant();
-  const active = useResource(`${tenant.tenantId}/home-active`, () =>
-    listRuns(tenant, { status: ['running', 'queued', 'cancelling'], limit: 6 }, undefined),
+  const runs = useResource(`${tenant.tenantId}/home-runs`, () =>
+    listRuns(tenant, { limit: newestShown }, undefined),
   );
   useRefreshOnNotice(
     ({ type }) => type.startsWith('run_'),
-    () => active.refresh(),
+    () => runs.refresh(),
   );
-  const bad = useFailedToday().data.value?.items.slice(0, 4) ?? [];
+  useNotices((notice) => {
+    const known = runs.data.peek();
+    if (notice?.run_id === undefined || known === undefined) return;
+    const items = known.items.map((run) =>
+      run.id === notice.run_id ? rowAfter(run, notice) : run,
+    );
+    runs.set({ ...known, items });
+  });
   return (
     <Card
-      title="Activity"
+      title="Last runs"
       aside={<a href={addressOf('runs', { tenant: tenant.tenantId })}>View all</a>}
     >
-      <Await resource={active}>
+      <Await resource={runs}>
         {({ items }) =>
-          items.length + bad.length === 0 ? (
-            <Empty title="No active runs. No failures today." />
+          items.length === 0 ? (
+            <Empty title="No runs yet." />
           ) : (
             <div class="list">
-              {[...items, ...bad].map((run) => (
+              {items.map((run) => (
                 <RunRow key={run.id} run={run} />
               ))}
             </div>

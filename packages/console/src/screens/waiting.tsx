@@ -1,24 +1,25 @@
+import type { InteractionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { askOfRecord } from '../data/ask.ts';
 import { addressOf } from '../data/routes.ts';
-import { AskCard } from '../parts/ask/ask-card.tsx';
 import { Card, Await } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Time } from '../parts/time.tsx';
-import { type InteractionSummary, findInteraction, listInteractions } from '../session/api.ts';
+import { type InteractionSummary, listInteractions } from '../session/api.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
 import { RequestTitle } from './request-title.tsx';
+import { RowDecision, RowOutcome } from './row-decision.tsx';
 import { useResource, useRight, useTenant } from '../session/use.ts';
 
 /**
- * The requests that have waited longest, answered in place: a row opens the whole card. While one is open the rows keep their places, so
- * that no button moves under the pointer.
+ * The requests that have waited longest, decided in their rows; a row opens the whole card. Rows keep their places: what
+ * was decided here stays, and new requests join at the end, so that no button moves under the pointer.
  */
 export function Waiting(): JSX.Element {
   const tenant = useTenant();
   const mayAnswer = useRight('interactions:write');
   const [open, setOpen] = useState<string | undefined>(undefined);
+  const [decided, setDecided] = useState<ReadonlyMap<string, InteractionRecord>>(new Map());
   const pending = useResource(`${tenant.tenantId}/home-pending`, () =>
     listInteractions(tenant, { status: 'pending', limit: 6 }, undefined),
   );
@@ -26,7 +27,7 @@ export function Waiting(): JSX.Element {
     ({ type }) => type.startsWith('interaction_') || type.startsWith('run_'),
     () => pending.refresh(),
   );
-  const still = useRef<readonly InteractionSummary[]>([]);
+  const kept = useRef<readonly InteractionSummary[]>([]);
   return (
     <Card
       title={mayAnswer ? 'Waiting for you' : 'Waiting'}
@@ -34,18 +35,26 @@ export function Waiting(): JSX.Element {
     >
       <Await resource={pending}>
         {({ items }) => {
-          if (open === undefined) still.current = items;
-          const rows = still.current;
-          return rows.length === 0 ? (
+          kept.current = inTheirPlaces(
+            kept.current,
+            items,
+            (key) => key === open || decided.has(key),
+          );
+          return kept.current.length === 0 ? (
             <Empty title="You’re all caught up." />
           ) : (
             <div class="list">
-              {rows.map((row) => (
+              {kept.current.map((row) => (
                 <WaitingRow
                   key={row.interaction_key}
                   row={row}
+                  record={decided.get(row.interaction_key)}
+                  mayAnswer={mayAnswer}
                   isOpen={row.interaction_key === open}
                   onToggle={(isOpen) => setOpen(isOpen ? row.interaction_key : undefined)}
+                  onRecorded={(record) =>
+                    setDecided((before) => new Map([...before, [row.interaction_key, record]]))
+                  }
                 />
               ))}
             </div>
@@ -56,58 +65,72 @@ export function Waiting(): JSX.Element {
   );
 }
 
+/** The rows from before that still wait or are held, then the new ones. */
+function inTheirPlaces(
+  before: readonly InteractionSummary[],
+  now: readonly InteractionSummary[],
+  isHeld: (key: string) => boolean,
+): readonly InteractionSummary[] {
+  const waits = new Set(now.map(({ interaction_key: key }) => key));
+  const known = new Set(before.map(({ interaction_key: key }) => key));
+  return [
+    ...before.filter(({ interaction_key: key }) => waits.has(key) || isHeld(key)),
+    ...now.filter(({ interaction_key: key }) => !known.has(key)),
+  ];
+}
+
 function WaitingRow(props: {
   readonly row: InteractionSummary;
+  /** What was decided in this row. */
+  readonly record: InteractionRecord | undefined;
+  readonly mayAnswer: boolean;
   readonly isOpen: boolean;
   readonly onToggle: (isOpen: boolean) => void;
+  readonly onRecorded: (record: InteractionRecord) => void;
 }): JSX.Element {
-  const { row, isOpen } = props;
+  const { row, record, isOpen } = props;
   return (
     <div class="in-place">
-      <button
-        type="button"
-        class="list-row"
-        aria-expanded={isOpen}
-        onClick={() => props.onToggle(!isOpen)}
-      >
-        <span class="waiting" aria-hidden="true">
-          ◆
+      <div class="row-with-actions">
+        <button
+          type="button"
+          class="list-row"
+          data-row
+          aria-expanded={isOpen}
+          onClick={() => props.onToggle(!isOpen)}
+        >
+          <span class={record === undefined ? 'waiting' : 'muted'} aria-hidden="true">
+            ◆
+          </span>
+          <span class="grow request-line">
+            <RequestTitle row={row} />
+            <span class="muted small">
+              {`${row.agent_name} · `}
+              <Time at={row.created_at} />
+            </span>
+          </span>
+        </button>
+        <span class="row-actions">
+          {record !== undefined ? (
+            <RowOutcome record={record} />
+          ) : props.mayAnswer && !isOpen ? (
+            <RowDecision
+              row={row}
+              onOpen={() => props.onToggle(true)}
+              onRecorded={props.onRecorded}
+            />
+          ) : null}
         </span>
-        <RequestTitle row={row} />
-        <span class="grow clip muted">{row.preview}</span>
-        <span class="muted nowrap optional">{row.agent_name}</span>
-        <span class="muted small">
-          <Time at={row.created_at} />
-        </span>
-      </button>
-      {isOpen && <InPlace interaction={row.interaction_key} />}
+      </div>
+      {isOpen && <Opened interaction={row.interaction_key} onRecorded={props.onRecorded} />}
     </div>
   );
 }
 
-function InPlace({ interaction }: { readonly interaction: string }): JSX.Element {
-  const tenant = useTenant();
-  const found = useResource(`${tenant.tenantId}/interaction/${interaction}`, () =>
-    findInteraction(tenant, interaction),
-  );
-  return (
-    <div class="card-body stack">
-      <Await resource={found}>
-        {(record) => (
-          <>
-            <AskCard
-              ask={askOfRecord(record)}
-              hasFocus
-              onAnswered={(answered) => found.set({ ...record, ...answered })}
-            />
-            <p>
-              <a href={addressOf('run', { tenant: tenant.tenantId, run: record.run_id })}>
-                View run
-              </a>
-            </p>
-          </>
-        )}
-      </Await>
-    </div>
-  );
+function Opened(props: {
+  readonly interaction: string;
+  readonly onRecorded: (record: InteractionRecord) => void;
+}): JSX.Element {
+  const card = useResource('request-in-place', () => import('./request-in-place.tsx'));
+  return <Await resource={card}>{({ InPlace }) => <InPlace {...props} />}</Await>;
 }

@@ -90,6 +90,29 @@ test('the palette opens a run by its id, any screen by its name, and a session b
   await page.getByRole('heading', { level: 1, name: '<b>Named</b> by hand' }).waitFor();
 });
 
+test('Home shows the last runs of any state as they change, and requests are decided in their rows', async () => {
+  await ended(web.server, (await begin(web.server, 'echo', 'one that has ended')).run);
+  const page = await web.visit(web.tenant);
+  await page.getByRole('link', { name: /completed.*one that has ended/ }).waitFor();
+  const { run } = await begin(web.server, 'writer', 'told in the row');
+  await page.getByRole('link', { name: /waiting.*told in the row/ }).waitFor();
+  const row = (text: string) => page.locator('.in-place', { hasText: text });
+  await row('told in the row').getByRole('button', { name: 'Allow', exact: true }).click();
+  await row('told in the row').getByText('Allowed').waitFor();
+  expect((await ended(web.server, run)).status).toBe('completed');
+  await page.getByRole('link', { name: /completed.*told in the row/ }).waitFor();
+
+  // A row that does not tell the whole input opens it instead.
+  const { run: long } = await begin(web.server, 'writer', 'first line\nsecond line');
+  const first = page.locator('.in-place').filter({ hasNotText: 'told in the row' });
+  await first.getByRole('button', { name: 'Allow', exact: true }).click();
+  const card = page.getByRole('region', { name: 'Permission: write_file' });
+  await card.getByText('second line').waitFor();
+  await card.getByRole('button', { name: /^Deny/, disabled: false }).click();
+  await page.locator('.row-actions').getByText('Denied').waitFor();
+  expect((await ended(web.server, long)).status).toBe('completed');
+});
+
 test('every key of the list of shortcuts does what the list says', async () => {
   const presses = await pressesOf(web);
   const page = await web.visit(web.tenant);
