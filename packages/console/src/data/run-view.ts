@@ -174,10 +174,20 @@ export class RunView {
     const { ok, output } = result;
     const at = this.#begunAt(result);
     const begun = this.#items[at];
-    const ended = { ok, output: output ?? undefined, endedAt: event.created_at };
+    const isSpoken = at >= 0 && this.#saidSince(at, output);
+    const ended = { ok, output: output ?? undefined, endedAt: event.created_at, isSpoken };
     // A call that was asked about begins with its result, if its framework says nothing in between.
     if (begun?.kind !== 'tool') this.#items.push({ ...toolOf(result, event, false), ...ended });
     else this.#items[at] = { ...begun, ...ended, isCut: false };
+  }
+
+  /** Whether the text since the entry at this place is the output, as of a step that streams what it returns. */
+  #saidSince(at: number, output: ResultItem['output']): boolean {
+    const isObject = typeof output === 'object' && output !== null && 'text' in output;
+    const text = isObject ? output.text : output;
+    if (typeof text !== 'string' || text.trim() === '') return false;
+    const said = this.#items.slice(at + 1).map((item) => (item.kind === 'text' ? item.text : ''));
+    return said.join('').trim() === text.trim();
   }
 
   #begunAt({ call }: CallItem | ResultItem): number {

@@ -14,6 +14,8 @@ export interface Span {
   end?: 'interrupted' | 'failed' | 'cancelled' | undefined;
   /** A step whose result a later part of the run used again, instead of running it again. */
   isReplayed?: boolean | undefined;
+  /** Since when its work is lost: an interruption discarded it, or nobody knows what became of it. */
+  lostFrom?: number | undefined;
   /** Id of the event that began it, to find it in the timeline. */
   eventId?: string | undefined;
 }
@@ -41,6 +43,8 @@ export class SpanRecorder {
   /** Steps with a result: a part of the run that begins later replays them. */
   readonly #steps: Span[] = [];
   readonly #createdAt: number;
+  /** When each piece of text was said, by the id of its event. */
+  readonly #said = new Map<string, number>();
   #leg: Span | undefined;
   #legs = 0;
   #burst: Span | undefined;
@@ -98,7 +102,7 @@ export class SpanRecorder {
   }
 
   #acted(event: RunEvent, at: number): void {
-    this.#lastActivity = at;
+    if (event.type !== 'run_interrupted') this.#lastActivity = at;
     if (event.type === 'run_started') {
       const queue = this.#spans[0];
       if (queue !== undefined) {
@@ -112,11 +116,23 @@ export class SpanRecorder {
       for (const step of this.#steps) step.isReplayed = true;
       this.#beginLeg(at, event.id);
     } else if (event.type === 'run_interrupted') {
-      if (event.data.text_only !== true) this.#endLeg(at, 'interrupted');
-    } else if (event.type === 'message_delta') this.#said(event, at);
+      this.#interrupted(event, at);
+    } else if (event.type === 'message_delta') this.#say(event, at);
     else if (event.type === 'permission_request' || event.type === 'user_question') {
       this.#asked(event, at);
     } else if (isTerminalEvent(event)) this.#ended(event, at);
+  }
+
+  /** Lost is what was discarded, what a tool was doing, and the time since the last event; not the leg before that. */
+  #interrupted(event: Extract<RunEvent, { type: 'run_interrupted' }>, at: number): void {
+    const { discard_from_event_id: discarded, text_only: isTextOnly } = event.data;
+    const open = [...this.#tools.values()].map(({ from }) => from);
+    const cut = discarded === undefined ? undefined : this.#said.get(discarded);
+    const lostFrom = Math.min(this.#lastActivity, ...open, cut ?? at);
+    this.#lastActivity = at;
+    if (isTextOnly === true) return;
+    if (this.#leg !== undefined) this.#leg.lostFrom = Math.max(this.#leg.from, lostFrom);
+    this.#endLeg(at, 'interrupted');
   }
 
   #beginLeg(at: number, eventId: string): void {
@@ -141,7 +157,8 @@ export class SpanRecorder {
     this.#leg = undefined;
   }
 
-  #said(event: RunEvent, at: number): void {
+  #say(event: RunEvent, at: number): void {
+    this.#said.set(event.id, at);
     if (this.#burst !== undefined && at - (this.#burst.to ?? at) <= burstGapMs) {
       this.#burst.to = at;
       return;

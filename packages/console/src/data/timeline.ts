@@ -50,6 +50,11 @@ export function timelineRows(events: readonly RunEvent[]): TimelineRow[] {
   return withOutcomes(withTokens(rows));
 }
 
+/** The row that an event is part of. */
+export function rowAt(rows: readonly TimelineRow[], eventId: string): TimelineRow | undefined {
+  return rows.findLast(({ id }) => id <= eventId);
+}
+
 /** Ids that tie events to each other say nothing in a line; the opened event has them. */
 const tyingIds = new Set(['run_id', 'tool_call_id', 'interaction_key', 'request_id']);
 

@@ -39,6 +39,8 @@ export interface ToolItem extends Dated {
   readonly input: Json | undefined;
   readonly ok?: boolean | undefined;
   readonly output?: Json | undefined;
+  /** The agent has said its output: it is in the text that follows. */
+  readonly isSpoken?: boolean | undefined;
   readonly endedAt?: string | undefined;
   /** The run was interrupted while it ran: whether it was carried out is not known. */
   readonly isCut?: boolean | undefined;

@@ -182,7 +182,7 @@ function ToolEntry({ item }: { readonly item: ToolItem }): JSX.Element {
       >
         <summary>
           <code>{item.name}</code>
-          <JsonLine value={input ?? item.output} />
+          <JsonLine value={input ?? (item.isSpoken === true ? undefined : item.output)} />
           <span class="muted small nowrap">
             {item.isAgain && 'again '}
             {item.isCut === true && <span class="failed">interrupted </span>}
@@ -206,7 +206,8 @@ function ToolEntry({ item }: { readonly item: ToolItem }): JSX.Element {
               <JsonTree value={input} name={`${item.name}-input`} />
             </>
           )}
-          {item.output !== undefined && (
+          {item.isSpoken === true && <p class="muted small">Its output is the text below.</p>}
+          {item.output !== undefined && item.isSpoken !== true && (
             <>
               <h4 class="small muted">Output</h4>
               <JsonTree value={item.output} name={`${item.name}-output`} />

@@ -99,11 +99,13 @@ interface BarProps {
   readonly scale: TimeScale;
   /** The one bar that the Tab key reaches; the arrows lead to the others. */
   readonly isReached: boolean;
+  /** The share of the width until the next bar of the lane, or the end. */
+  readonly room: number;
   readonly onOpen: ((eventId: string) => void) | undefined;
 }
 
 function Lane(
-  props: Omit<BarProps, 'span' | 'isReached'> & {
+  props: Omit<BarProps, 'span' | 'isReached' | 'room'> & {
     readonly lane: LaneOfSpans;
     readonly reached: DrawnSpan | undefined;
   },
@@ -117,18 +119,29 @@ function Lane(
       </span>
       <div class="track">
         {lane.spans.map((span, index) => (
-          <Bar key={index} {...{ span, scale, onOpen }} isReached={span === reached} />
+          <Bar
+            key={index}
+            {...{ span, scale, onOpen }}
+            isReached={span === reached}
+            room={scale.x(lane.spans[index + 1]?.from ?? Infinity) - scale.x(span.to)}
+          />
         ))}
       </div>
     </div>
   );
 }
 
+/** A duration stands in its bar, or beside one that is narrower than this share of the width. */
+const labelRoom = 0.08;
+
 /** A stretch of time: it says how long it took, and opens its event. */
-function Bar({ span, scale, isReached, onOpen }: BarProps): JSX.Element {
+function Bar({ span, scale, isReached, room, onOpen }: BarProps): JSX.Element {
   const left = scale.x(span.from);
   const width = Math.max(0, scale.x(span.to) - left);
-  const end = span.end === 'failed' ? 'bad' : (span.end ?? '');
+  const isPartlyLost = span.lostFrom !== undefined;
+  const end = span.end === 'failed' ? 'bad' : isPartlyLost ? '' : (span.end ?? '');
+  const kept = isPartlyLost && width > 0 ? (scale.x(span.lostFrom ?? 0) - left) / width : 1;
+  const isOutside = width < labelRoom && room >= labelRoom;
   const ended = span.isOpen ? ', still open' : span.end === undefined ? '' : `, ${span.end}`;
   const name = span.kind === 'ask' ? `Waiting: ${span.label}` : span.label;
   const took = compactly(span.to - span.from);
@@ -140,12 +153,13 @@ function Bar({ span, scale, isReached, onOpen }: BarProps): JSX.Element {
       type="button"
       data-bar={span.from}
       tabIndex={isReached ? 0 : -1}
-      class={`span ${span.kind} ${end} ${span.isOpen ? 'open' : ''}`}
+      class={`span ${span.kind} ${end} ${span.isOpen ? 'open' : ''} ${isOutside ? 'outside' : ''}`}
       style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
       title={label}
       aria-label={label}
       onClick={() => eventId !== undefined && onOpen?.(eventId)}
     >
+      {isPartlyLost && <span class="lost" style={{ left: `${kept * 100}%` }} />}
       <span class="took" aria-hidden="true">
         {took}
       </span>

@@ -57,7 +57,7 @@ test('a run that was interrupted shows it in the waterfall, and its text without
   leg.say('another half');
   const page = await web.visit(`${web.tenant}/runs/${told.id}`);
   await page.getByRole('figure', { name: /in 2 legs.* interrupted once/ }).waitFor();
-  await page.locator('.waterfall .span.leg.interrupted').waitFor();
+  await page.locator('.waterfall .span.leg .lost').waitFor();
   const talk = page.getByRole('log');
   await talk.getByText('Unfinished text was discarded.').waitFor();
   await talk.getByText('Resumed').waitFor();

@@ -5,7 +5,7 @@ import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { go } from './support/go.ts';
 import { pressInTime, pressesOf } from './support/pressed-keys.ts';
-import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
+import { desk, expectAccessibleAtBothWidths, phone } from './support/screen-checks.ts';
 
 const web = consoleTests({ agents: consoleAgents });
 
@@ -43,14 +43,31 @@ test('a newcomer opens the link of the start, tries the demo agent, answers, app
   );
   expect(bar).toMatch(/: \d/);
   await page.getByRole('button', { name: /^Waiting: write_file: / }).click();
-  const opened = page.locator('.timeline > details[open]');
-  await opened.getByText('Permission requested').waitFor();
+  // The event opens beside the waterfall, which stays in view, and below it on a phone.
+  const opened = page.getByRole('region', { name: 'Event' });
+  await opened.getByRole('heading', { name: 'Permission requested' }).waitFor();
   await opened.getByText('permission_request ·').waitFor();
+  const figure = page.getByRole('figure', { name: /Time of the run/ });
+  const boxes = async () => {
+    const [left, right] = [await figure.boundingBox(), await opened.boundingBox()];
+    if (left === null || right === null) return 'not drawn';
+    return right.x >= left.x + left.width
+      ? 'beside'
+      : right.y >= left.y + left.height
+        ? 'below'
+        : '';
+  };
+  await expect.poll(boxes).toBe('beside');
+  await page.setViewportSize(phone);
+  await expect.poll(boxes).toBe('below');
+  await page.setViewportSize(desk);
   // What came of it stands below it.
   await opened.getByText('Permission decided').waitFor();
   await opened.getByText('"allow"').waitFor();
   await page.getByRole('button', { name: /^write_file: / }).click();
-  await opened.filter({ hasText: 'Tool call' }).getByText('Tool result').waitFor();
+  await opened.getByText('Tool result').waitFor();
+  await opened.getByRole('button', { name: 'Close' }).click();
+  await opened.waitFor({ state: 'detached' });
   await page.getByRole('heading', { level: 1, name: 'Hello!' }).waitFor();
 
   // A tool had an effect: running it again is confirmed first.

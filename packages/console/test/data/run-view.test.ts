@@ -225,10 +225,50 @@ test('a step that was interrupted says so, is run again, and those before it kee
     .spansAt(startedAt + 7000)
     .spans.filter(({ kind }) => kind === 'tool')
     .map(({ label, from, to, end, isReplayed = false }) => [label, to - from, end, isReplayed]);
+  const [lost] = snapshot.spansAt(startedAt + 7000).spans.filter(({ kind }) => kind === 'leg');
+  expect((lost?.lostFrom ?? 0) - startedAt).toBe(30);
   expect(tools).toEqual([
     ['find order', 10, undefined, true],
     ['refund', 4970, 'interrupted', false],
     ['refund', 10, undefined, false],
+  ]);
+});
+
+test('only the work that an interruption lost is marked: discarded text, or the time since the last event', () => {
+  const script = new EventScript();
+  script.add('run_started', 0);
+  script.say(1000, 'kept ');
+  const cut = script.say(4000, 'lost ');
+  script.say(4500, 'words');
+  const lost = { attempt: 1, reason: 'worker_lost' };
+  script.add('run_interrupted', 9000, { ...lost, discard_from_event_id: cut });
+  script.add('run_resumed', 9500, { attempt: 2, reason: 'worker_lost' });
+  script.say(9600, 'again');
+  script.add('run_interrupted', 12_000, { ...lost, attempt: 2 });
+  const legs = viewOf(script)
+    .snapshot()
+    .spansAt(startedAt + 13_000)
+    .spans.filter(({ kind }) => kind === 'leg');
+  expect(legs.map(({ lostFrom = 0 }) => lostFrom - startedAt)).toEqual([4000, 9600]);
+});
+
+test('a step whose output is what it said shows its text once', () => {
+  const script = new EventScript();
+  const call = { tool_call_id: 's', name: 'write' };
+  script.add('run_started', 0);
+  script.add('code.tool_call', 10, { ...call, input: {} });
+  script.say(20, 'Dear ');
+  script.say(30, 'Ann.');
+  script.add('code.tool_result', 40, { ...call, ok: true, output: 'Dear Ann.' });
+  script.add('code.tool_call', 50, { tool_call_id: 't', name: 'count', input: {} });
+  script.say(60, 'Counting.');
+  script.add('code.tool_result', 70, { tool_call_id: 't', name: 'count', ok: true, output: '9' });
+  const tools = viewOf(script)
+    .snapshot()
+    .items.flatMap((item) => (item.kind === 'tool' ? [[item.name, item.isSpoken]] : []));
+  expect(tools).toEqual([
+    ['write', true],
+    ['count', false],
   ]);
 });
 

@@ -5,10 +5,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { eventName } from '../../data/event-names.ts';
 import { jsonText } from '../../data/json-text.ts';
 import { remedyOf } from '../../data/problems.ts';
-import { clock, number, plural, stopwatch } from '../../data/formats.ts';
+import { plural, stopwatch } from '../../data/formats.ts';
 import { hasEnded } from '../../data/run-rows.ts';
 import type { RunStore } from '../../data/run-store.ts';
-import { type StepTokens, type TimelineRow, timelineRows } from '../../data/timeline.ts';
+import { type TimelineRow, rowAt, timelineRows } from '../../data/timeline.ts';
 import type { TranscriptItem } from '../../data/transcript.ts';
 import { Button } from '../../parts/button.tsx';
 import { Conversation } from '../../parts/conversation.tsx';
@@ -21,6 +21,7 @@ import { Empty } from '../../parts/states.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { announce } from '../../parts/toast.tsx';
 import { addressWith, navigate, place } from '../../page/router.ts';
+import { OpenEvent, usedBy } from './open-event.tsx';
 import { useShortcuts } from '../../page/shortcuts.ts';
 
 const names = ['conversation', 'timeline', 'data', 'raw'] as const;
@@ -125,7 +126,7 @@ function Timeline({ store }: { readonly store: RunStore }): JSX.Element {
   const { events } = store.view.value;
   const rows = timelineRows(events);
   const asked = place.value.query.get('event');
-  const chosen = asked === null ? undefined : rows.findLast(({ id }) => id <= asked)?.id;
+  const chosen = asked === null ? undefined : rowAt(rows, asked)?.id;
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const row = list.current?.querySelector<HTMLElement>('[data-chosen] > summary');
@@ -166,22 +167,9 @@ function TimelineEntry(props: {
           {eventName(row.type)}
         </span>
         <span class="clip muted">{row.summary}</span>
+        {row.tokens !== undefined && <span class="muted nowrap">{usedBy(row.tokens)}</span>}
       </summary>
-      <div class="open-event">
-        <p class="muted small">
-          {`${clock(row.at)} · ${row.type} · event ${row.id}`}
-          {row.tokens !== undefined && ` · this step: ${usedBy(row.tokens)}`}
-        </p>
-        <JsonTree value={row.data} name={`event-${row.id}`} />
-        {row.outcome !== undefined && (
-          <>
-            <p class="muted small" title={row.outcome.type}>
-              {eventName(row.outcome.type)}
-            </p>
-            <JsonTree value={row.outcome.data} name={`event-${row.id}-outcome`} />
-          </>
-        )}
-      </div>
+      <OpenEvent row={row} />
     </details>
   );
 }
@@ -243,9 +231,4 @@ function Raw(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.
       </div>
     </div>
   );
-}
-
-function usedBy({ input, output, cost }: StepTokens): string {
-  const tokens = `${number(input)} + ${number(output)} tokens`;
-  return cost === undefined ? tokens : `${tokens}, ${cost}`;
 }

@@ -26,7 +26,8 @@ import { findRun } from '../../session/api.ts';
 import { baseUrl } from '../../session/code-flow.ts';
 import { useResource, useRight, useTenant, useTitle } from '../../session/use.ts';
 import { actorName } from '../../session/actors.ts';
-import { addressWith, navigate } from '../../page/router.ts';
+import { navigate, place, setQuery } from '../../page/router.ts';
+import { ChosenEvent } from './open-event.tsx';
 import { RunTabs } from './run-tabs.tsx';
 
 /** One run: where its time went, what was said, and every event. */
@@ -284,9 +285,16 @@ async function runAnew({ client }: ReturnType<typeof useTenant>, run: RunRecord)
 
 function RunSpans({ store }: { readonly store: RunStore }): JSX.Element {
   const isOver = store.view.value.hasEnded;
-  const open = (event: string) =>
-    navigate(addressWith({ tab: 'timeline', event }), { replace: true });
-  return <Waterfall spans={store.view.value.spansAt(isOver ? 0 : now.value)} onOpen={open} />;
+  const hasChosen = place.value.query.has('event');
+  return (
+    <div class={`run-time ${hasChosen ? 'chosen' : ''}`}>
+      <Waterfall
+        spans={store.view.value.spansAt(isOver ? 0 : now.value)}
+        onOpen={(event) => setQuery({ event })}
+      />
+      <ChosenEvent store={store} />
+    </div>
+  );
 }
 
 /** Says the state of the run to those who do not see it; the text itself is not read out while it streams. */
