@@ -194,6 +194,30 @@ describe('an owner', () => {
     expect(wrong.stderr).toContain('owner, admin, operator, viewer, member');
   });
 
+  test('gives a member another role, signs them out and removes them, by address or id (D-751)', async () => {
+    const { organization_id = '' } = server.quickstart;
+    const email = 'carol@acme.example';
+    const added = ['admin', 'member', 'add', '--org', organization_id, '--email', email];
+    await convoke.json(...added, '--role', 'viewer');
+    expect(await convoke.run(['members', 'role', email, 'operator'])).toMatchObject({
+      stdout: `${email} is operator now\n`,
+    });
+    const { members } = await convoke.json<{ members: Record<string, string>[] }>('members');
+    const id = members.find((member) => member['email'] === email)?.['user_id'] ?? '';
+    expect(await convoke.run(['members', 'sign-out', id])).toMatchObject({
+      stdout: `${email} signed out everywhere\n`,
+    });
+    expect(await convoke.json('members', 'remove', email)).toMatchObject({
+      user_id: id,
+      removed: true,
+    });
+    const gone = await convoke.run(['members', 'remove', email]);
+    expect(gone.code).not.toBe(0);
+    const owner = members.find(({ role }) => role === 'owner')?.['user_id'] ?? '';
+    const last = await convoke.run(['members', 'remove', owner]);
+    expect(last.stderr).toContain('make another member owner first');
+  });
+
   test('sets, changes, lists and deletes budgets, with amounts as people write them (D-134)', async () => {
     const set = ['budgets', 'set', 'agent', 'echo', '--period', 'day'];
     const made = await convoke.json(...set, '--max-cost', '2.50');
@@ -260,7 +284,7 @@ describe('an operator', () => {
     const remove = ['admin', 'member', 'remove', '--org', organization_id, '--email', email];
     const last = await convoke.run(remove);
     expect(last).toMatchObject({ stdout: '', code: 1 });
-    expect(last.stderr).toMatch(/last owner cannot be removed: make another member owner first/);
+    expect(last.stderr).toMatch(/last owner cannot be removed .*: make another member owner first/);
     const heir = ['--email', 'heir@example.com', '--role', 'owner'];
     await convoke.json('admin', 'member', 'add', '--org', organization_id, ...heir);
     expect((await fetch(address, { headers })).status).toBe(200);

@@ -209,6 +209,11 @@ export const errors = {
       'This email address already has an account. Sign in with it, then open the invitation again.',
   },
   already_member: { status: 409, message: 'The person already belongs to the organization.' },
+  last_owner: {
+    status: 409,
+    message:
+      'The last owner cannot be removed or given another role: make another member owner first.',
+  },
 
   // Tenants (D-67)
   tenant_not_retryable: {

@@ -98,7 +98,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
     bound: ['organization_id'],
   },
   Members: {
-    about: 'The people of the organization. The operator of the deployment adds and removes them.',
+    about: 'The people of the organization. Invitations add them.',
     bound: ['organization_id'],
   },
   Tenants: {

@@ -43,8 +43,7 @@ const nouns: Readonly<Record<string, Noun>> = {
   },
   members: {
     name: 'Members',
-    about:
-      'The people of the organization. Invitations add them; the operator of the deployment removes them.',
+    about: 'The people of the organization. Invitations add them.',
   },
   invitations: {
     name: 'Invitations',

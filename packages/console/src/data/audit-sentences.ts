@@ -27,6 +27,7 @@ const verbs: Readonly<Record<string, string>> = {
   'member.name': 'changed their name',
   'member.password': 'changed the password of',
   'member.remove': 'removed member',
+  'member.role': 'changed the role of',
   'member.sign_in': 'signed in',
   'member.sign_out': 'signed out',
   'organization.create': 'created the organization',

@@ -1,3 +1,14 @@
+import type { MemberRole } from '@convoke/sdk';
+
+/** In the order in which forms offer them. */
+export const memberRoles: readonly MemberRole[] = [
+  'operator',
+  'viewer',
+  'admin',
+  'owner',
+  'member',
+];
+
 /** What each role may do, in words. */
 export const roleMeanings: Readonly<Record<string, string>> = {
   owner: 'Manage the organization, run agents, answer requests',

@@ -76,3 +76,16 @@ export function personName(id: string): string {
 export function nameOfPerson(person: Pick<MeRecord, 'user_id' | 'name' | 'email'>): string {
   return person.name ?? person.email ?? person.user_id;
 }
+
+/** Whether the person who is signed in owns the organization: only an owner makes and manages owners. */
+export function isOwner(org: string): boolean {
+  const now = session.value;
+  if (now.kind !== 'in') return false;
+  return now.me.memberships.some(({ organization_id: id, role }) => id === org && role === 'owner');
+}
+
+/** Whether this is the person who is signed in. */
+export function isSelf({ user_id: id }: Pick<MeRecord, 'user_id'>): boolean {
+  const now = session.value;
+  return now.kind === 'in' && now.me.user_id === id;
+}

@@ -27,6 +27,7 @@ const actions: Readonly<Record<AuditAction, true>> = {
   'member.name': true,
   'member.password': true,
   'member.remove': true,
+  'member.role': true,
   'member.sign_in': true,
   'member.sign_out': true,
   'organization.create': true,

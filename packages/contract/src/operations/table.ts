@@ -26,7 +26,14 @@ import {
   revokeInvitation,
   signUp,
 } from './invitations.ts';
-import { getMe, getOrganization, listMembers } from './organizations.ts';
+import {
+  getMe,
+  getOrganization,
+  listMembers,
+  removeMember,
+  signOutMember,
+  updateMember,
+} from './organizations.ts';
 import {
   createSchedule,
   deleteSchedule,
@@ -186,6 +193,9 @@ export const operations = {
   get_me: getMe,
   get_organization: getOrganization,
   list_members: listMembers,
+  update_member: updateMember,
+  remove_member: removeMember,
+  sign_out_member: signOutMember,
   create_invitation: createInvitation,
   list_invitations: listInvitations,
   revoke_invitation: revokeInvitation,

@@ -216,6 +216,10 @@ export interface OffboardTenant {
   confirm: string;
 }
 
+export interface UpdateMember {
+  role: MemberRole;
+}
+
 export interface CreateInvitation {
   role: MemberRole;
   /** If given, only the person with this address can accept. */

@@ -201,6 +201,7 @@ export type ErrorCode =
   | 'invitation_for_another'
   | 'email_taken'
   | 'already_member'
+  | 'last_owner'
   | 'tenant_not_retryable'
   | 'confirmation_mismatch'
   | 'unsupported_mode'

@@ -106,7 +106,7 @@ export async function joinOrganization(
 }
 
 /** Also revokes the invitations that the person made: the new role might not have allowed them. */
-async function changeRole(tx: StoreTransaction, membership: Membership): Promise<void> {
+export async function changeRole(tx: StoreTransaction, membership: Membership): Promise<void> {
   await tx.organizations.saveRole(membership);
   await tx.invitations.removeBy(membership.organizationId, membership.userId);
 }
@@ -124,23 +124,32 @@ export async function removeMember(
     if (user === undefined || membership === undefined) {
       return refuse('not_found', { message: `${email} is not a member of ${organization.id}.` });
     }
-    await requireAnotherOwner(tx, membership);
-    await tx.organizations.deleteMembership(membership);
-    await tx.invitations.removeBy(organization.id, user.id);
-    await recordAudit(tx, {
-      chain: organization.id,
-      at: clock.now(),
-      by: request.by,
-      action: 'member.remove',
-      object: user.id,
-      details: { email, role: membership.role },
-    });
+    await endMembership(tx, { user, membership }, { by: request.by, now: clock.now() });
     return { user, membership };
   });
 }
 
+export async function endMembership(
+  tx: StoreTransaction,
+  { user, membership }: Member,
+  { by, now }: { readonly by: Actor; readonly now: number },
+): Promise<void> {
+  const { organizationId: organization, role } = membership;
+  await requireAnotherOwner(tx, membership);
+  await tx.organizations.deleteMembership(membership);
+  await tx.invitations.removeBy(organization, user.id);
+  await recordAudit(tx, {
+    chain: organization,
+    at: now,
+    by,
+    action: 'member.remove',
+    object: user.id,
+    details: { email: user.email, role },
+  });
+}
+
 /** The organization is locked, so two owners cannot both leave at the same time. */
-async function requireAnotherOwner(
+export async function requireAnotherOwner(
   tx: StoreTransaction,
   { organizationId: id, role }: Membership,
 ): Promise<void> {

@@ -56,6 +56,7 @@ export type AuditAction =
   | 'member.name'
   | 'member.password'
   | 'member.remove'
+  | 'member.role'
   | 'member.sign_in'
   | 'member.sign_out'
   | 'organization.create'

@@ -13,9 +13,18 @@ export function isRole(text: string): text is Role {
 
 /** The last owner keeps the role: an organization without an owner could not be managed. */
 export function giveUpRole(role: Role, owners: number): Ruling<Role> {
-  return role === 'owner' && owners <= 1
-    ? refused('forbidden', 'The last owner cannot be removed: make another member owner first.')
-    : accepted(role);
+  return role === 'owner' && owners <= 1 ? refused('last_owner') : accepted(role);
+}
+
+/** An admin manages everyone but owners, and makes none: else an admin could take the organization over (D-751). */
+export function mayManage(
+  manager: 'owner' | 'admin',
+  { from, to }: { readonly from: Role; readonly to?: Role },
+): Ruling<undefined> {
+  const isAboutOwner = from === 'owner' || to === 'owner';
+  return isAboutOwner && manager !== 'owner'
+    ? refused('forbidden', 'Only an owner can manage owners.')
+    : accepted(undefined);
 }
 
 const emailPattern = /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u;

@@ -224,6 +224,12 @@ export const validCalls: {
   get_me: managed,
   get_organization: managed,
   list_members: managed,
+  update_member: async (server, data) => ({
+    ...(await managedMember(server, data)),
+    body: { role: 'viewer' },
+  }),
+  remove_member: managedMember,
+  sign_out_member: managedMember,
   create_invitation: async (server, data) => ({
     ...(await managed(server, data)),
     ...key(),
@@ -320,6 +326,16 @@ async function removeWebhooks(server: TestServer, { as }: TenantData): Promise<v
 
 async function managed(_: TestServer, { organization, ids }: TenantData) {
   return { as: organization.owner, params: { ...ids } };
+}
+
+/** A new member, whom the owner manages. */
+async function managedMember(server: TestServer, data: TenantData) {
+  const { secret } = await invite(server, data);
+  const email = `${randomUUID()}@convoke.test`;
+  const body = { secret, email, password: 'correct horse battery' };
+  const { user_id } = (await server.send('sign_up', { body })).body;
+  const { as, params } = await managed(server, data);
+  return { as, params: { ...params, user_id } };
 }
 
 async function invite(server: TestServer, { organization, ids }: TenantData) {

@@ -1,5 +1,5 @@
-import type { MemberRole } from '@convoke/sdk';
-import { Command, Option } from 'commander';
+import type { MemberRecord, MemberRole } from '@convoke/sdk';
+import { Argument, Command, Option } from 'commander';
 import { collect } from '../../collect.ts';
 import { completeId } from '../../complete-id.ts';
 import { globalOptions } from '../../options/global-options.ts';
@@ -8,14 +8,22 @@ import { connectPerson } from '../../sign-in/person.ts';
 import { print, printJson, remark } from '../../terminal/output.ts';
 import { printTable } from '../../terminal/table.ts';
 import { age, moment } from '../../terminal/times.ts';
+import { printResult, recordCommands } from '../record-command.ts';
+
+const roles = ['owner', 'admin', 'operator', 'viewer', 'member'] as const;
+
+type PersonConnection = Awaited<ReturnType<typeof connectPerson>>;
 
 export function membersCommand(): Command {
   return new Command('members')
-    .description('List the people of the organization, and invite others')
+    .description('List, invite, change and remove the people of the organization')
     .addCommand(listMembers(), { isDefault: true })
     .addCommand(invite())
     .addCommand(listInvitations())
     .addCommand(revokeInvitation())
+    .addCommand(changeRole())
+    .addCommand(removeMember())
+    .addCommand(signOutMember())
     .addHelpText('after', example('members invite --role operator'));
 }
 
@@ -40,7 +48,68 @@ function listMembers(): Command {
     });
 }
 
-const roles = ['owner', 'admin', 'operator', 'viewer', 'member'] as const;
+/** Members are named by their address, or by the beginning of their id. */
+async function memberOf({ admin }: PersonConnection, typed: string): Promise<MemberRecord> {
+  const members = await collect(admin.members.list());
+  const known = members.find(({ email }) => email === typed.toLowerCase());
+  if (known !== undefined) return known;
+  const id = await completeId(typed, idsOf(members));
+  const found = members.find(({ user_id: one }) => one === id);
+  if (found === undefined) throw new Error(`${typed} is not a member of the organization`);
+  return found;
+}
+
+async function* idsOf(members: readonly MemberRecord[]) {
+  for (const { user_id: id } of members) yield { id };
+}
+
+const memberCommand = recordCommands({
+  group: 'members',
+  argument: ['<member>', 'email address or id of the member, usr_…'],
+  sample: 'bob@acme.example',
+  options: () => [organizationOption()],
+  connect: connectPerson,
+  find: memberOf,
+});
+
+function nameOf({ email, name, user_id: id }: MemberRecord): string {
+  return email ?? name ?? id;
+}
+
+function changeRole(): Command {
+  return new Command('role')
+    .description('Give a member another role')
+    .addHelpText('after', example('members role bob@acme.example viewer'))
+    .argument('<member>', 'email address or id of the member, usr_…')
+    .addArgument(new Argument('<role>', 'the new role').choices(roles))
+    .addOption(organizationOption())
+    .action(async (typed: string, role: MemberRole, _options: unknown, command: Command) => {
+      const person = await connectPerson(command);
+      const { user_id: id } = await memberOf(person, typed);
+      const member = await person.admin.members.update(id, { role });
+      await printResult(command, member, () => print(`${nameOf(member)} is ${member.role} now`));
+    });
+}
+
+const removeMember = memberCommand({
+  name: 'remove',
+  about: 'Remove a member: the person has no access from the next request on',
+  async call({ admin }, member) {
+    await admin.members.remove(member.user_id);
+    return { ...member, removed: true };
+  },
+  print: (member) => print(`${nameOf(member)} removed`),
+});
+
+const signOutMember = memberCommand({
+  name: 'sign-out',
+  about: 'End every sign-in and every token of a member',
+  async call({ admin }, member) {
+    await admin.members.signOut(member.user_id);
+    return { ...member, signed_out: true };
+  },
+  print: (member) => print(`${nameOf(member)} signed out everywhere`),
+});
 
 interface InviteOptions {
   readonly role: MemberRole;

@@ -1,15 +1,13 @@
 import type { IssuedInvitation, MemberRole } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { roleMeanings } from '../../data/roles.ts';
+import { memberRoles, roleMeanings } from '../../data/roles.ts';
 import { Button } from '../../parts/button.tsx';
 import { copyText } from '../../parts/copy.tsx';
 import { FormDialog } from '../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
-import { session } from '../../session/session.ts';
+import { isOwner } from '../../session/session.ts';
 import { organizationClient } from '../../session/tenant-clients.ts';
-
-const roles: readonly MemberRole[] = ['operator', 'viewer', 'admin', 'owner', 'member'];
 
 export function InviteForm(props: {
   readonly org: string;
@@ -26,7 +24,7 @@ export function InviteForm(props: {
     });
     props.onIssued(issued);
   };
-  const offered = roles.filter((name) => name !== 'owner' || isOwner(props.org));
+  const offered = memberRoles.filter((name) => name !== 'owner' || isOwner(props.org));
   return (
     <FormDialog
       title="Invite a person"
@@ -39,7 +37,7 @@ export function InviteForm(props: {
         label="Role"
         value={role}
         choices={offered.map((value) => ({ value, label: value }))}
-        onChange={(value) => setRole(roles.find((name) => name === value) ?? 'viewer')}
+        onChange={(value) => setRole(memberRoles.find((name) => name === value) ?? 'viewer')}
         hint={roleMeanings[role]}
       />
       <TextField
@@ -51,15 +49,6 @@ export function InviteForm(props: {
       />
       <p class="muted small">The link works once, within 7 days. Send it to the person yourself.</p>
     </FormDialog>
-  );
-}
-
-/** Only an owner can make another one. */
-function isOwner(org: string): boolean {
-  const state = session.value;
-  if (state.kind !== 'in') return false;
-  return state.me.memberships.some(
-    ({ organization_id: id, role }) => id === org && role === 'owner',
   );
 }
 

@@ -1,4 +1,4 @@
-import type { InvitationRecord } from '@convoke/sdk';
+import type { InvitationRecord, MemberRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { inBackground } from '../../data/in-background.ts';
@@ -7,7 +7,7 @@ import { roleMeanings } from '../../data/roles.ts';
 import type { RouteParams } from '../../data/routes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialog.tsx';
-import { PagedTable } from '../../parts/list/table.tsx';
+import { type Column, PagedTable } from '../../parts/list/table.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Time, Until } from '../../parts/time.tsx';
 import { listMembers } from '../../session/api.ts';
@@ -16,9 +16,11 @@ import { organizationClient } from '../../session/tenant-clients.ts';
 import { usePages } from '../../session/use.ts';
 import { ListScreen } from '../list-screen.tsx';
 import { InvitationLink, InviteForm } from './invite-form.tsx';
+import { type MemberAction, MemberDialog, MemberMenu } from './member-actions.tsx';
 
 export function MembersScreen({ org = '' }: RouteParams): JSX.Element {
   const [link, setLink] = useState<string | undefined>(undefined);
+  const [managed, setManaged] = useState<Managed | undefined>(undefined);
   const list = usePages(
     [org],
     (cursor) => listMembers(org, cursor),
@@ -35,33 +37,7 @@ export function MembersScreen({ org = '' }: RouteParams): JSX.Element {
       about="People in this organization."
       list={list}
       idOf={({ user_id: id }) => id}
-      columns={[
-        {
-          title: 'Person',
-          class: 'clip wide-cell',
-          cell: (member) => (
-            <>
-              {nameOfPerson(member)}
-              {member.name !== undefined && member.email !== undefined && (
-                <span class="muted">{` ${member.email}`}</span>
-              )}
-            </>
-          ),
-        },
-        { title: 'Role', cell: (member) => member.role },
-        {
-          title: 'Permissions',
-          optional: true,
-          class: 'muted nowrap',
-          cell: (member) => roleMeanings[member.role] ?? '',
-        },
-        {
-          title: 'Since',
-          optional: true,
-          class: 'muted',
-          cell: (member) => <Time at={member.created_at} />,
-        },
-      ]}
+      columns={columnsOf(org, setManaged)}
       empty={<Empty title="No members." />}
       create={{
         label: 'Invite',
@@ -77,10 +53,63 @@ export function MembersScreen({ org = '' }: RouteParams): JSX.Element {
         ),
       }}
     >
+      {managed !== undefined && (
+        <MemberDialog
+          org={org}
+          {...managed}
+          onChanged={() => list.refresh()}
+          onClose={() => setManaged(undefined)}
+        />
+      )}
       {link !== undefined && <InvitationLink link={link} onDone={() => setLink(undefined)} />}
       {list.error.value === undefined && <OpenInvitations org={org} list={invitations} />}
     </ListScreen>
   );
+}
+
+interface Managed {
+  readonly member: MemberRecord;
+  readonly action: MemberAction;
+}
+
+function columnsOf(
+  org: string,
+  manage: (managed: Managed) => void,
+): readonly Column<MemberRecord>[] {
+  return [
+    {
+      title: 'Person',
+      class: 'clip wide-cell',
+      cell: (member) => (
+        <>
+          {nameOfPerson(member)}
+          {member.name !== undefined && member.email !== undefined && (
+            <span class="muted">{` ${member.email}`}</span>
+          )}
+        </>
+      ),
+    },
+    { title: 'Role', cell: (member) => member.role },
+    {
+      title: 'Permissions',
+      optional: true,
+      class: 'muted nowrap',
+      cell: (member) => roleMeanings[member.role] ?? '',
+    },
+    {
+      title: 'Since',
+      optional: true,
+      class: 'muted',
+      cell: (member) => <Time at={member.created_at} />,
+    },
+    {
+      title: 'Actions',
+      class: 'number nowrap',
+      cell: (member) => (
+        <MemberMenu org={org} member={member} onChoose={(action) => manage({ member, action })} />
+      ),
+    },
+  ];
 }
 
 /** Only where there are any: most of the time nothing is open. */

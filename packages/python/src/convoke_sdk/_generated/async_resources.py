@@ -1258,7 +1258,7 @@ class AsyncInvitations(AsyncResource):
 
 
 class AsyncMembers(AsyncResource):
-    """The people of the organization. The operator of the deployment adds and removes them."""
+    """The people of the organization. Invitations add them."""
 
     def list(
         self,
@@ -1267,16 +1267,41 @@ class AsyncMembers(AsyncResource):
         cursor: str | None = None,
         order: Order | None = None,
     ) -> AsyncListing[MemberRecord]:
-        """List the people of the organization.
-
-        Lists members of every role. Invitations add members; only the operator of the deployment changes and
-        removes them.
-        """
+        """List the people of the organization. Lists members of every role. Invitations add members."""
         return self._list(
             op.LIST_MEMBERS,
             "members",
             query={"limit": limit, "cursor": cursor, "order": order},
         )
+
+    async def update(self, user_id: str, *, role: MemberRole) -> MemberRecord:
+        """Give a member another role.
+
+        Takes effect with the next request of the person, and revokes the invitations that the person made.
+        Only an owner changes the role of an owner, or makes one.
+        """
+        record: MemberRecord = await self._json(
+            op.UPDATE_MEMBER,
+            path={"user_id": user_id},
+            json=present({"role": role}),
+        )
+        return record
+
+    async def remove(self, user_id: str) -> None:
+        """Remove a member.
+
+        The person has no access to the organization from the next request on, and the invitations that the
+        person made are revoked. Only an owner removes an owner.
+        """
+        await self._json(op.REMOVE_MEMBER, path={"user_id": user_id})
+
+    async def signOut(self, user_id: str) -> None:
+        """Sign a member out everywhere.
+
+        Ends every sign-in and every token of the person, in every browser and terminal. The person can sign
+        in again. Only an owner signs an owner out.
+        """
+        await self._json(op.SIGN_OUT_MEMBER, path={"user_id": user_id})
 
 
 class AsyncTenants(AsyncResource):

@@ -179,6 +179,7 @@ ErrorCode = Literal[
     "invitation_for_another",
     "email_taken",
     "already_member",
+    "last_owner",
     "tenant_not_retryable",
     "confirmation_mismatch",
     "unsupported_mode",

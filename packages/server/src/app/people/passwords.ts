@@ -41,11 +41,18 @@ export async function signOutEverywhere(
   { userId, by }: Pick<SetPassword, 'userId' | 'by'>,
 ): Promise<void> {
   const now = clock.now();
-  await store.transaction(async (tx) => {
-    await tx.organizations.endTokens(userId, now);
-    await tx.identityRecords.removeByUser(userId);
-    await recordForPerson(tx, userId, { at: now, by, action: 'member.sign_out', object: userId });
-  });
+  await store.transaction((tx) => endAccess(tx, userId, { by, now }));
+}
+
+/** Also for a use case that checks something first. */
+export async function endAccess(
+  tx: StoreTransaction,
+  userId: UserId,
+  { by, now }: { readonly by: Actor; readonly now: number },
+): Promise<void> {
+  await tx.organizations.endTokens(userId, now);
+  await tx.identityRecords.removeByUser(userId);
+  await recordForPerson(tx, userId, { at: now, by, action: 'member.sign_out', object: userId });
 }
 
 export interface ReplacePassword extends Omit<SetPassword, 'isOneTime'> {

@@ -1,14 +1,32 @@
 import { describePerson, getOrganization, listMembers } from '../../app/organizations.ts';
+import { removeMember, signOutMember, updateMember } from '../../app/people/members.ts';
 import { refuse } from '../../app/refusal.ts';
 import type { Services } from '../../app/services.ts';
+import { actorOf } from '../actor.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
 import { meView, memberView, organizationView } from '../views/organizations.ts';
 
+type OrganizationOperations =
+  | 'get_organization'
+  | 'list_members'
+  | 'update_member'
+  | 'remove_member'
+  | 'sign_out_member'
+  | 'get_me';
+
+type MemberCall = Pick<Parameters<Handlers['remove_member']>[0], 'caller' | 'params' | 'request'>;
+
 export function organizationRoutes(
-  services: Pick<Services, 'store'>,
+  services: Pick<Services, 'store' | 'clock'>,
   cursors: Cursors,
-): Handlers<'get_organization' | 'list_members' | 'get_me'> {
+): Handlers<OrganizationOperations> {
+  const managed = ({ caller, params, request }: MemberCall) => ({
+    organizationId: caller.organizationId,
+    userId: params.user_id,
+    manager: caller,
+    by: actorOf(caller, request),
+  });
   return {
     async get_organization({ caller }) {
       const overview = await getOrganization(services, caller.organizationId);
@@ -22,6 +40,22 @@ export function organizationRoutes(
         idOf: ({ user }) => user.id,
       });
       return { status: 200, body: { members: items.map(memberView), ...next } };
+    },
+
+    async update_member(call) {
+      const { role } = call.body;
+      const member = await updateMember(services, { ...managed(call), role });
+      return { status: 200, body: memberView(member) };
+    },
+
+    async remove_member(call) {
+      await removeMember(services, managed(call));
+      return { status: 204, body: undefined };
+    },
+
+    async sign_out_member(call) {
+      await signOutMember(services, managed(call));
+      return { status: 204, body: undefined };
     },
 
     async get_me({ caller }) {

@@ -96,6 +96,7 @@ describe.each(databaseKinds)('the audit of a server on %s (D-69)', (database) =>
       credential_id: 'c',
       budget_id: 'b',
       invitation_id: 'i',
+      user_id: 'usr_x',
       tenant_id: 'ten_x',
     };
     const call = (as: object) => server.refused(id, { as: { ...as }, params: at, headers: key() });
