@@ -13,8 +13,9 @@ export { AgUiStream, type AgUiStreamOptions, agUiMessages, callIdOf } from './ag
 export type { UiChunk } from './ai-sdk/chunks.ts';
 export { type UiMessage, assistantMessage } from './ai-sdk/messages.ts';
 export { type UiPart, applyChunk } from './ai-sdk/parts.ts';
+export { isQuestionPart, requestKeyOf } from './ai-sdk/request-parts.ts';
 export { UiStream, type UiStreamOptions } from './ai-sdk/stream.ts';
-export { askUserTool } from './calls.ts';
+export { eventsInstead } from './deleted-log.ts';
 export type { EventType } from './event-types.ts';
 export type { Json, JsonObject } from './json.ts';
 export type { RunMetadata } from './run-metadata.ts';

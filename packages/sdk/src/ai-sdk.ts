@@ -1,4 +1,4 @@
-import { askUserTool } from '@convoke/faces';
+import { requestKeyOf } from '@convoke/faces';
 import { type ChatChunk, type ChunkOptions, chunksOf, isEnded } from './chat/run-chunks.ts';
 import type { Run } from './runs/run.ts';
 import type { SessionHandle } from './sessions/session.ts';
@@ -106,15 +106,7 @@ export class ConvokeChatTransport {
 /** What the reader of an assistant's message has of its run (D-205). */
 function positionOf({ metadata, parts }: UiMessage): ChunkOptions {
   const { last_event_id: after } = (metadata ?? {}) as { readonly last_event_id?: string };
-  return after === undefined ? { shown: parts.flatMap(keysOf) } : { after };
-}
-
-function keysOf(part: object): readonly string[] {
-  const { approval, toolName, toolCallId } = part as {
-    readonly approval?: { readonly id: string };
-    readonly toolName?: string;
-    readonly toolCallId?: string;
-  };
-  const key = toolName === askUserTool ? toolCallId : approval?.id;
-  return key === undefined ? [] : [key];
+  return after === undefined
+    ? { shown: parts.flatMap((part) => requestKeyOf(part) ?? []) }
+    : { after };
 }

@@ -4,6 +4,7 @@ import {
   UiStream,
   type UiStreamOptions,
   type VoidText,
+  eventsInstead,
   voidTextIn,
 } from '@convoke/faces';
 import { isAfter, isTerminalEvent } from '../runs/run-event.ts';
@@ -60,7 +61,7 @@ async function* readLog(
   reading: Reading,
 ): AsyncGenerator<UiChunk | PartChunk, 'ended' | 'left' | 'again', undefined> {
   const { run, options, signal, message, until } = reading;
-  const instead = isEnded(run) ? await eventsInstead(run, signal) : undefined;
+  const instead = isEnded(run) ? await eventsOfDeleted(run, signal) : undefined;
   let newest = run.record;
   const ui = uiOf(reading, { usage: () => newest.usage, isTruncated: instead !== undefined });
   const take = (chunks: readonly UiChunk[]) => {
@@ -159,15 +160,11 @@ async function voidsOf(run: Run, signal: AbortSignal): Promise<readonly VoidText
 }
 
 /** What stands for the events of a run that were deleted (D-195). */
-async function eventsInstead(
+async function eventsOfDeleted(
   run: Run,
   signal: AbortSignal,
 ): Promise<readonly TranscriptEvent[] | undefined> {
   const [first] = (await run.events({ limit: 1, signal }).page()).items;
   if (first === undefined || Number(first.id) <= 1) return undefined;
-  const { output_text: text = '' } = run.record;
-  return [
-    { id: '1', type: 'run_started', data: {} },
-    { id: '2', type: 'message_delta', data: { text } },
-  ].map((event) => ({ ...event, id: event.id.padStart(first.id.length, '0') }));
+  return eventsInstead(run.record.output_text ?? '', first.id.length);
 }

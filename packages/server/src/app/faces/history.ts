@@ -1,5 +1,5 @@
 import { formatEventId } from '@convoke/contract';
-import { type TranscriptEvent, type VoidText, voidTextIn } from '@convoke/faces';
+import { type TranscriptEvent, type VoidText, eventsInstead, voidTextIn } from '@convoke/faces';
 import { logOf, readLog } from '../runs/run-log.ts';
 import type { Services } from '../services.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
@@ -53,7 +53,7 @@ export async function readTranscript(
   await nextTurn();
   const isTruncated = isCut || isGone(events);
   const bytes = events.reduce((sum, { body }) => sum + body.length, 0);
-  return { events: isTruncated ? eventsInstead(run) : eventsOf(events), isTruncated, bytes };
+  return { events: isTruncated ? eventsOfRow(run) : eventsOf(events), isTruncated, bytes };
 }
 
 /** Whether the events of an ended run were deleted: the one that is left is rebuilt from the run's row (D-245). */
@@ -68,11 +68,9 @@ function isGone([first]: readonly RunEvent[]): boolean {
 }
 
 /** The run as its row knows it. */
-export function eventsInstead(run: Run): readonly TranscriptEvent[] {
-  const { id: runId, outputText, lastSeq } = run;
-  const begun = { id: formatEventId(1), type: 'run_started', data: { run_id: runId } };
-  const said = { id: formatEventId(2), type: 'message_delta', data: { text: outputText ?? '' } };
+export function eventsOfRow(run: Run): readonly TranscriptEvent[] {
+  const text = run.lastSeq > 2 ? (run.outputText ?? '') : undefined;
   const { end } = logOf(run);
   const last = end === undefined ? [] : eventsOf([end]);
-  return [begun, ...(lastSeq > 2 ? [said] : []), ...last];
+  return [...eventsInstead(text, formatEventId(1).length), ...last];
 }

@@ -1,5 +1,5 @@
 import { type RunMetadata, type VoidText } from '@convoke/faces';
-import { eventsInstead, hasNoLog, readVoids } from '../../app/faces/history.ts';
+import { eventsOfRow, hasNoLog, readVoids } from '../../app/faces/history.ts';
 import { logOf } from '../../app/runs/run-log.ts';
 import { getRun } from '../../app/runs/runs.ts';
 import type { Services } from '../../app/services.ts';
@@ -51,7 +51,7 @@ export async function sendRun(
       read: () => getRun(services, caller.scope, { sessionId, runId }),
       take: (ended) => (newest = ended),
     },
-    instead: isTruncated ? eventsInstead(run) : undefined,
+    instead: isTruncated ? eventsOfRow(run) : undefined,
     headers: { ...headers, 'x-session-id': sessionId, 'x-run-id': runId },
   });
 }

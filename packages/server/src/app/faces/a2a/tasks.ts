@@ -22,7 +22,7 @@ import { isoTime } from '../../../domain/iso-time.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';
 import type { TenantScope } from '../../../domain/scope.ts';
 import { nextTurn } from '../../../runtime/next-turn.ts';
-import { eventsInstead, eventsOf, historyBounds, historyPage } from '../history.ts';
+import { eventsOfRow, eventsOf, historyBounds, historyPage } from '../history.ts';
 import { failCall } from './failure.ts';
 
 type Reading = Pick<Services, 'store'>;
@@ -75,16 +75,14 @@ export function encoderOf(run: Run, endsAtWait: boolean): A2aStream {
 export async function readTask(services: TaskReading, run: Run): Promise<A2aTask> {
   const encoder = encoderOf(run, true);
   const isWhole = isEnded(run) && run.outputText !== null;
-  const events = isWhole ? eventsInstead(run) : await eventsOfOpen(services, run);
+  const events = isWhole ? eventsOfRow(run) : await eventsOfOpen(services, run);
   for (const event of events) encoder.take(event);
   return withStatus(encoder.task(), run);
 }
 
 /** A log that is longer than a history may be is not read (D-195): the rows say what the run has said and asks. */
 async function eventsOfOpen(services: TaskReading, run: Run): Promise<readonly TranscriptEvent[]> {
-  return (
-    (await wholeLog(services, run)) ?? [...eventsInstead(run), ...(await asksOf(services, run))]
-  );
+  return (await wholeLog(services, run)) ?? [...eventsOfRow(run), ...(await asksOf(services, run))];
 }
 
 async function wholeLog(

@@ -4,7 +4,7 @@ import type { Services } from '../../services.ts';
 import { promptOf } from '../../../domain/agent.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { Run } from '../../../domain/run/run.ts';
-import { eventsInstead, readTranscript } from '../history.ts';
+import { eventsOfRow, readTranscript } from '../history.ts';
 
 /** The runs that a conversation is rebuilt from, and the bytes of their logs that are read for it (D-435). */
 export const historyRuns = 50;
@@ -29,7 +29,7 @@ export async function messagesBefore(
     unread -= log?.bytes ?? 0;
     const said = agUiMessages(
       { sessionId: earlier.sessionId, runId: earlier.id },
-      log?.events ?? eventsInstead(earlier),
+      log?.events ?? eventsOfRow(earlier),
     );
     messages.unshift(inputOf(earlier), ...said);
     bytes += bytesOf(said);

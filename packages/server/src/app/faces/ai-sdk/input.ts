@@ -1,5 +1,5 @@
 import { type InteractionKey, idPattern, interactionKey, limits } from '@convoke/contract';
-import { askUserTool } from '@convoke/faces';
+import { isQuestionPart, requestKeyOf } from '@convoke/faces';
 import { refuse } from '../../refusal.ts';
 import { type Json, type JsonObject, isObject } from '../../../domain/json.ts';
 
@@ -77,7 +77,7 @@ function answerIn(part: JsonObject): readonly PartAnswer[] {
   const key = keyOf(part);
   if (key === undefined) return [];
   const { state, approval, output, errorText } = part;
-  if (!isQuestion(part)) {
+  if (!isQuestionPart(part)) {
     if (state !== 'approval-responded' || !isObject(approval)) return [];
     const decision = approval['approved'] === true ? 'allow' : 'deny';
     const message = textOf(approval['reason']);
@@ -93,13 +93,8 @@ function answerIn(part: JsonObject): readonly PartAnswer[] {
 
 /** The interaction that a part shows, if it shows one. */
 function keyOf(part: JsonObject): InteractionKey | undefined {
-  const { approval, toolCallId } = part;
-  const key = isQuestion(part) ? toolCallId : isObject(approval) ? approval['id'] : undefined;
-  return typeof key === 'string' && idPattern.test(key) ? interactionKey(key) : undefined;
-}
-
-function isQuestion({ type, toolName }: JsonObject): boolean {
-  return type === `tool-${askUserTool}` || (type === 'dynamic-tool' && toolName === askUserTool);
+  const key = requestKeyOf(part) ?? '';
+  return idPattern.test(key) ? interactionKey(key) : undefined;
 }
 
 function textOf(value: Json | undefined): string | undefined {

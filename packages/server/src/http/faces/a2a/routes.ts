@@ -10,7 +10,7 @@ import {
 import { A2aError, failCall } from '../../../app/faces/a2a/failure.ts';
 import { deliver } from '../../../app/faces/a2a/send.ts';
 import { encoderOf, findTask, readTask, withHistory } from '../../../app/faces/a2a/tasks.ts';
-import { eventsInstead, hasNoLog } from '../../../app/faces/history.ts';
+import { eventsOfRow, hasNoLog } from '../../../app/faces/history.ts';
 import { refuse } from '../../../app/refusal.ts';
 import { logOf } from '../../../app/runs/run-log.ts';
 import { cancelRun, getRun } from '../../../app/runs/runs.ts';
@@ -257,7 +257,7 @@ class A2aCall {
         isOver: () => encoder.isOver,
         mustCut: () => false,
       },
-      instead: (await hasNoLog(this.#services, run)) ? eventsInstead(run) : undefined,
+      instead: (await hasNoLog(this.#services, run)) ? eventsOfRow(run) : undefined,
       headers: { 'x-session-id': run.sessionId, 'x-run-id': run.id },
     });
   }
