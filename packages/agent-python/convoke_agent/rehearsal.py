@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 
 from .json_values import dump
+
+
+with open(os.path.join(os.path.dirname(__file__), "lost_calls.json"), encoding="utf-8") as _table:
+    _LOST_CALLS: list[dict] = json.load(_table)
 
 
 class Asked:
@@ -134,13 +139,13 @@ class RehearsedRun:
         self.called.append(CalledStep(call["name"], call["input"], call["is_repeatable"]))
 
     def lose(self) -> None:
-        """The process is lost: text after the point is discarded, and calls that had begun are decided."""
+        """The process is lost: text after the point is discarded, and a table decides about calls that had begun (D-710)."""
         del self._texts[self._covered_texts :]
         for ref, call in self._calls.items():
             if call["status"] != "begun":
                 continue
-            may_repeat = call["is_repeatable"] and not self._is_allowed(ref, call)
-            if call["is_done"] and not may_repeat:
+            # A person who is asked knows whether it ran.
+            if call["is_done"] and _lost_call(call["is_repeatable"], self._is_allowed(ref, call)) != "again":
                 self.has_doubt = True
                 call.update(status="left", output="A person says that it was carried out.")
             else:
@@ -183,6 +188,13 @@ class RehearsedRun:
     def _keep(self, point: dict) -> None:
         self._checkpoint = point
         self._covered_texts = len(self._texts)
+
+
+def _lost_call(is_repeatable: bool, is_allowed: bool) -> str:
+    for row in _LOST_CALLS:
+        if row["isRepeatable"] is is_repeatable and row["isAllowed"] is is_allowed:
+            return row["becomes"]
+    return "in doubt"
 
 
 def _known_call(call: dict) -> dict:

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../../../test/repository.ts';
 import type { KitMessage } from '../../agent/src/lines.ts';
-import { type RehearsalOptions, RehearsedRun } from '../../agent/src/rehearsal.ts';
+import { type RehearsalOptions, RehearsedRun } from '../../agent/src/rehearsal/rehearsed-run.ts';
 import { zoo } from '../../agent/test/zoo.ts';
 
 const kit = join(root, 'packages/agent-python');

@@ -5,9 +5,14 @@ import type { JsonObject } from './json.ts';
 import { Leg } from './leg.ts';
 import type { KitMessage } from './lines.ts';
 import { perform } from './perform.ts';
-import { type Asked, type CalledStep, type RehearsalOptions, RehearsedRun } from './rehearsal.ts';
+import {
+  type Asked,
+  type CalledStep,
+  type RehearsalOptions,
+  RehearsedRun,
+} from './rehearsal/rehearsed-run.ts';
 
-export type { Asked, CalledStep, RehearsalOptions, Reply } from './rehearsal.ts';
+export type { Asked, CalledStep, RehearsalOptions, Reply } from './rehearsal/rehearsed-run.ts';
 
 /** How a run went. */
 export interface Rehearsal {

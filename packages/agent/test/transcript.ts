@@ -2,7 +2,7 @@ import { type Agent, bodyOf } from '../src/agent.ts';
 import { Leg } from '../src/leg.ts';
 import type { KitMessage } from '../src/lines.ts';
 import { perform } from '../src/perform.ts';
-import { type RehearsalOptions, RehearsedRun } from '../src/rehearsal.ts';
+import { type RehearsalOptions, RehearsedRun } from '../src/rehearsal/rehearsed-run.ts';
 
 /** What a program did at one seat, as `packages/agent-python/test/transcript.py` prints it. */
 export interface Transcript {

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Agent } from './agent.ts';
-import type { Json, JsonObject } from './json.ts';
-import type { Answer, KitMessage, KnownCall, Point, StartMessage } from './lines.ts';
+import lostCalls from './lost-calls.json' with { type: 'json' };
+import type { Agent } from '../agent.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { Answer, KitMessage, KnownCall, Point, StartMessage } from '../lines.ts';
 
 /** A question or a request for approval, as a person sees it. */
 export type Asked =
@@ -168,14 +169,19 @@ export class RehearsedRun {
     this.called.push({ name, input, isRepeatable });
   }
 
-  /** The process is lost: text after the recovery point is discarded, and calls that had begun are decided. */
+  /** The process is lost: text after the recovery point is discarded, and a table decides about calls that had begun (D-710). */
   lose(): void {
     this.#texts.splice(this.#coveredTexts);
     this.#usage.push({ model: 'another leg', tokens: 0 });
     for (const [ref, call] of this.#calls) {
       if (call.status !== 'begun') continue;
-      const mayRepeat = call.isRepeatable && !this.#isAllowed(ref, call);
-      if (call.isDone && !mayRepeat) {
+      const isAllowed = this.#isAllowed(ref, call);
+      const { becomes } =
+        lostCalls.find(
+          (row) => row.isRepeatable === call.isRepeatable && row.isAllowed === isAllowed,
+        ) ?? {};
+      // A person who is asked knows whether it ran.
+      if (becomes !== 'again' && call.isDone) {
         this.hasDoubt = true;
         Object.assign(call, { status: 'left', output: 'A person says that it was carried out.' });
       } else call.status = 'again';
