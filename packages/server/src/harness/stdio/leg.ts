@@ -84,6 +84,25 @@ export interface StartedLeg {
   readonly context: LegContext<StdioSettings>;
 }
 
+/**
+ * How far the process of a leg is. Each moves to the next; a kept process that ends before it worked is replaced once, and
+ * the new one begins at `starting`.
+ *
+ * - `starting`: it has no start message yet. Nothing is sent to it.
+ * - `started`: it has its start message, which is its first line, and has done nothing in this leg.
+ * - `working`: it has emitted something or begun a call, so it cannot be replaced and must yield with a checkpoint.
+ */
+type ProcessPhase = 'starting' | 'started' | 'working';
+
+/**
+ * What the server wants of a leg. It only moves down this list:
+ *
+ * - `run`: the leg runs to its end.
+ * - `yield`: the server stops. The process is asked to end at a safe point, with `yielded`.
+ * - `cancel`: cancelled or killed, for good. The leg ends `cancelled`, whatever the process still writes.
+ */
+type Wanted = 'run' | 'yield' | 'cancel';
+
 /** One leg: one process, from its start message to its exit or to the start message of the next leg. */
 export class StdioLeg {
   readonly #parts: StdioParts;
@@ -91,11 +110,8 @@ export class StdioLeg {
   readonly #context: LegContext<StdioSettings>;
   readonly #program: StartedProgram;
   #child: SandboxedProcess | undefined;
-  #isCancelled = false;
-  /** Whether the program got its start message, which is its first line. */
-  #hasStarted = false;
-  #isYielding = false;
-  #hasWorked = false;
+  #phase: ProcessPhase = 'starting';
+  #wanted: Wanted = 'run';
   #asked = 0;
   /** Characters of the run's results. */
   #results: number;
@@ -130,20 +146,20 @@ export class StdioLeg {
   }
 
   async cancel(): Promise<void> {
-    if (this.#isCancelled) return;
-    this.#isCancelled = true;
+    if (this.#wanted === 'cancel') return;
+    this.#wanted = 'cancel';
     this.#send(cancelMessage);
     this.#child?.terminate();
   }
 
   async yield(): Promise<void> {
-    if (this.#isYielding || this.#isCancelled) return;
-    this.#isYielding = true;
-    if (this.#hasStarted) this.#send(yieldMessage);
+    if (this.#wanted !== 'run') return;
+    this.#wanted = 'yield';
+    if (this.#phase !== 'starting') this.#send(yieldMessage);
   }
 
   async kill(): Promise<void> {
-    this.#isCancelled = true;
+    this.#wanted = 'cancel';
     await this.#child?.kill();
   }
 
@@ -160,7 +176,7 @@ export class StdioLeg {
     this.#child = await this.#program.keeper?.take(needs);
     let end = this.#child === undefined ? undefined : yield* this.#lead(this.#child);
     // A kept process that ended before it did anything in this leg is replaced.
-    if (end === undefined && !this.#hasWorked && !this.#isCancelled) {
+    if (end === undefined && this.#phase !== 'working' && this.#wanted !== 'cancel') {
       try {
         this.#child = await this.#spawn(needs);
       } catch (error) {
@@ -192,21 +208,21 @@ export class StdioLeg {
     return child;
   }
 
-  /** Starts the leg in the process and emits what it says, to its `end` or the end of its output. */
+  /** Sends the start message and emits the events of the process, to its `end` or the end of its output. */
   async *#lead(child: SandboxedProcess): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
-    this.#hasStarted = false;
+    this.#phase = 'starting';
     // Cancelled while the program was starting: it gets no start message.
-    if (this.#isCancelled || !this.#context.holdsLease())
+    if (this.#wanted === 'cancel' || !this.#context.holdsLease())
       return { type: 'end', outcome: 'cancelled' };
     this.#send(startMessage(this.#input, this.#context, child.places));
-    this.#hasStarted = true;
-    if (this.#isYielding) this.#send(yieldMessage);
+    this.#phase = 'started';
+    if (this.#wanted === 'yield') this.#send(yieldMessage);
     return yield* this.#read(child);
   }
 
   async #finish(needs: ProgramNeeds, end: LegEnd | undefined): Promise<LegEnd> {
     const child = this.#child;
-    if (child === undefined || !this.#hasStarted)
+    if (child === undefined || this.#phase === 'starting')
       return end ?? { type: 'end', outcome: 'cancelled' };
     if (end !== undefined) {
       if (await this.#canBeKept(child, end)) {
@@ -217,7 +233,7 @@ export class StdioLeg {
       await this.#waitForExit(child);
     }
     const exit = await child.exited;
-    if (this.#isCancelled) return { type: 'end', outcome: 'cancelled' };
+    if (this.#wanted === 'cancel') return { type: 'end', outcome: 'cancelled' };
     const errors = this.#redact(child.errorOutput());
     if (end !== undefined) return this.#program.endWith(end, errors);
     if (!exit.started) this.#parts.log.warn('a sandbox could not be set up', { reason: errors });
@@ -233,7 +249,7 @@ export class StdioLeg {
   async #canBeKept(child: SandboxedProcess, { outcome }: LegEnd): Promise<boolean> {
     if (outcome !== 'completed' && outcome !== 'waiting') return false;
     const isClean = (await this.#program.keeper?.isClean(child)) ?? false;
-    return isClean && !this.#isCancelled && !this.#isYielding;
+    return isClean && this.#wanted === 'run';
   }
 
   /** Emits the program's events until its `end` event or the end of its output. */
@@ -281,8 +297,8 @@ export class StdioLeg {
   async *#take(
     message: Exclude<ProgramMessage, LegEnd>,
   ): AsyncGenerator<HarnessEvent, string | undefined> {
-    if (this.#isCancelled) return undefined;
-    this.#hasWorked = true;
+    if (this.#wanted === 'cancel') return undefined;
+    this.#phase = 'working';
     const { effects, runId } = this.#context;
     switch (message.type) {
       case 'call_begin': {
@@ -332,9 +348,9 @@ export class StdioLeg {
   /** A program that yields continues from its last checkpoint, which covers all that it said. */
   async *#endOf(end: LegEnd): AsyncGenerator<HarnessEvent, LegEnd> {
     if (end.outcome !== 'yielded') return end;
-    if (!this.#isYielding) return agentError('The program yielded without being asked to.');
+    if (this.#wanted === 'run') return agentError('The program yielded without being asked to.');
     // Nothing was done in this leg: the state it started with still holds.
-    if (!this.#hasWorked) return end;
+    if (this.#phase !== 'working') return end;
     if (this.#state === undefined) {
       return agentError('The program yielded without a checkpoint to continue from.');
     }
