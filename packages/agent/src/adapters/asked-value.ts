@@ -2,9 +2,9 @@ import { current } from '../current.ts';
 import type { Json } from '../json.ts';
 
 /**
- * Asks what a program of a framework stopped for. A text is the question, and so is the `question` or `message` of an object, with
- * its `options`; the JSON of anything else is. Without a value the question names the tool or the graph. Undefined if the person
- * declines.
+ * Asks a person the question that a framework stopped for. The question is the string, the `question` or `message` of an object,
+ * with its `options`, or the JSON of any other value. Without a value it names the tool or the graph. Returns undefined if the
+ * person declines.
  */
 export function askFor(value: Json | undefined, waiting: string): Promise<string | undefined> {
   const { question, options } = questionOf(value, waiting);

@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '../json.ts';
 import type { StepCall } from '../steps.ts';
 
-/** Requests that a provider asks to send again are, after these pauses; what has been said cannot be unsaid. */
+/** Pauses before a request is sent again, if the provider says that it may be. Only before text was emitted. */
 const retryPausesMs = [1000, 4000];
 
-/** Asks a model, inside of the step: a replay does not wait once more (D-360). */
+/** Retries a request within its step, so that a replay does not wait again (D-360). */
 export async function retried<T>({ signal }: StepCall, ask: () => Promise<T>): Promise<T> {
   for (const ms of retryPausesMs) {
     try {
@@ -19,8 +19,8 @@ export async function retried<T>({ signal }: StepCall, ask: () => Promise<T>): P
 }
 
 /**
- * As JSON has it: a date becomes a text, bytes become base64, as which models take them, too. Undefined for what JSON does not
- * have, such as the result of a tool that returns nothing.
+ * Returns the value as plain JSON: a date becomes a string, bytes become base64, which models accept. Returns undefined for
+ * values that JSON does not have, such as the result of a tool that returns nothing.
  */
 export function plain(value: unknown): unknown {
   const text = JSON.stringify(value, (_key, member: unknown) =>

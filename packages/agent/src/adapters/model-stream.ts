@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../json.ts';
 import type { StepCall } from '../steps.ts';
 import { asError, plain, retried, revived } from './model-answer.ts';
 
-/** As much of a language model of the AI SDK as is needed to make its requests durable; Mastra takes the same models. */
+/** The part of the AI SDK's language model that the adapters use. Mastra takes the same models. */
 export interface StreamingModel {
   readonly specificationVersion: string;
   readonly modelId: string;
@@ -13,7 +13,7 @@ export interface StreamingModel {
 }
 
 export interface DurableModelOptions {
-  /** The reader does not see what the model says, for requests whose text is not part of the answer. */
+  /** The model's text is not part of the answer, and readers do not see it. */
   readonly silent?: boolean;
 }
 
@@ -25,8 +25,8 @@ interface Message {
 }
 
 /**
- * A model whose requests are steps (D-178): the reader sees the answer while it is streamed, it is stored whole, and later legs get
- * it from there. The framework gets the answer when it is stored, so that no tool is called for one that could be lost.
+ * Makes each request of a model a step (D-178). Readers see the answer while it is streamed; it is stored as a whole, and later
+ * legs get the stored one. The framework gets it after it is stored, so that no tool runs for an answer that could be lost.
  */
 export function durableModel<Model extends StreamingModel>(
   model: Model,
@@ -94,7 +94,7 @@ function request(
   });
 }
 
-/** Deltas of one block are joined: frameworks need them, but not how they were cut. */
+/** Joins the deltas of one block: frameworks need their text, not their number. */
 function keep(kept: Part[], part: Part): void {
   if (part.type === 'raw' || part.type === 'ping') return;
   const last = kept.at(-1);

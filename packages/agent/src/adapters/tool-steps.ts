@@ -3,12 +3,12 @@ import type { Json } from '../json.ts';
 import type { StepOptions, ToolCall } from '../steps.ts';
 import { plain } from './model-answer.ts';
 
-/** What is said of a tool's step. */
+/** Options of a tool's step. */
 export type ToolOptions = Pick<StepOptions, 'repeatable' | 'touches'>;
 
 type Method = (input: unknown, options: never) => unknown;
 
-/** The tools with another function in place of one of theirs. What has no such function is the provider's, or a question. */
+/** Returns a copy of the tool with one method wrapped. Tools without that method are returned as they are. */
 export function withMethod<Tool extends object>(
   tool: Tool,
   method: string,
@@ -22,7 +22,7 @@ export function withMethod<Tool extends object>(
   return Object.assign(copy, { [method]: wrap(bound) });
 }
 
-/** Carries out one call of a tool as a step. The tool gets its input as the framework made it, unless a person has changed it. */
+/** Runs one call of a tool as a step. The tool gets the framework's own input object, unless a person has changed the input. */
 export function callTool(
   call: Omit<ToolCall, 'input'> & { readonly input: unknown },
   execute: (input: unknown) => unknown,
@@ -35,21 +35,21 @@ export function callTool(
   });
 }
 
-/** What a tool returned, where a call can end in other ways as well. The server shows people the value alone (D-160). */
+/** Marks the result of a tool whose call can also end with a question. The server shows only the value to people (D-160). */
 export function returned(value: unknown): object {
   return { convoke: 'returned', value };
 }
 
 /**
- * Runs a tool that is an agent itself in a scope of its own: what that agent does is durable, so the call need not be,
- * and what it says is a result (D-362).
+ * Runs a tool that is an agent itself in its own scope. The steps of that agent are durable, so the call is no step, and its
+ * text is a result (D-362).
  */
 export function callAgent(call: Pick<ToolCall, 'id' | 'tool'>, execute: () => unknown) {
   const name = `${call.tool} ${call.id}`;
   return current().steps.scope(name, () => lastOf(execute()), true);
 }
 
-/** A tool may yield results that precede its own. */
+/** Returns the last value of a tool that yields preliminary results. */
 async function lastOf(returned: unknown): Promise<unknown> {
   const result = await returned;
   if (typeof result !== 'object' || result === null || !(Symbol.asyncIterator in result)) {
@@ -60,7 +60,7 @@ async function lastOf(returned: unknown): Promise<unknown> {
   return last;
 }
 
-/** For frameworks that ask the model to try again what throws: a call that is in doubt, or not allowed, must not be. */
+/** Returns doubts and denials as text, for frameworks that let the model retry a call that throws. */
 export async function tellDoubt(body: () => Promise<unknown>): Promise<unknown> {
   try {
     return (await body()) ?? '';

@@ -26,7 +26,7 @@ export { type DurableModelOptions, durableModel } from '../model-stream.ts';
 
 type Tools = Readonly<Record<string, object>>;
 
-/** What an agent, or `streamText`, is called with. */
+/** The arguments of an agent, or of `streamText`. */
 export interface Call {
   /** Messages of the SDK: fits its type without an import of it. */
   readonly messages: never[];
@@ -44,7 +44,7 @@ interface Streamed {
 
 type Start = (call: Call) => Streamed | PromiseLike<Streamed>;
 
-/** Makes each call of the tools a step: it is carried out once, however often its process is lost. */
+/** Makes each call of the tools a step: it runs once, however often its process is lost. */
 export function durableTools<T extends Tools>(
   tools: T,
   options: { readonly [Name in keyof T]?: ToolOptions } = {},
@@ -57,7 +57,7 @@ export function durableTools<T extends Tools>(
   );
 }
 
-/** For tools that are agents themselves: what such an agent does is durable, so the call is a scope and not a step. */
+/** For tools that are agents themselves. Their steps are durable, so the call is a scope and not a step. */
 export function agentTools<T extends Tools>(tools: T): T {
   return mapTools(tools, (tool, name) =>
     withMethod(tool, 'execute', (execute) => (input: unknown, own: Called) => {
@@ -78,14 +78,14 @@ export const askUser = {
   execute: (input: unknown, { toolCallId }: Called) => ask(toolCallId, input),
 };
 
-/** Answers the prompt of the run, and remembers the conversation for the session's next one. */
+/** Answers the prompt of the run, and keeps the conversation for the session's next run. */
 export async function converse(ctx: Context<object>, start: Start): Promise<void> {
   const state = ctx.state as { messages?: readonly Message[] };
   const before = state.messages ?? [];
   state.messages = await conversation(start, [...before, { role: 'user', content: ctx.prompt }]);
 }
 
-/** Lets the agent of a tool do a task. Returns what it said last; its approvals are asked as those of any other. */
+/** Gives a task to the agent of a tool, and returns its last message. Its approvals are asked like any others. */
 export async function delegate(start: Start, task: string): Promise<string> {
   const messages = await conversation(start, [{ role: 'user', content: task }]);
   const { content = '' } = messages.findLast(({ role }) => role === 'assistant') ?? {};
@@ -111,7 +111,7 @@ async function conversation(start: Start, begun: readonly Message[]): Promise<re
   }
 }
 
-/** Asks for all of them at once. The model finds the input that was approved in its own call. */
+/** Asks for all approvals at once. The approved input replaces that of the model's own call. */
 async function decided(
   messages: readonly Message[],
   requests: readonly Part[],

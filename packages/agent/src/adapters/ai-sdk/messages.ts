@@ -1,6 +1,6 @@
 import type { Json } from '../../json.ts';
 
-/** A part of a message, as far as approvals need it. */
+/** The fields of a message part that approvals use. */
 export interface Part {
   readonly type: string;
   readonly toolCallId?: string;
@@ -16,7 +16,7 @@ export interface Message {
   readonly content: string | readonly Part[];
 }
 
-/** The input that the SDK parsed is part of the request, where it differs from the call's: it is another one now. */
+/** Replaces the input of a call. The request may contain the input as the SDK parsed it, which no longer holds. */
 export function withInput(part: Part, inputs: ReadonlyMap<string | undefined, Json>): Part {
   const input = inputs.get(part.toolCallId);
   if (input === undefined) return part;
@@ -25,7 +25,7 @@ export function withInput(part: Part, inputs: ReadonlyMap<string | undefined, Js
   return rest;
 }
 
-/** The SDK draws other ids of requests in every leg, and the session remembers them. */
+/** Replaces the ids of approval requests: the SDK draws new ones in every leg, and the session stores them. */
 export function withOwnIds(message: Message): Message {
   return mapParts(message, (part) =>
     isOpenRequest(part) ? { ...part, approvalId: part.toolCallId ?? '' } : part,

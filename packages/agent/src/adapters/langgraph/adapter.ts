@@ -13,13 +13,13 @@ const { Command, RunControl, isGraphDrained } = (await import(
 
 export { durableTools, step } from './tools.ts';
 
-/** The input of the graph, and `config`: what else it is called with. */
+/** The input of the graph, and its `config`. */
 interface GraphInput {
   readonly config?: { readonly configurable?: Readonly<Record<string, unknown>> };
   readonly [channel: string]: unknown;
 }
 
-/** A compiled graph, as far as it is run. */
+/** The methods of a compiled graph that the adapter uses. */
 interface Graph {
   stream(input: never, config: never): Promise<AsyncIterable<unknown>>;
   getState(config: never): Promise<{ readonly tasks: readonly Task[] }>;

@@ -1,6 +1,6 @@
 import type { CheckpointConfig, CheckpointTuple } from './peer.ts';
 
-/** The last checkpoint of each namespace, with what its tasks have written since. */
+/** The last checkpoint of each namespace, with the writes of its tasks since then. */
 export type Content = Readonly<Record<string, Kept>>;
 
 /** One checkpoint, serialized by LangGraph. */
@@ -29,7 +29,7 @@ function keyOfWrite(task: string, channel: string, index: number): string {
 
 type StoredWrite = readonly [key: string, write: Kept['writes'][string]];
 
-/** What a task writes, as it is kept. */
+/** Serializes the writes of a task. */
 export function storedWrites(
   task: string,
   writes: readonly [channel: string, value: unknown][],
@@ -105,7 +105,7 @@ export function isOpen(content: Content, id: string): boolean {
   );
 }
 
-/** A task has one, or those of several tasks inside of it. */
+/** A task has one interrupt, or those of the tasks below it. */
 function idsOf(interrupts: string): readonly unknown[] {
   const all = [JSON.parse(interrupts) as object | object[]].flat();
   return all.map((each) => ('id' in each ? each.id : undefined));

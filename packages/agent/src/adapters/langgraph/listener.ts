@@ -23,7 +23,7 @@ interface Request {
   readonly isSilent: boolean;
 }
 
-/** Says what models say, for the node that asked them, and reports what they used. */
+/** Emits the text of models for the node that called them, and reports their usage. */
 export class ModelListener extends BaseCallbackHandler {
   readonly name = 'convoke';
   /** So that text precedes the checkpoint of its node. */

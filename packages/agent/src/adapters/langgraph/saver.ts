@@ -27,14 +27,14 @@ export function saverOf(leg: Leg): GraphSaver {
 }
 
 /**
- * Makes LangGraph's checkpoints the recovery points of the run (D-178). What a task says belongs to it: a point is stored
- * while no task has the floor, so it never has half of an answer (D-182).
+ * Makes LangGraph's checkpoints the recovery points of the run (D-178). A point is stored while no task has the floor, so it
+ * never covers half of an answer (D-182).
  */
 export class GraphSaver extends BaseCheckpointSaver {
   readonly #leg: Leg;
   readonly allowed: AllowedCalls;
   #content: Content;
-  /** Tasks that have spoken, by id. */
+  /** Tasks that have emitted text, by id. */
   readonly #speakers = new Map<string, Speaker & { readonly graph: string }>();
   /** Namespaces whose last checkpoint is not stored yet. */
   readonly #unstored = new Set<string>();
@@ -56,7 +56,7 @@ export class GraphSaver extends BaseCheckpointSaver {
     return this.#content;
   }
 
-  /** Says something for the task that a namespace ends with. */
+  /** Emits text for the task that a namespace ends with. */
   say(namespace: string, text: string): void {
     const parts = namespace.split('|');
     const task = parts.at(-1)?.split(':').at(-1) ?? '';
@@ -66,7 +66,7 @@ export class GraphSaver extends BaseCheckpointSaver {
     this.#leg.progress.say({ type: 'message_delta', text }, speaker);
   }
 
-  /** Resolves when the checkpoints of a task's graphs are stored: before that its id may be another one after a loss. */
+  /** Resolves when the checkpoints of a task's graphs are stored. Until then its id may change after a loss. */
   async stored(namespace: string): Promise<void> {
     const parts = namespace.split('|');
     const graphs = parts.map((_part, index) => parts.slice(0, index).join('|'));
@@ -130,7 +130,7 @@ export class GraphSaver extends BaseCheckpointSaver {
     for (const resolve of this.#onStored.splice(0)) resolve();
   }
 
-  /** Lets the next tasks speak. One that has ended and had to wait for its turn is heard first. */
+  /** Gives the floor to the next tasks. Text of a task that has ended and waited for its turn is sent first. */
   async #end(tasks: readonly string[]): Promise<void> {
     const { output } = this.#leg.progress;
     for (const task of tasks) {

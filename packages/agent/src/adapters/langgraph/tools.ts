@@ -31,7 +31,7 @@ interface Request {
   readonly args: unknown;
 }
 
-/** Makes each call of the tools a step of its node's task: it is carried out once, however often the node runs. */
+/** Makes each call of the tools a step of its node's task: it runs once, however often the node runs. */
 export function durableTools<T extends readonly object[]>(
   tools: T,
   options: Readonly<Record<string, ToolOptions>> = {},
@@ -51,7 +51,7 @@ export function durableTools<T extends readonly object[]>(
   }) as unknown as T;
 }
 
-/** A step inside of a node. Other effects in a node may be repeated, when its process is lost or it asks (D-180). */
+/** A step in a node. Other effects in a node may be repeated when its process is lost or it asks (D-180). */
 export function step<T>(
   name: string,
   work: (call: StepCall) => T | Promise<T>,
@@ -112,7 +112,7 @@ async function callInTask(
   if (!steps.needsApproval(call.tool)) return callUntilDone(call, task.scratchpad, execute);
   const inputs = [plain(args), plain(call.input)] as Json[];
   const isCleared = saverOf(leg).allowed.take(`${task.namespace} ${call.id}`, call.tool, inputs);
-  // What is thrown for a denial is the model's result.
+  // The model gets the error of a denial as the result.
   if (!isCleared) askOperator({ ...call, input: plain(call.input) as Json, task: task.namespace });
   return callUntilDone({ ...call, isCleared }, task.scratchpad, execute);
 }

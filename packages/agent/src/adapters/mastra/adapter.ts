@@ -24,14 +24,14 @@ interface Tool {
 }
 type Tools = Readonly<Record<string, object>>;
 
-/** What Mastra gives a tool beside its input. */
+/** The second argument of a tool in Mastra. */
 interface ToolContext {
   readonly agent?: { readonly toolCallId: string; readonly resumeData?: unknown };
   readonly requestContext?: unknown;
   readonly workspace?: unknown;
 }
 
-/** What an agent's `stream` is called with. */
+/** The arguments of an agent's `stream`. */
 export interface Call {
   /** Messages of Mastra: fits its type without an import of it. */
   readonly messages: never[];
@@ -47,7 +47,7 @@ interface Streamed {
 type Start = (call: Call) => Streamed | PromiseLike<Streamed>;
 
 /**
- * Makes each call of the tools a step: it is carried out once, however often its process is lost. `requireApproval` becomes an
+ * Makes each call of the tools a step: it runs once, however often its process is lost. `requireApproval` becomes an
  * approval, and `suspend()` a question, whose answer the tool finds in `resumeData`.
  */
 export function durableTools<T extends Tools>(
@@ -71,7 +71,7 @@ export function durableTools<T extends Tools>(
   });
 }
 
-/** For tools that are agents themselves: what such an agent does is durable, so the call is a scope and not a step. */
+/** For tools that are agents themselves. Their steps are durable, so the call is a scope and not a step. */
 export function agentTools<T extends Tools>(tools: T): T {
   return mapTools(tools, (tool, name) =>
     withMethod(tool, 'execute', (execute) => (input: unknown, context: ToolContext) => {
@@ -81,7 +81,7 @@ export function agentTools<T extends Tools>(tools: T): T {
   );
 }
 
-/** Answers the prompt of the run, and remembers the conversation for the session's next one. */
+/** Answers the prompt of the run, and keeps the conversation for the session's next run. */
 export async function converse(ctx: Context<object>, start: Start): Promise<void> {
   const state = ctx.state as { messages?: readonly Message[] };
   const begun = [...(state.messages ?? []), { role: 'user', content: ctx.prompt }];
@@ -90,7 +90,7 @@ export async function converse(ctx: Context<object>, start: Start): Promise<void
   state.messages = [...begun, ...messages.map(withoutTimes)];
 }
 
-/** Lets the agent of a tool do a task. Returns what it said. */
+/** Gives a task to the agent of a tool, and returns its text. */
 export async function delegate(start: Start, task: string): Promise<string> {
   const { text } = await streamed(start, [{ role: 'user', content: task }]);
   return text;
@@ -113,7 +113,7 @@ async function streamed(start: Start, messages: readonly Message[]): Promise<Str
 
 type Execute = (input: unknown, context: unknown) => unknown;
 
-/** A tool that suspends is called again with the answer, in a step of its own: what it did before is not repeated. */
+/** Calls a tool that suspends again with the answer, in another step, so that its first part is not repeated. */
 async function callUntilDone(
   call: Parameters<typeof callTool>[0],
   context: ToolContext,

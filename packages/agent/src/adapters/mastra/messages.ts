@@ -1,6 +1,6 @@
 import type { Json } from '../../json.ts';
 
-/** A message of Mastra, as far as it is changed. */
+/** The fields of Mastra's messages that the adapter changes. */
 export interface Message {
   readonly role: string;
   readonly content:
@@ -8,7 +8,7 @@ export interface Message {
     | readonly { readonly providerOptions?: Readonly<Record<string, Json>> }[];
 }
 
-/** Mastra notes when it made a part, which is another time in every leg. */
+/** Removes the times at which Mastra made the parts: they differ in every leg. */
 export function withoutTimes(message: Message): Message {
   const { content } = message;
   if (typeof content === 'string') return message;

@@ -19,8 +19,8 @@ const lineBytesMax = 10 * 1024 * 1024;
 
 /**
  * Agents that are one function, which a kit (`packages/agent`, `packages/agent-python`) calls in a sandboxed process (D-160).
- * Every effect passes the ledger and every leg begins with the first line of the function, so a run survives the loss of
- * its worker without further ado.
+ * Every effect passes the ledger, and every leg calls the function from its first line, so a run survives the loss of its
+ * worker.
  */
 export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
   const processes = new CodeProcesses(parts);
@@ -81,7 +81,7 @@ function callEvents(): (message: CallMessage) => HarnessEvent {
   };
 }
 
-/** The kit stores more with a result than people want to see. */
+/** The part of a stored result that people see. */
 const storedResult = z.object({
   value: parsedJson.optional(),
   error: z.object({ message: z.string() }).optional(),
@@ -109,7 +109,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** An error of the function comes with what the program printed last. */
+/** Adds the last lines of standard error to an error of the function. */
 function endWith(end: LegEnd, errors: string): LegEnd {
   if (end.outcome !== 'error' || end.code !== 'agent_error') return end;
   const shown = shownErrors(errors);

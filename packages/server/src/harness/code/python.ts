@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StartedProgram } from '../stdio/leg.ts';
 
-/** The Python kit, as the server brings it along: in its package, or in the checkout (D-350). */
+/** The server's copy of the Python kit: in its package, or in the checkout (D-350). */
 function kitFolder(): string {
   const published = fileURLToPath(new URL('../../python', import.meta.url));
   if (existsSync(published)) return published;
@@ -11,8 +11,8 @@ function kitFolder(): string {
 }
 
 /**
- * The command that starts a program in Python. A script chooses the interpreter inside of the sandbox, since only there it
- * is known which one exists.
+ * Returns the command that starts an agent in Python. A script in the sandbox chooses the interpreter, because only there it is
+ * known which one exists.
  */
 export function launchPython(
   entry: string,
