@@ -3,8 +3,7 @@ import { visible } from '../formats.ts';
 
 /**
  * What agents write, as a tree of the few elements that the console shows. The text is hostile: HTML stays text, an image is
- * shown as its address and never loaded, and only links to the web and to mail remain links (console rule "what agents
- * write is hostile").
+ * shown as its address and never loaded, and only links to the web and to mail remain links.
  */
 export type MarkdownNode = string | MarkdownElement;
 
