@@ -14,7 +14,7 @@ export interface Span {
   end?: 'interrupted' | 'failed' | 'cancelled' | undefined;
   /** A step whose result a later part of the run used again, instead of running it again. */
   isReplayed?: boolean | undefined;
-  /** Since when its work is lost: an interruption discarded it, or its outcome is unknown. */
+  /** Since when its work is lost: discarded by an interruption, or without a recorded result. */
   lostFrom?: number | undefined;
   /** Id of the event that began it, to find it in the timeline. */
   eventId?: string | undefined;

@@ -12,13 +12,16 @@ const seenPx = 60;
 export interface FollowedLogProps {
   /** Whether the end is kept in view while the log grows. A reader who scrolls up turns it off, one who returns turns it on. */
   readonly follow: Signal<boolean>;
+  /** The agent is answering: only then there is something new at the end. */
+  readonly isLive: boolean;
   /** It scrolls on its own, in the height that it is given; otherwise with the page. */
   readonly ownPane?: boolean | undefined;
   readonly children: ComponentChildren;
 }
 
 /** A conversation that keeps its newest part in view, and says where an open request is when it is not. */
-export function FollowedLog({ follow, ownPane = false, children }: FollowedLogProps): JSX.Element {
+export function FollowedLog(props: FollowedLogProps): JSX.Element {
+  const { follow, isLive, ownPane = false, children } = props;
   const frame = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const place = useSignal<LogPlace>({ isEndHidden: false, request: undefined });
@@ -34,7 +37,8 @@ export function FollowedLog({ follow, ownPane = false, children }: FollowedLogPr
   const toRequest = () => pane.current?.showRequest();
   const toEnd = () => pane.current?.showEnd();
   useShortcuts({ n: toRequest, f: () => (follow.value ? (follow.value = false) : toEnd()) });
-  const { request, isEndHidden } = place.value;
+  const { request } = place.value;
+  const isEndHidden = isLive && place.value.isEndHidden;
   return (
     <div class={`log ${ownPane ? 'own-pane' : ''}`}>
       <div

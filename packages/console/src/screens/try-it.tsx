@@ -56,7 +56,7 @@ export function SessionTalk(props: {
   };
   return (
     <div class="talk">
-      <FollowedLog follow={follow} ownPane>
+      <FollowedLog follow={follow} isLive={current?.record.value.status === 'running'} ownPane>
         {runs.length === 0
           ? props.welcome
           : runs.map((run) => (

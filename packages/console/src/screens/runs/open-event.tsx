@@ -43,7 +43,7 @@ export function ChosenEvent({ store }: { readonly store: RunStore }): JSX.Elemen
         title={eventName(row.type)}
         aside={
           <span class="buttons">
-            <a href={addressWith({ tab: 'timeline' })}>Show in timeline</a>
+            <a href={addressWith({ tab: 'timeline' })}>Timeline</a>
             <Button size="small" kind="quiet" onClick={() => setQuery({ event: undefined })}>
               Close
             </Button>

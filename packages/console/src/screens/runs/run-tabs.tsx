@@ -79,7 +79,7 @@ function Talk(props: {
   const { store, run, follow } = props;
   const { items, hasEnded } = store.view.value;
   return (
-    <FollowedLog follow={follow}>
+    <FollowedLog follow={follow} isLive={run.status === 'running'}>
       <Conversation run={run} items={items} hasEnded={hasEnded} />
       {run.status === 'failed' && !hasFailure(items) && (
         <p class="note failed-note">{`${run.error_message ?? ''} ${remedyOf(run.error_code)}`}</p>
