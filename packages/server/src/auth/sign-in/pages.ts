@@ -90,7 +90,8 @@ export function signOutPage(page: FormPage): string {
     body: html`<form method="post" action="${page.action}">
 ${hidden('xsrf', page.proof)}
 <button type="submit" name="logout" value="yes" autofocus>Sign out</button>
-</form>`,
+</form>
+<p><a href="/console/">Cancel</a></p>`,
   });
 }
 
