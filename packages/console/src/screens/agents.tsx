@@ -1,7 +1,10 @@
 import type { AgentRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
 import { plural } from '../data/formats.ts';
+import { readyFirst } from '../data/ready-agents.ts';
 import { addressOf } from '../data/routes.ts';
+import { moveInRows, useRowKeys } from '../parts/list/table.tsx';
 import { Heading, Await } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { StatusMark } from '../parts/status.tsx';
@@ -20,6 +23,8 @@ export function AgentsScreen(): JSX.Element {
     ({ type }) => type.startsWith('run_'),
     () => runs.refresh(),
   );
+  const cards = useRef<HTMLDivElement>(null);
+  useRowKeys(cards);
   const newest = Map.groupBy(runs.data.value?.items ?? [], (run) => run.agent_name);
   return (
     <>
@@ -34,8 +39,8 @@ export function AgentsScreen(): JSX.Element {
               </span>
             </Empty>
           ) : (
-            <div class="cards">
-              {all.map((agent) => (
+            <div class="cards" ref={cards} onKeyDown={(event) => moveInRows(event, cards.current)}>
+              {readyFirst(all).map((agent) => (
                 <AgentCard
                   key={agent.name}
                   agent={agent}
@@ -84,7 +89,7 @@ function AgentCard(props: {
   );
   if (!agentName.test(agent.name)) return <div class="card">{content}</div>;
   return (
-    <a class="card" href={addressOf('agent', { tenant, agent: agent.name })}>
+    <a class="card" data-row href={addressOf('agent', { tenant, agent: agent.name })}>
       {content}
     </a>
   );
@@ -93,12 +98,9 @@ function AgentCard(props: {
 /** The newest runs of an agent as glyphs, newest first; in words for those who do not see them. */
 function LastRuns({ runs }: { readonly runs: readonly RunSummary[] }): JSX.Element | null {
   if (runs.length === 0) return null;
+  const words = `Last ${plural(runs.length, 'run')}, newest first: ${runs.map(({ status }) => status).join(', ')}`;
   return (
-    <span
-      class="runs-strip"
-      role="img"
-      aria-label={`Last runs: ${runs.map(({ status }) => status).join(', ')}`}
-    >
+    <span class="runs-strip" role="img" aria-label={words} title={words}>
       {runs.map((run) => (
         <StatusMark key={run.id} of={run.status} />
       ))}

@@ -33,6 +33,7 @@ export function ScheduleForm(props: {
     label: isReady(one) ? one.name : `${one.name} (needs a key)`,
   }));
   const [form, setForm] = useState(() => valuesOf(schedule));
+  const [problem, setProblem] = useState<string | undefined>(undefined);
   const set = (change: Partial<Values>) => setForm((before) => ({ ...before, ...change }));
   const agent = form.agent === '' ? (choices[0]?.value ?? '') : form.agent;
   const save = async () => {
@@ -60,7 +61,7 @@ export function ScheduleForm(props: {
     <FormDialog
       title={schedule === undefined ? 'Create schedule' : 'Edit schedule'}
       action="Save"
-      isReady={form.name.trim() !== '' && form.prompt.trim() !== ''}
+      isReady={form.name.trim() !== '' && form.prompt.trim() !== '' && problem === undefined}
       onSubmit={save}
       onClose={onClose}
     >
@@ -68,6 +69,8 @@ export function ScheduleForm(props: {
         form={{ ...form, agent }}
         agents={choices}
         isNew={schedule === undefined}
+        problem={problem}
+        onProblem={setProblem}
         onChange={set}
       />
     </FormDialog>
@@ -78,9 +81,11 @@ function Fields(props: {
   readonly form: Values;
   readonly agents: readonly Choice[];
   readonly isNew: boolean;
+  readonly problem: string | undefined;
+  readonly onProblem: (problem: string | undefined) => void;
   readonly onChange: (change: Partial<Values>) => void;
 }): JSX.Element {
-  const { form, agents, isNew, onChange } = props;
+  const { form, agents, isNew, problem, onProblem, onChange } = props;
   return (
     <>
       <TextField label="Name" value={form.name} onInput={(name) => onChange({ name })} autofocus />
@@ -99,7 +104,13 @@ function Fields(props: {
         onInput={(zone) => onChange({ zone })}
         suggestions={timeZones}
       />
-      <ScheduleTimes cron={form.cron} zone={form.zone} onChange={(cron) => onChange({ cron })} />
+      <ScheduleTimes
+        cron={form.cron}
+        zone={form.zone}
+        problem={problem}
+        onProblem={onProblem}
+        onChange={(cron) => onChange({ cron })}
+      />
       <SelectField
         label="If the last run is still active"
         value={form.overlap}

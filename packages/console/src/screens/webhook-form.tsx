@@ -63,7 +63,7 @@ function Fields(props: {
         onInput={(url) => onChange({ url })}
         placeholder="https://example.com/convoke"
         autofocus
-        hint="Must be https and reachable from the internet."
+        hint="https, reachable from this server. A development server also accepts http://127.0.0.1."
       />
       <TextField
         label="Description (optional)"

@@ -225,9 +225,15 @@ function columnsFor(
       title: 'Event',
       class: 'nowrap',
       cell: (delivery) => (
-        <Button size="small" kind="quiet" title={delivery.type} onClick={() => open(delivery)}>
+        <button
+          type="button"
+          data-row
+          class="button quiet small"
+          title={delivery.type}
+          onClick={() => open(delivery)}
+        >
           {deliveredName(delivery.type)}
-        </Button>
+        </button>
       ),
     },
     {

@@ -33,7 +33,12 @@ test('a schedule is said in words or as cron, each changes the other, and the ne
   expect(await form.getByLabel('Repeat').inputValue()).toBe('month');
   await said.getByText('On day 1 of every month at 08:15.').waitFor();
   await cron.fill('0 25 * * *');
-  await said.getByText(/hour/).waitFor();
+  await form.locator('.wrong', { hasText: /hour/ }).waitFor();
+  await form.getByLabel('Name').fill('Never');
+  await form.getByLabel('Prompt').fill('hi');
+  expect(await form.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+  await cron.fill('0 5 * * *');
+  await form.getByRole('button', { name: 'Save', disabled: false }).waitFor();
   await page.keyboard.press('Escape');
 });
 

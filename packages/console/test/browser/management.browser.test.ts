@@ -136,9 +136,9 @@ test('a schedule is created, shows its next times, runs beside its plan, and pau
   await form.getByLabel('Agent').selectOption('echo');
   await form.getByLabel('Prompt').fill('Good morning');
   await form.getByLabel('Cron expression').fill('not a plan');
-  await form.getByRole('button', { name: 'Save' }).click();
-  // What was typed stays, and the error says what to do.
-  await form.getByText('Invalid cron expression.').waitFor();
+  // The field says what is wrong, and nothing can be saved.
+  await form.locator('.field', { hasText: 'Cron expression' }).locator('.wrong').waitFor();
+  expect(await form.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
   await form.getByLabel('Cron expression').fill('0 9 * * 1-5');
   await form.getByLabel('Time zone').fill('Europe/Berlin');
   await form.getByRole('button', { name: 'Save' }).click();
@@ -240,8 +240,8 @@ test('a webhook shows what was sent, sends it again, and gets another secret', a
   await page.getByRole('button', { name: 'Send test event' }).click();
   const sent = page.getByRole('row', { name: /Webhook test/ });
   await sent.getByText('failed').waitFor();
-  await sent.getByText('410').waitFor();
-  await sent.getByRole('button', { name: 'Webhook test' }).click();
+  // A click anywhere in the row opens it.
+  await sent.getByText('410').click();
   const shown = page.getByRole('dialog', { name: 'Delivery: Webhook test' });
   await shown.getByRole('region', { name: 'request body' }).getByText('"webhook_test"').waitFor();
   await shown.getByText('410').waitFor();

@@ -29,9 +29,12 @@ export function Plan({ cron }: { readonly cron: string }): JSX.Element {
 export function ScheduleTimes(props: {
   readonly cron: string;
   readonly zone: string;
+  /** Why the times cannot be worked out; undefined where they can. */
+  readonly problem: string | undefined;
+  readonly onProblem: (problem: string | undefined) => void;
   readonly onChange: (cron: string) => void;
 }): JSX.Element {
-  const { cron, zone, onChange } = props;
+  const { cron, zone, problem, onChange } = props;
   const [isCustom, setCustom] = useState(false);
   const rhythm = rhythmOf(cron);
   const kind = isCustom ? 'custom' : rhythm.kind;
@@ -76,8 +79,9 @@ export function ScheduleTimes(props: {
         value={cron}
         onInput={onChange}
         hint="Minute, hour, day of month, month, weekday."
+        wrong={problem}
       />
-      <NextTimes cron={cron} zone={zone} />
+      <NextTimes cron={cron} zone={zone} onProblem={props.onProblem} />
     </>
   );
 }
@@ -90,16 +94,23 @@ const monthDays = Array.from({ length: 31 }, (_, index) => {
 const shown = 3;
 
 /** Keeps the last answer while the next is worked out, so that nothing jumps with each key. */
-function NextTimes({ cron, zone }: { readonly cron: string; readonly zone: string }): JSX.Element {
+function NextTimes(props: {
+  readonly cron: string;
+  readonly zone: string;
+  readonly onProblem: (problem: string | undefined) => void;
+}): JSX.Element {
+  const { cron, zone, onProblem } = props;
   const [said, setSaid] = useState('');
   useEffect(() => {
     let isLast = true;
-    const say = (text: string) => {
-      if (isLast) setSaid(text);
+    const say = (text: string, problem?: string) => {
+      if (!isLast) return;
+      setSaid(text);
+      onProblem(problem);
     };
     nextTimes(cron.trim(), zone.trim(), shown).then(
       (times) => say(times.length === 0 ? 'No future runs.' : `Next: ${times.join(' · ')}`),
-      (error: unknown) => say(cronProblem(error)),
+      (error: unknown) => say('', cronProblem(error)),
     );
     return () => {
       isLast = false;
@@ -108,7 +119,7 @@ function NextTimes({ cron, zone }: { readonly cron: string; readonly zone: strin
   const words = scheduleWords(cron.trim());
   return (
     <p class="muted small" role="status">
-      {words !== cron.trim() && <strong>{words}. </strong>}
+      {said !== '' && words !== cron.trim() && <strong>{words}. </strong>}
       {said}
     </p>
   );

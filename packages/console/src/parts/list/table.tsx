@@ -104,7 +104,7 @@ export function Table<T extends object>(
             ))}
           </tr>
         </thead>
-        <tbody ref={body} onKeyDown={press}>
+        <tbody ref={body} onKeyDown={press} onClick={openRow}>
           {props.rows.map((row) => (
             <tr key={idOf(row)} data-key={idOf(row)}>
               {selectable !== undefined && <SelectCell of={selectable} row={row} id={idOf(row)} />}
@@ -159,6 +159,15 @@ function classOf<T>(column: Column<T>): string {
   const { optional = false } = column;
   const hidden = optional === true ? 'optional' : optional === false ? '' : `optional-${optional}`;
   return `${column.class ?? ''} ${hidden}`.trim();
+}
+
+/** A click anywhere in a row opens it, unless it was meant for something in the row, or selected text. */
+function openRow(event: MouseEvent): void {
+  const { target } = event;
+  if (!(target instanceof HTMLElement) || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (target.closest('a, button, input, label, select, summary') !== null) return;
+  if (getSelection()?.isCollapsed === false) return;
+  target.closest('tr')?.querySelector<HTMLElement>(rowLinks)?.click();
 }
 
 /** From anywhere on the screen, `j` and `k` go to the first row of the list. */

@@ -13,7 +13,8 @@ import { Empty, Skeleton } from '../../parts/states.tsx';
 import { Button } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Time } from '../../parts/time.tsx';
-import { session } from '../../session/session.ts';
+import { listMembers } from '../../session/api.ts';
+import { nameOfPerson, session } from '../../session/session.ts';
 import { organizationClient } from '../../session/tenant-clients.ts';
 import { usePages, useResource, useTitle } from '../../session/use.ts';
 import { addressWith, place, setQuery } from '../../page/router.ts';
@@ -50,7 +51,7 @@ export function AuditScreen({ org = '' }: RouteParams): JSX.Element {
       <Heading title="Audit">
         <ChainStatus org={org} />
       </Heading>
-      <FilterBar filters={filters} rows={rows ?? []} />
+      <FilterBar org={org} filters={filters} rows={rows ?? []} />
       <div class="card timeline">
         {list.error.value !== undefined && (
           <ProblemNote error={list.error.value} retry={() => list.refresh()} />
@@ -73,14 +74,13 @@ export function AuditScreen({ org = '' }: RouteParams): JSX.Element {
 }
 
 function FilterBar(props: {
+  readonly org: string;
   readonly filters: Filters;
   readonly rows: readonly AuditRecord[];
 }): JSX.Element {
-  const { filters, rows } = props;
+  const { org, filters, rows } = props;
   const actions = new Set(rows.map((row) => row.action).toSorted((a, b) => (a < b ? -1 : 1)));
   if (filters.action !== '') actions.add(filters.action);
-  const actors = new Map(rows.map(({ actor }) => [actor.id, actor.name]));
-  actors.delete('');
   return (
     <div class="filters">
       <Select
@@ -102,20 +102,7 @@ function FilterBar(props: {
         ]}
         onChange={(outcome) => setQuery({ outcome })}
       />
-      <FilterText
-        field="actor"
-        value={filters.actor}
-        name="Actor ID"
-        max={maxId}
-        list="audit-actors"
-        hasKey
-      />
-      <datalist id="audit-actors">
-        {[...actors].map(([id, name]) => (
-          <option key={id} value={id} label={name} />
-        ))}
-      </datalist>
-      <FilterText field="object" value={filters.object} name="Object ID" max={maxId} />
+      <WhoAndWhat org={org} filters={filters} rows={rows} />
       <div class="period">
         <FilterMoment field="from" value={filters.from} name="From" />
         <FilterMoment field="to" value={filters.to} name="To" />
@@ -133,6 +120,58 @@ function FilterBar(props: {
       <SavedViews screen="audit" />
     </div>
   );
+}
+
+/** Who acted, by name, and on what. */
+function WhoAndWhat(props: {
+  readonly org: string;
+  readonly filters: Filters;
+  readonly rows: readonly AuditRecord[];
+}): JSX.Element {
+  const { org, filters, rows } = props;
+  const names = useNames(org, rows);
+  const actors = new Map(names);
+  if (filters.actor !== '' && !actors.has(filters.actor)) actors.set(filters.actor, filters.actor);
+  return (
+    <>
+      <Select
+        name="Actor"
+        value={filters.actor}
+        choices={[
+          { value: '', label: 'All people and clients' },
+          ...[...actors].map(([value, name]) => ({ value, label: name })),
+        ]}
+        onChange={(actor) => setQuery({ actor })}
+      />
+      <FilterText
+        field="object"
+        value={filters.object}
+        name="Object ID"
+        max={maxId}
+        list="audit-objects"
+        hasKey
+      />
+      <datalist id="audit-objects">
+        {[...names].map(([id, name]) => (
+          <option key={id} value={id} label={name} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+/** What people and clients of the organization are called, by their ids. */
+function useNames(org: string, rows: readonly AuditRecord[]): ReadonlyMap<string, string> {
+  const api = organizationClient(org);
+  const members = useResource(`${org}/audit-members`, () => listMembers(org, undefined));
+  const clients = useResource(`${org}/audit-clients`, () => api.clients.list({ limit: 50 }).page());
+  return new Map([
+    ...rows.flatMap(({ actor: { id, name } }) => (id === '' ? [] : [[id, name ?? id] as const])),
+    ...(members.data.value?.items ?? []).map(
+      (person) => [person.user_id, nameOfPerson(person)] as const,
+    ),
+    ...(clients.data.value?.items ?? []).map(({ id, name }) => [id, name] as const),
+  ]);
 }
 
 /** A page looks at a bounded number of rows, so with filters it may be empty although there are more. */

@@ -266,6 +266,10 @@ function NoRuns(): JSX.Element {
         curl:
       </span>
       <CodeBlock text={command} label="the command" />
+      <span>
+        <code>$CONVOKE_TOKEN</code> is the access token of an automation client.{' '}
+        <a href={addressOf('clients', { org: organizationId })}>Get a token</a>
+      </span>
     </Empty>
   );
 }

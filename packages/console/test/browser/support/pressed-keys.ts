@@ -105,6 +105,10 @@ export async function pressesOf(
       await focused(1);
       await page.keyboard.press('k');
       await focused(0);
+      await go(page, `${web.tenant}/agents`);
+      await page.getByRole('link', { name: /^asker/ }).waitFor();
+      await page.keyboard.press('j');
+      await page.locator('.card[data-row]:focus').waitFor();
     },
     Enter: async (page) => {
       await rows(page);
