@@ -40,7 +40,7 @@ export const errors = {
   duplicate_key: { status: 400, message: 'The body contains the same field twice.' },
   not_supported: {
     status: 400,
-    message: 'The client asks for something that a session cannot do.',
+    message: 'Sessions do not support this request.',
   },
   invalid_query: { status: 400, message: 'A query parameter has an invalid value.' },
   unknown_query_parameter: {

@@ -106,7 +106,7 @@ export function defineOperation<const O extends Operation>(operation: O): O {
 }
 
 /** Declares a code with a status other than the one in the table. */
-export function at<const S extends number, const C extends ErrorCode>(status: S, code: C) {
+export function withStatus<const S extends number, const C extends ErrorCode>(status: S, code: C) {
   return { code, status } as const;
 }
 

@@ -4,7 +4,7 @@ import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../sdk/package.json' with { type: 'json' };
-import { byText } from './words.ts';
+import { byText } from './docstrings.ts';
 import { zipOf } from './zip.ts';
 
 const home = fileURLToPath(new URL('..', import.meta.url));

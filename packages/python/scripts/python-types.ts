@@ -1,6 +1,6 @@
 // JSON Schema, as far as the contract uses it, as Python. What it does not know it refuses: a silent `Any` would reach
 // the people who use the client.
-import { pascal } from './words.ts';
+import { pascal } from './docstrings.ts';
 
 export interface Schema {
   readonly type?: string;

@@ -1,9 +1,9 @@
 // The classes of `_generated/async_resources.py`: one method for each operation.
 import type { Operation } from '../../contract/src/index.ts';
 import { pathParams } from '../../contract/src/index.ts';
-import { type Noun, type Place, nouns, operationsOf, positional } from './places.ts';
+import { type Noun, type Place, nouns, operationsOf, positional } from './method-names.ts';
 import type { Schema, TypeFile } from './python-types.ts';
-import { pascal, wrapped } from './words.ts';
+import { pascal, wrapped } from './docstrings.ts';
 
 export interface Types {
   readonly records: TypeFile;

@@ -1,7 +1,7 @@
 // `convoke_sdk.types`: every type that a program may want to name.
 import { enums } from '../../sdk/scripts/wire.ts';
 import type { TypeFile } from './python-types.ts';
-import { byText } from './words.ts';
+import { byText } from './docstrings.ts';
 
 interface Types {
   readonly records: TypeFile;

@@ -9,11 +9,11 @@ import {
   webhookResultNames,
 } from '../../sdk/scripts/wire.ts';
 import { blocking } from './blocking.ts';
-import { isRepeatable, nouns } from './places.ts';
+import { isRepeatable, nouns } from './method-names.ts';
 import { type Schema, TypeFile, literal } from './python-types.ts';
 import { type Description, resourceClasses } from './resources.ts';
 import { typesModule } from './types-module.ts';
-import { byText, pascal } from './words.ts';
+import { byText, pascal } from './docstrings.ts';
 
 /** Files of `_async` from which those of `_sync` are made. Transport, driver and following differ. */
 export const shared = [

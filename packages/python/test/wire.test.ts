@@ -1,7 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { type Operation, operationList } from '../../contract/src/index.ts';
-import { foreign, handWritten, nouns, placesOf } from '../scripts/places.ts';
+import { foreign, handWritten, nouns, placesOf } from '../scripts/method-names.ts';
 import { shared, source, wireFiles } from '../scripts/wire.ts';
 
 const files = wireFiles();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sessionIdSchema } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { at, defineOperation } from '../operation.ts';
+import { defineOperation, withStatus } from '../operation.ts';
 import { givenLabels, labelChanges, labelQuery } from '../resources/labels.ts';
 import { pageQuery } from '../resources/page.ts';
 import { sessionList, sessionRecord, sessionStatuses, stopModes } from '../resources/session.ts';
@@ -40,7 +40,7 @@ export const createSession = defineOperation({
     'invalid_label',
     'label_limit_reached',
     'idempotency_conflict',
-    at(412, 'session_terminal'),
+    withStatus(412, 'session_terminal'),
   ],
 });
 

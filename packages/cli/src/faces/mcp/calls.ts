@@ -46,7 +46,7 @@ export async function callTool(
     run = state === undefined ? await firstRound(calls, call) : await runOf(calls, state, signal);
     const isLeft = state !== undefined && (await takeForms(calls, call, run));
     const reached = await waitFor(run, { ...calls, signal, progress: progressOf(call.context) });
-    return await (isLeft || !call.canAsk ? told(calls, reached) : asked(calls, reached));
+    return await (isLeft || !call.canAsk ? resultOf(calls, reached) : formRequest(calls, reached));
   } catch (error) {
     if (signal.aborted) throw error;
     return errorResult(error, run?.id);
@@ -131,17 +131,20 @@ async function takeForms({ convoke }: Calls, call: Call, run: Run): Promise<bool
 }
 
 /** Asks for the oldest request; the others follow, so that no answer is lost with one that is not given. */
-async function asked(calls: Calls, state: RunState): Promise<CallToolResult | InputRequiredResult> {
+async function formRequest(
+  calls: Calls,
+  state: RunState,
+): Promise<CallToolResult | InputRequiredResult> {
   const [ask] = state.asks;
   const form = ask && formOf(ask, state.text);
-  if (ask === undefined || form === undefined) return told(calls, state);
+  if (ask === undefined || form === undefined) return resultOf(calls, state);
   return inputRequired({
     inputRequests: { [ask.interaction_key]: inputRequired.elicit({ mode: 'form', ...form }) },
     requestState: state.record.id,
   });
 }
 
-async function told({ linkTo }: Calls, state: RunState): Promise<CallToolResult> {
+async function resultOf({ linkTo }: Calls, state: RunState): Promise<CallToolResult> {
   if (state.asks.length === 0) return runResult(state);
   return waitingResult(state, await linkTo(state.record.id));
 }

@@ -111,7 +111,8 @@ class ConversationLeg {
 
   async *run(input: LegInput, known: Memory | undefined): AsyncGenerator<HarnessEvent, LegEnd> {
     const isOwn = known !== undefined && known.run === this.#context.runId;
-    const early = input.kind !== 'prompt' && isOwn ? yield* this.#goOn(known, input) : undefined;
+    const early =
+      input.kind !== 'prompt' && isOwn ? yield* this.#continueFrom(known, input) : undefined;
     if (input.kind === 'prompt' || !isOwn) this.#begin(known);
     const end = early ?? (yield* this.#converse());
     if (end.outcome === 'waiting' || end.outcome === 'yielded') return end;
@@ -135,7 +136,7 @@ class ConversationLeg {
   }
 
   /** Continues from the checkpoint. Returns an end when there is nothing to ask the model. */
-  async *#goOn(
+  async *#continueFrom(
     known: Memory,
     input: Exclude<LegInput, { kind: 'prompt' }>,
   ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
