@@ -258,3 +258,8 @@ const jsonErrors = [
   'body_too_large',
   'unsupported_media_type',
 ] as const satisfies readonly ErrorCode[];
+
+/** For operations of people who manage an organization. */
+export const byRole = {
+  unscoped: 'Owners and admins are authorized by their role, not by scopes.',
+} as const;

@@ -1,10 +1,7 @@
 import { organizationIdSchema } from '../ids.ts';
-import { defineOperation } from '../operation.ts';
+import { byRole, defineOperation } from '../operation.ts';
 import { auditList, auditQuery, auditStatusRecord } from '../resources/audit.ts';
 
-const byRole = {
-  unscoped: 'Owners and admins are authorized by their role, not by scopes.',
-} as const;
 const ofOrganization = { organization_id: organizationIdSchema } as const;
 
 export const listAudit = defineOperation({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { budgetIdSchema, exampleId, organizationIdSchema } from '../ids.ts';
-import { defineOperation } from '../operation.ts';
+import { byRole, defineOperation } from '../operation.ts';
 import {
   budgetList,
   budgetPeriods,
@@ -12,9 +12,6 @@ import {
 import { pageQuery } from '../resources/page.ts';
 import { idempotencyHeader, replayedHeader } from './idempotency.ts';
 
-const byRole = {
-  unscoped: 'Owners and admins are authorized by their role, not by scopes.',
-} as const;
 const ofOrganization = { organization_id: organizationIdSchema } as const;
 const ofBudget = { ...ofOrganization, budget_id: budgetIdSchema } as const;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { clientIdSchema, organizationIdSchema, tenantIdSchema } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { defineOperation } from '../operation.ts';
+import { byRole, defineOperation } from '../operation.ts';
 import {
   clientList,
   clientRecord,
@@ -16,9 +16,6 @@ import { text } from '../text.ts';
 import { credentialDays } from './credentials.ts';
 import { idempotencyHeader } from './idempotency.ts';
 
-const byRole = {
-  unscoped: 'Owners and admins are authorized by their role, not by scopes.',
-} as const;
 const ofOrganization = { organization_id: organizationIdSchema } as const;
 const ofClient = { organization_id: organizationIdSchema, client_id: clientIdSchema } as const;
 

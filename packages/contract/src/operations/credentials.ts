@@ -1,14 +1,10 @@
 import { z } from 'zod';
 import { clientIdSchema, credentialIdSchema, organizationIdSchema } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { defineOperation } from '../operation.ts';
+import { byRole, defineOperation } from '../operation.ts';
 import { credentialRecord, issuedCredential } from '../resources/credential.ts';
 import { text } from '../text.ts';
 import { idempotencyHeader } from './idempotency.ts';
-
-const byRole = {
-  unscoped: 'Owners and admins are authorized by their role, not by scopes.',
-} as const;
 
 export const credentialDays = z
   .int()

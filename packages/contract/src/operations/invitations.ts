@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { invitationIdSchema, organizationIdSchema } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { defineOperation } from '../operation.ts';
+import { byRole, defineOperation } from '../operation.ts';
 import { memberRoles } from '../resources/caller.ts';
 import {
   acceptedInvitation,
@@ -13,9 +13,6 @@ import { pageQuery } from '../resources/page.ts';
 import { text } from '../text.ts';
 import { idempotencyHeader } from './idempotency.ts';
 
-const byRole = {
-  unscoped: 'Owners and admins are authorized by their role, not by scopes.',
-} as const;
 const bySecret = { unscoped: 'The secret of the invitation is the proof.' } as const;
 const ofOrganization = { organization_id: organizationIdSchema } as const;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { organizationIdSchema, userIdSchema } from '../ids.ts';
-import { defineOperation } from '../operation.ts';
+import { byRole, defineOperation } from '../operation.ts';
 import { memberRoles } from '../resources/caller.ts';
 import {
   meRecord,
@@ -10,9 +10,6 @@ import {
 } from '../resources/organization.ts';
 import { pageQuery } from '../resources/page.ts';
 
-const byRole = {
-  unscoped: 'Owners and admins are authorized by their role, not by scopes.',
-} as const;
 const ofOrganization = { organization_id: organizationIdSchema } as const;
 const ofMember = { ...ofOrganization, user_id: userIdSchema } as const;
 

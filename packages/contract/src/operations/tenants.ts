@@ -1,15 +1,12 @@
 import { z } from 'zod';
 import { organizationIdSchema, tenantIdSchema } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { defineOperation } from '../operation.ts';
+import { byRole, defineOperation } from '../operation.ts';
 import { fullPageQuery } from '../resources/page.ts';
 import { tenantList, tenantRecord } from '../resources/tenant.ts';
 import { text } from '../text.ts';
 import { idempotencyHeader, replayedHeader } from './idempotency.ts';
 
-const byRole = {
-  unscoped: 'Owners and admins are authorized by their role, not by scopes.',
-} as const;
 const ofOrganization = { organization_id: organizationIdSchema } as const;
 const ofTenant = { organization_id: organizationIdSchema, tenant_id: tenantIdSchema } as const;
 

@@ -1,8 +1,7 @@
 import type { RunId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type EventBatch, RunFollower } from '../../src/app/runs/follow.ts';
-import { logOf } from '../../src/app/runs/run-log.ts';
-import { readHistory } from '../../src/app/runs/history.ts';
+import { logOf, readLog } from '../../src/app/runs/run-log.ts';
 import { startRun } from '../../src/app/runs/start-run.ts';
 import { partitionAt } from '../../src/domain/event-partition.ts';
 import type { Run } from '../../src/domain/run/run.ts';
@@ -147,7 +146,7 @@ describe.each(databaseKinds)('the event log on %s (D-245)', (kind) => {
     expect(await read(forgotten, 0)).toEqual(whole.slice(-1));
     expect(await read(forgotten, 1)).toEqual(whole.slice(-1));
     expect(await read(forgotten, forgotten.lastSeq)).toEqual([]);
-    const page = await readHistory(world, forgotten, { after: 0, limit: 10 });
+    const page = await readLog(world, logOf(forgotten), { after: 0, limit: 10, maxBytes: 1_000 });
     expect(page.isCut).toBe(false);
     expect(page.events.map(({ seq, type }) => [seq, type])).toEqual([[3, 'error']]);
   });

@@ -1,6 +1,6 @@
 import type { TenantId } from '@convoke/contract';
 import { numberNotice } from '../../domain/notice.ts';
-import { noticeConsumers } from './notice-consumers.ts';
+import { deliverNotices } from '../webhooks/deliveries.ts';
 import type { Services } from '../services.ts';
 
 /** Notices numbered in one transaction. */
@@ -24,7 +24,7 @@ export async function numberNotices(
     const at = clock.now();
     const notices = taken.map((plain, index) => numberNotice(plain, feed.lastSeq + index + 1));
     await tx.feeds.append(tenantId, notices, at);
-    for (const consume of noticeConsumers) await consume(services, tx, { tenantId, notices, at });
+    await deliverNotices(services, tx, { tenantId, notices, at });
     tx.onCommit(() => fanout.wake(`feed:${tenantId}`));
     return taken.length === perTransaction;
   });

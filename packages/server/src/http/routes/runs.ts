@@ -1,6 +1,11 @@
-import { type RunEvent, formatEventId, isTerminalRunStatus, parseEventId } from '@convoke/contract';
-import { logOf } from '../../app/runs/run-log.ts';
-import { readHistory } from '../../app/runs/history.ts';
+import {
+  type RunEvent,
+  formatEventId,
+  isTerminalRunStatus,
+  limits,
+  parseEventId,
+} from '@convoke/contract';
+import { logOf, readLog } from '../../app/runs/run-log.ts';
 import { refuse } from '../../app/refusal.ts';
 import { cancelRun, getRun, listRuns, updateRun, withQueuePosition } from '../../app/runs/runs.ts';
 import { startRun } from '../../app/runs/start-run.ts';
@@ -133,7 +138,7 @@ interface EventPageRequest {
   readonly cursors: Cursors;
 }
 
-/** Reads events as JSON, from the cursor of the query or after the given sequence number. */
+/** Reads events as JSON (D-34), from the cursor of the query or after the given sequence number. */
 async function readEventPage(
   services: Services,
   { run, after, query, cursors }: EventPageRequest,
@@ -142,8 +147,8 @@ async function readEventPage(
   const { items, next } = await cursors.page(`run_events:${run.id}`, ascending, {
     async read(page) {
       const from = page.after === undefined ? after : Number(page.after);
-      const range = { after: from, limit: page.limit };
-      const { events, isCut } = await readHistory(services, run, range);
+      const range = { after: from, limit: page.limit, maxBytes: limits.pageMaxBytes };
+      const { events, isCut } = await readLog(services, logOf(run), range);
       return { items: events, isCut };
     },
     idOf: (event) => String(event.seq),
