@@ -12,7 +12,7 @@ describe.each(Object.entries(zoo))('%s', (_name, { make, options, text }) => {
   });
 });
 
-test('what is used outside of steps is charged once, wherever the process is lost', async () => {
+test('what is used outside steps is charged once, wherever the process is lost', async () => {
   const { make } = zoo['a stream, usage and events'] ?? {};
   if (make === undefined) throw new Error('there is no such program');
   expect((await rehearse(make())).tokens).toBe(7);

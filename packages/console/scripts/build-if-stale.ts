@@ -35,7 +35,7 @@ export async function buildIfStale(): Promise<'built' | 'fresh'> {
   return 'built';
 }
 
-/** The bundler would stay in the memory of the server, which goes on in this process: a third of a gigabyte. */
+/** The bundler would stay in the memory of the server, which continues in this process: a third of a gigabyte. */
 async function buildInOwnProcess(folder: string): Promise<void> {
   const builder = spawn(process.execPath, [buildProgram, folder], {
     stdio: ['ignore', 'inherit', 'inherit'],

@@ -38,7 +38,7 @@ function withStatic(name: string, seen = new Set<string>()): Set<string> {
 
 const scripts = () => [...texts.keys()].filter((name) => name.endsWith('.js'));
 
-test('the first screen needs at most 60 KB of script, all of them 150 KB, CSS 15 KB (gzip, issue 13)', () => {
+test('the first screen needs at most 60 KB of script, all of them 150 KB, CSS 15 KB (gzip)', () => {
   const entry = scripts().filter((name) => /index-[\w-]+\.js$/.test(name));
   const first = new Set(entry.flatMap((name) => [...withStatic(name)]));
   const home = scripts().filter((name) => /home-[\w-]+\.js$/.test(name));

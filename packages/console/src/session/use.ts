@@ -13,7 +13,7 @@ export const TenantContext = createContext<TenantScope | undefined>(undefined);
 /** The tenant of the screen. */
 export function useTenant(): TenantScope {
   const scope = useContext(TenantContext);
-  if (scope === undefined) throw new Error('The screen stands outside of a tenant.');
+  if (scope === undefined) throw new Error('The screen stands outside a tenant.');
   return scope;
 }
 

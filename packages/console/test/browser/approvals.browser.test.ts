@@ -84,7 +84,7 @@ test('a denial carries the message, and the keys act only on the card that has t
   const { run, interaction, path } = await waiting('with the keyboard');
   const page = await web.visit(path);
   await card(page).getByRole('button', { name: /^Deny/ }).and(page.locator(':enabled')).waitFor();
-  // Outside of the card the key does nothing.
+  // Outside the card the key does nothing.
   await page.getByRole('link', { name: 'Pending' }).focus();
   await page.keyboard.press('a');
   await card(page).focus();

@@ -112,7 +112,7 @@ test('while the server is away every page says so, and afterwards shows every ev
   for (const tab of [page, ...lists]) {
     await tab.getByText('Reconnecting… Nothing is lost').waitFor();
   }
-  // A screen whose script cannot be loaded now appears by itself later.
+  // A screen whose script cannot be loaded now appears automatically later.
   await lists[2]?.getByRole('link', { name: 'Usage' }).click();
   await lists[2]?.getByText('Can’t reach the server.').waitFor();
   web.server = await web.server.restart();
@@ -123,7 +123,7 @@ test('while the server is away every page says so, and afterwards shows every ev
   await card.getByRole('button', { name: /^Allow/ }).click();
   await page.locator('.heading .status', { hasText: 'Completed' }).waitFor();
   await page.getByText('Done.').waitFor();
-  // The lists go on by themselves: the run that waited is complete there too.
+  // The lists continue automatically: the run that waited is complete there too.
   await lists[1]?.getByRole('row', { name: /completed.*survive/i }).waitFor();
   await page.getByRole('link', { name: /^Raw/ }).click();
   const log = await logOf(web.server, run);

@@ -84,7 +84,7 @@ test('runs are cancelled from the list, one by its button and several by the key
   await row('first nap').getByRole('button', { name: 'Cancel the run' }).click();
   await dialog.getByRole('button', { name: 'Cancel the run' }).click();
   await row('first nap').getByText('cancelled').waitFor();
-  // What has ended cannot be selected, also not with all.
+  // What has ended cannot be selected, not even with all.
   expect(await row('first nap').getByRole('checkbox').count()).toBe(0);
 
   await row('third nap').getByRole('link').focus();

@@ -85,7 +85,7 @@ test('a tenant is created, used, and offboarded only after its id was typed', as
 
 test('a tenant that takes long to be set up is shown as active without a reload', async () => {
   const page = await web.visit(`${web.organization}/tenants`);
-  // What the list says while the server is slow: more often than the two times that follow a click by themselves.
+  // What the list says while the server is slow: more often than the two times that follow a click automatically.
   let slowAnswers = 3;
   await page.route(/\/tenants\?/, async (route) => {
     const response = await route.fetch();

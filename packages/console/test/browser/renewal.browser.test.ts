@@ -19,7 +19,7 @@ test('a token that ends in mid-stream is renewed without a lost or repeated even
   await page.getByRole('link', { name: 'View run' }).click();
   await page.locator('.heading .status', { hasText: 'Completed' }).waitFor();
   await page.getByRole('link', { name: /^Raw/ }).click();
-  // The last event is drawn a moment after the status, which is read by itself.
+  // The last event is drawn a moment after the status, which is read separately.
   await expect.poll(async () => (await rawEvents(page)).at(-1)?.type).toBe('run_completed');
   const ids = (await rawEvents(page)).map(({ id }) => Number(id));
   expect(ids).toEqual(ids.map((_, index) => (ids[0] ?? 0) + index));

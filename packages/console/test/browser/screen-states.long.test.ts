@@ -38,7 +38,7 @@ test('every screen of a tenant without anything says so, and what to do next', a
   });
 });
 
-test('every screen says that it loads, shows an error where it happened, and goes on afterwards', async () => {
+test('every screen says that it loads, shows an error where it happened, and continues afterwards', async () => {
   web.expectFaults(/status of 404/);
   const page = await web.visit('/console/t/none');
   await page.getByText('This tenant doesn’t exist').waitFor();

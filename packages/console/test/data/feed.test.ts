@@ -146,7 +146,7 @@ test('seven tabs follow the feed over one connection, and all hear everything (c
   for (const tab of tabs) await tab.close();
 });
 
-test('when the reading tab closes, the next one goes on without a gap or a repeat', async () => {
+test('when the reading tab closes, the next one continues without a gap or a repeat', async () => {
   const browser = new Browser();
   const first = browser.open();
   const second = browser.open();

@@ -134,7 +134,7 @@ test('legs end where only answers follow, and waiting is not counted as work', (
   expect(spans.to).toBe(startedAt + 243_040);
 });
 
-test('an interrupted leg says so, and the next one begins when the run goes on', () => {
+test('an interrupted leg says so, and the next one begins when the run continues', () => {
   const script = new EventScript();
   script.add('run_started', 0);
   script.add('ai-sdk.tool_call', 100, { tool_call_id: 'c', name: 'pay', input: {} });
@@ -151,7 +151,7 @@ test('an interrupted leg says so, and the next one begins when the run goes on',
   expect(spans.find(({ kind }) => kind === 'tool')?.to).toBe(startedAt + 5000);
 });
 
-test('a run that goes on after an answer says nothing of it, after an interruption it does', () => {
+test('a run that continues after an answer says nothing of it, after an interruption it does', () => {
   const script = new EventScript();
   script.add('run_started', 0);
   script.add('user_question', 10, { interaction_key: 'k', request_id: 'r', question: 'Which?' });

@@ -13,7 +13,7 @@ import { problemOf } from '../../src/data/problems.ts';
 import { keyStep } from '../../src/data/shortcuts.ts';
 import { cliOf, curlOf, quoted, sdkOf } from '../../src/data/snippets.ts';
 
-test('an error says what happened and what to do, with code and request id (issue 13)', () => {
+test('an error says what happened and what to do, with code and request id', () => {
   const facts = { code: 'not_found', status: 404, requestId: 'req_1' };
   expect(problemOf(new NotFoundError('No such run.', facts))).toEqual({
     title: 'Not found.',

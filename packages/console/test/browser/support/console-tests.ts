@@ -26,7 +26,7 @@ export class ConsoleTests {
   #cookies: Cookies = [];
   /** Where people of the server sign in, if not at the server itself: the only other origin that a page may reach. */
   #issuerOrigin: string | undefined;
-  /** The page of the owner that goes on from test to test. */
+  /** The page of the owner that stays from test to test. */
   #visited: Page | undefined;
   readonly #contexts = new Set<BrowserContext>();
   readonly #faults: string[] = [];

@@ -106,7 +106,7 @@ async function violations(
     runOnly: rules,
     resultTypes: ['violations'],
     selectors: false,
-    // No page has frames, or media that play by themselves: nothing has to be fetched for a rule.
+    // No page has frames, or media that play automatically: nothing has to be fetched for a rule.
     iframes: false,
     preload: false,
   });

@@ -98,7 +98,7 @@ test('the next run of the session has the conversation', async () => {
   expect(next.text).toBe('heron: yes');
 });
 
-test('agents inside of an agent ask for their own approvals, and are not heard', async () => {
+test('agents inside an agent ask for their own approvals, and are not heard', async () => {
   const nested = '@@ chat \\u0026\\u0026 call refund {\\"order\\":7} \\u003b\\u003b last';
   const other = nested.replace('7', '5');
   const prompt = `@@ chat && call team {"task":"${nested}"} && call team {"task":"${other}"} ;; last`;
@@ -153,7 +153,7 @@ test('a model that fails ends the run with what its provider said', async () => 
   expect(result).toMatchObject({ outcome: 'error', message: 'Out of luck' });
 });
 
-test('a request that may be sent again is, inside of its step', async () => {
+test('a request that may be sent again is, inside its step', async () => {
   const make = () =>
     agent((ctx) => {
       let requests = 0;

@@ -137,18 +137,12 @@ def main(ctx):
     ctx.step("fetch https://x/?key=" + os.environ["API_KEY"], lambda: 1)
 `,
     },
-  ])(
-    'ends the run of $entry with an error that names the step without it (Y-10)',
-    async (program) => {
-      const env = { API_KEY: `\${env:${variable}}` };
-      const { end, events } = await play(program, { env }, {});
-      expect(end).toMatchObject({ outcome: 'error', code: 'agent_error' });
-      expect(end).toHaveProperty(
-        'message',
-        expect.stringContaining('fetch https://x/?key=[secret]'),
-      );
-      expect(end).toHaveProperty('message', expect.stringContaining('Choose a name without it'));
-      expect(JSON.stringify(events)).not.toContain(secret);
-    },
-  );
+  ])('ends the run of $entry with an error that names the step without it', async (program) => {
+    const env = { API_KEY: `\${env:${variable}}` };
+    const { end, events } = await play(program, { env }, {});
+    expect(end).toMatchObject({ outcome: 'error', code: 'agent_error' });
+    expect(end).toHaveProperty('message', expect.stringContaining('fetch https://x/?key=[secret]'));
+    expect(end).toHaveProperty('message', expect.stringContaining('Choose a name without it'));
+    expect(JSON.stringify(events)).not.toContain(secret);
+  });
 });

@@ -63,7 +63,7 @@ async function edited(change: Body) {
 describe('an agent that is edited while its run waits', () => {
   test.each<[string, Body, object]>([
     [
-      'with other words goes on with the new ones',
+      'with other words continues with the new ones',
       async (ctx, done) => {
         ctx.say('Welcome. ');
         const order = await ctx.step('find order', () => 7, { repeatable: true });
@@ -100,7 +100,7 @@ describe('an agent that is edited while its run waits', () => {
       { text: 'Hello. Paid for 7, late.', done: ['reserve', 'log', 'pay'], asked: ['ask'] },
     ],
     [
-      'without a step that had no effect goes on without its result',
+      'without a step that had no effect continues without its result',
       async (ctx, done) => {
         ctx.say('Hello. ');
         await ctx.step('reserve', () => done('reserve'));

@@ -18,7 +18,7 @@ const agents = [
 ];
 
 test.each(agents)(
-  'the agent $name of the guide goes on after a restart, and refunds once with what was approved',
+  'the agent $name of the guide continues after a restart, and refunds once with what was approved',
   async ({ name, said }) => {
     const files = [...(await filesOfGuide())].filter(([path]) => !path.includes('test'));
     const agentFiles = Object.fromEntries(

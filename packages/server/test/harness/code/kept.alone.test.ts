@@ -174,7 +174,7 @@ describe.each(['kept-agent.ts', 'kept_agent.py'])('the process of %s', (file) =>
     expect([said.leg, said.text]).toEqual([1, expect.stringContaining('run 2')]);
   });
 
-  test('does nothing between two legs, and goes on in the next one (Y-9)', async () => {
+  test('does nothing between two legs, and continues in the next one', async () => {
     const { sitting, folders } = await sit();
     const ticks = () => statSync(join(folders.sessionFolder, 'ticks'), { throwIfNoEntry: false });
     const size = () => ticks()?.size ?? 0;

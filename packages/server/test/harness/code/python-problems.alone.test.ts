@@ -194,7 +194,7 @@ describe('a run ends with what its author needs', () => {
       { code: 'agent_error', message: expect.stringContaining('Give them different names') },
     ],
     [
-      'when it asks inside of a step',
+      'when it asks inside a step',
       "ctx.step('a', lambda: ctx.ask('Why?'))",
       { code: 'tool_error', message: expect.stringContaining('Ask first, then start the step.') },
     ],

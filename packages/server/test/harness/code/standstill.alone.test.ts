@@ -40,7 +40,7 @@ const inPython = (kind: string, body: string) =>
 /** Long enough to be named, if it did not answer. */
 const ms = 7500;
 
-test('a loop without await is named and goes on; what waits, and a def that blocks, is not', async () => {
+test('a loop without await is named and continues; one that waits, and a def that blocks, is not', async () => {
   const [loop, blocked, waiting, waitingInPython, def] = await Promise.all([
     noticesOf('agent.ts', inTypeScript('while (!existsSync(import.meta.dirname + "/noticed"));')),
     noticesOf(

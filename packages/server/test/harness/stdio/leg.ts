@@ -53,7 +53,7 @@ export interface Played {
 
 export interface PlayMore extends Partial<LegContext> {
   readonly answers?: Readonly<Record<string, Answer>>;
-  /** For a leg that goes on after an interruption. */
+  /** For a leg that continues after an interruption. */
   readonly calls?: Readonly<Record<string, KnownCall>>;
   readonly onStart?: (leg: Leg) => void;
   readonly onEvent?: (event: HarnessEvent) => void;

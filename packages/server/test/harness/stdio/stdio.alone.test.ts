@@ -218,7 +218,7 @@ describe('a program', () => {
     expect(text.endsWith('\n199999\n200000\n')).toBe(true);
   });
 
-  test('that prints faster than it is read waits, and loses nothing (Y-5)', async () => {
+  test('that prints faster than it is read waits, and loses nothing', async () => {
     const pauses: number[] = [];
     const clock: Clock = {
       now: () => 0,

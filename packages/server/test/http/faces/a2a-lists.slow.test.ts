@@ -77,7 +77,7 @@ describe.each(databaseKinds)('a list of tasks on %s', (database) => {
     expect(asked?.status?.timestamp).toBe(question?.created_at);
   });
 
-  test('has pages that a task which changes meanwhile does not disturb, and the whole number (D-469)', async () => {
+  test('has pages that a task that changes between them does not disturb, and the whole number (D-469)', async () => {
     const client = await open('asker');
     const begun = await calls.task(said('x'), { agent: 'asker' });
     const before = await listed(client, { pageSize: 100 });

@@ -53,7 +53,7 @@ test('a browser on a listed origin may read it (D-201)', async () => {
   await answer.text();
 });
 
-test('a long conversation is shown up to its bound, the newest of it, and goes on (D-435)', async () => {
+test('a long conversation is shown up to its bound, the newest of it, and continues (D-435)', async () => {
   const session = await openSession(server, 'echo');
   const long = 'é'.repeat(100_000);
   for (let run = 1; run <= 12; run += 1) {
@@ -65,8 +65,8 @@ test('a long conversation is shown up to its bound, the newest of it, and goes o
   expect(bytes).toBeGreaterThan(2 * 1024 * 1024);
   expect(bytes).toBeLessThanOrEqual(3 * 1024 * 1024 + thread.messages.length);
   expect(thread.text.endsWith('(run 12)')).toBe(true);
-  await thread.say('go on');
-  expect(thread.text).toBe('go on (run 13)');
+  await thread.say('continue');
+  expect(thread.text).toBe('continue (run 13)');
 });
 
 test('an interrupt that has expired takes no answer, and giving it up shows how the run ended', async () => {

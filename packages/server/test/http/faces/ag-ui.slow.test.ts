@@ -179,7 +179,7 @@ describe.each(databaseKinds)('AG-UI on %s', (database) => {
     expect([plain(thread.messages), thread.outcome]).toEqual([before, 'success']);
   });
 
-  test('a client that lost its connection goes on with what it has, or with the whole conversation', async () => {
+  test('a client that lost its connection continues with what it has, or with the whole conversation', async () => {
     const thread = open('asker');
     await thread.say('you');
     const has = structuredClone(thread.messages);

@@ -90,7 +90,7 @@ describe.each(databaseKinds)('the chat of the AI SDK on %s', (database) => {
     [true, 'Done.', 'output-available'],
     [false, 'denied', 'output-denied'],
   ])(
-    'an approval that is %s is sent once, and the message goes on (D-205, D-206)',
+    'an approval that is %s is sent once, and the message continues (D-205, D-206)',
     async (approved, text, state) => {
       const { id, chat } = await open('writer');
       await chat.sendMessage({ text: 'note' });
