@@ -10,6 +10,7 @@ import {
   firstOrganization,
 } from './identities.ts';
 import type { TestServer } from './server.ts';
+import { addMember } from './sign-in/console.ts';
 
 /**
  * Everything one tenant can hold, one of each kind, with the tenant's own word in every text that a caller
@@ -42,6 +43,7 @@ export interface TenantDataIds {
   readonly agent_name: string;
   readonly budget_id: string;
   readonly invitation_id: string;
+  readonly user_id: string;
 }
 
 /** A webhook without deliveries: no such notice is made here. Its address is of a documentation network. */
@@ -73,6 +75,7 @@ export async function fillTenant(
       agent_name: 'keeper',
       budget_id: await setBudget(server, organization, tenant),
       invitation_id: await invite(server, organization, tenant),
+      user_id: await addMember(server, 'viewer', organization.organization_id),
       ...held,
     },
   };
