@@ -40,5 +40,5 @@ test('every example for the SDK compiles against it', async () => {
 const known = `
 declare const baseUrl: string, clientId: string, clientSecret: string, token: string;
 declare const organizationId: string, tenantId: string, sessionId: string, runId: string, scheduleId: string, budgetId: string, webhookId: string, deliveryId: string;
-declare const fileId: string, interactionKey: string, credentialId: string, invitationId: string, secret: string, bytes: Uint8Array;
+declare const fileId: string, interactionKey: string, credentialId: string, invitationId: string, userId: string, secret: string, bytes: Uint8Array;
 `;

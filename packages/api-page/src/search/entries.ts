@@ -55,7 +55,7 @@ function guideEntries({ path, title, sections }: Guide): SearchEntry[] {
     kind: 'Guide',
     title: heading,
     context: level === 1 ? '' : title,
-    names: level === 1 && path === 'docs' ? 'quickstart tutorial begin' : '',
+    names: level === 1 && path === 'docs' ? 'getting started quickstart tutorial' : '',
     text,
     href: level === 1 ? path : `${path}#${id}`,
     weight: level === 1 ? 1.4 : 1.25,

@@ -19,7 +19,7 @@ export type SearchIndex = {
  */
 export function rank(index: SearchIndex, query: readonly Word[]): number[] {
   const common =
-    /^(a|an|and|are|can|do|for|get|getting|how|i|in|is|it|my|of|on|or|the|to|use|what|when|where|with|you)$/;
+    /^(a|an|and|are|can|do|for|how|i|in|is|it|my|of|on|or|the|to|use|what|when|where|with|you)$/;
   const rare = query.filter(({ whole }) => !common.test(whole));
   const wanted = (rare.length > 0 ? rare : query).slice(0, 8);
   const found = new Map<number, { score: number; words: number }>();
