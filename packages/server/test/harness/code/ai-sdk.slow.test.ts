@@ -1,88 +1,32 @@
-// Agents as code with the AI SDK, against the model server, which says other words and another number of them each time.
-import { createOpenAI } from '@ai-sdk/openai';
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { type Agent, agent } from '@convoke/agent';
-import {
-  agentTools,
-  askUser,
-  converse,
-  delegate,
-  durableModel,
-  durableTools,
-} from '@convoke/agent/ai-sdk';
-import { type KillOptions, everyKill, rehearse } from '@convoke/agent/test';
-import { ToolLoopAgent, generateText, streamText, tool } from 'ai';
-import { afterAll, beforeEach, expect, test } from 'vitest';
+// Agents as code with the AI SDK, against the model server.
+import { agent } from '@convoke/agent';
+import { converse, durableModel, durableTools } from '@convoke/agent/ai-sdk';
+import { everyKill, rehearse } from '@convoke/agent/test';
+import { generateText, streamText, tool } from 'ai';
+import { beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { wholeAnswers } from '../../support/model-server/script.ts';
-import { startModelServer } from '../../support/model-server/server.ts';
+import {
+  answer,
+  clerk,
+  comparable,
+  done,
+  leader,
+  models,
+  teamWork,
+  work,
+} from './ai-sdk-agents.ts';
 
-globalThis.AI_SDK_LOG_WARNINGS = false;
-const server = await startModelServer();
-afterAll(() => server.close());
-
-const connection = { baseURL: `${server.url}/v1`, apiKey: 'key' };
-const models = {
-  chat: () => createOpenAICompatible({ name: 'test', ...connection })('scripted'),
-  responses: () => createOpenAI(connection).responses('gpt-scripted'),
-};
-
-/** What the tools did, with their inputs. */
-let done: string[] = [];
 beforeEach(() => {
-  done = [];
+  done.length = 0;
 });
 
-const order = z.object({ order: z.number() });
-const look = tool({
-  inputSchema: z.object({ at: z.string() }),
-  execute: ({ at }) => {
-    done.push(`look ${at}`);
-    return `saw ${at}`;
-  },
-});
-const refund = tool({
-  inputSchema: order,
-  execute: ({ order }) => {
-    done.push(`refund ${order}`);
-    return { receipt: `R-${order}` };
-  },
-});
-
-const clerk = (kind: keyof typeof models = 'chat') =>
-  agent((ctx) => {
-    const tools = { ...durableTools({ look, refund }), ask_user: askUser };
-    const model = durableModel(models[kind]());
-    const own = new ToolLoopAgent({ model, tools, toolApproval: { refund: 'user-approval' } });
-    return converse(ctx, (call) => own.stream(call));
-  });
-
-const work =
-  '@@ chat && call look {"at":"a"} && call look {"at":"b"} && call refund {"order":7} && call refund {"order":8} ;; chat && call ask_user {"question":"Why?","options":["late","broken"]} ;; chat && last';
-const answer: KillOptions['answer'] = (asked) => {
-  if (asked.kind === 'question') return 'late';
-  const { order } = asked.input as { order: number };
-  return order === 7
-    ? { allow: true, input: { order: 9 } }
-    : { allow: false, reason: 'not this one' };
-};
-/** Ids of answers differ from one request to the next, as their words do. */
-const comparable = (text: string) => wholeAnswers(text).replaceAll(/msg_\w+/g, 'msg');
-
-test('text, parallel tools, approvals and questions survive a loss at every moment', async () => {
-  const result = await everyKill(() => clerk(), { prompt: work, answer, comparable });
+test('text, parallel tools, approvals and questions are one conversation', async () => {
+  const result = await rehearse(clerk(), { prompt: work, answer });
   expect(result).toMatchObject({ outcome: 'completed', tokens: 330 });
   expect(wholeAnswers(result.text)).toBe('[whole][whole][whole]tool said: late');
-  const names = result.calls.map(({ name }) => name).toSorted((a, b) => a.localeCompare(b));
-  expect(names).toEqual(['look', 'look', 'model', 'model', 'model', 'refund']);
   expect(new Set(done)).toEqual(new Set(['look a', 'look b', 'refund 9']));
-}, 300_000);
-
-test('so does a conversation whose answers have ids, as those of the responses API have', async () => {
-  const prompt = '@@ chat && call refund {"order":7} ;; chat && last';
-  const result = await everyKill(() => clerk('responses'), { prompt, answer, comparable });
-  expect(wholeAnswers(result.text)).toBe('[whole][whole]tool said: {"receipt":"R-9"}');
-}, 300_000);
+});
 
 test('the model is told the approved input and the reason of a denial', async () => {
   const { state } = await rehearse(clerk(), { prompt: work, answer });
@@ -99,31 +43,13 @@ test('the next run of the session has the conversation', async () => {
 });
 
 test('agents inside an agent ask for their own approvals, and are not heard', async () => {
-  const nested = '@@ chat \\u0026\\u0026 call refund {\\"order\\":7} \\u003b\\u003b last';
-  const other = nested.replace('7', '5');
-  const prompt = `@@ chat && call team {"task":"${nested}"} && call team {"task":"${other}"} ;; last`;
-  const make = (): Agent =>
-    agent((ctx) => {
-      const model = durableModel(models.chat());
-      const helper = new ToolLoopAgent({
-        model,
-        tools: durableTools({ refund }),
-        toolApproval: { refund: 'user-approval' },
-      });
-      const team = tool({
-        inputSchema: z.object({ task: z.string() }),
-        execute: ({ task }) => delegate((call) => helper.stream(call), task),
-      });
-      const tools = agentTools({ team });
-      return converse(ctx, (call) => streamText({ ...call, model, tools, stopWhen: () => false }));
-    });
-  const result = await everyKill(make, { prompt, comparable });
+  const result = await rehearse(leader(), { prompt: teamWork });
   expect(wholeAnswers(result.text)).toBe(
     '[whole]tool said: tool said: {"receipt":"R-7"} | tool said: {"receipt":"R-5"}',
   );
   expect(result.asked).toHaveLength(2);
   expect(new Set(done)).toEqual(new Set(['refund 7', 'refund 5']));
-}, 300_000);
+});
 
 test('an answer that is not streamed is stored, too, and not said', async () => {
   const make = () =>
