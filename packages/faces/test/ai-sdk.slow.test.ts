@@ -1,5 +1,6 @@
 import * as seven from 'ai';
 import * as six from 'ai-v6';
+import { formatEventId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
 import {
   type TranscriptEvent,
@@ -176,7 +177,6 @@ test('questions that are answered beside open requests are the same message in b
     const whole = plain(await built(chunksOf(events).chunks));
     for (const batch of [2, 3, 5, busy.length]) {
       expect(plain(await built(chunksOf(events, { batch }).chunks))).toEqual(whole);
-      if (whole.parts.some((part) => 'state' in part && part.state === 'streaming')) continue;
       const after = events.at(-1)?.id;
       // What the reader has is not said again, though it may have been kept back in the middle of a batch.
       const rest = await built(chunksOf(busy, { after, batch }).chunks, whole);
@@ -184,6 +184,26 @@ test('questions that are answered beside open requests are the same message in b
     }
   }
 });
+
+test.each([7, 6] as const)(
+  'text beside open requests is continued where a response ended in it, with version %s (D-205)',
+  async (sdk) => {
+    const text = [...'Two more words come later.'].map(said);
+    const asked = ['user_question', { interaction_key: 'q1', question: 'Which?' }] as const;
+    const events = logOf(['run_started', {}], asked, ...text, ['run_completed', {}]);
+    const library = sdk === 7 ? seven : six;
+    let message: seven.UIMessage | undefined;
+    for (const end of [5, 9, events.length]) {
+      const after = end === 5 ? undefined : formatEventId(end === 9 ? 5 : 9);
+      const { chunks } = chunksOf(events.slice(0, end), { sdk, after });
+      message = await built(chunks, message, library as typeof seven);
+    }
+    expect(textOf(message)).toBe('Two more words come later.');
+    const texts = message?.parts.filter(({ type }) => type === 'text');
+    expect(texts).toHaveLength(sdk === 7 ? 1 : 3);
+    for (const part of texts ?? []) expect(part).toMatchObject({ state: 'done' });
+  },
+);
 
 test('a request after an answered question sends nothing again (D-206)', async () => {
   const question = { request_id: 'q', interaction_key: 'key_2', question: 'Which?' };

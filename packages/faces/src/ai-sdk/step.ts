@@ -11,21 +11,34 @@ export interface ShownCall extends ClientCall {
   readonly chunks: UiChunk[];
 }
 
+/** A step of `requests` shows what a person is asked, and a step of `work` everything else (D-206). */
+export type StepKind = 'work' | 'requests';
+
 /**
- * The current step of a message. What it shows can be kept back until the step or a batch of events ends: it may change
- * until then, and requests that it repeats may be large (D-465).
+ * What the reader has of a step:
+ *
+ * - `current`: everything, and it gets each change as it happens.
+ * - `unseen`: nothing.
+ * - `outdated`: the step as it was before it changed.
+ *
+ * A step leaves `current` when it may change again before its batch of events ends: requests that it repeats may be large
+ * (D-465). `show` sends the whole step and makes it `current`.
  */
+type ReaderHas = 'current' | 'unseen' | 'outdated';
+
+/** The current step of a message. */
 export class UiStep {
   readonly number: number;
+  readonly kind: StepKind;
   readonly #out: UiChunk[];
   #entries: (Speech | ShownCall)[] = [];
-  #isSpeaking = false;
-  #isKeptBack = false;
-  /** The reader shows the step as it was. */
-  #isReplaced = false;
+  /** The last entry, while more of it may follow. */
+  #speech: Speech | undefined;
+  #reader: ReaderHas = 'current';
 
-  constructor(number: number, out: UiChunk[]) {
+  constructor(number: number, kind: StepKind, out: UiChunk[]) {
     this.number = number;
+    this.kind = kind;
     this.#out = out;
   }
 
@@ -43,7 +56,7 @@ export class UiStep {
 
   /** Adds calls without showing them yet. */
   keepBack(calls: readonly ShownCall[]): void {
-    this.#isKeptBack = true;
+    this.#reader = 'unseen';
     this.#entries.push(...calls);
   }
 
@@ -58,12 +71,12 @@ export class UiStep {
   }
 
   speak(kind: SpeechKind, { id, text }: { readonly id: string; readonly text: string }): void {
-    let speech = this.#speech();
+    let speech = this.#speech;
     if (speech?.kind !== kind) {
       this.endSpeech();
       speech = { kind, id: `${kind.slice(0, 1)}${id}`, deltas: [] };
       this.#entries.push(speech);
-      this.#isSpeaking = true;
+      this.#speech = speech;
       this.#tell({ type: `${kind}-start`, id: speech.id });
     }
     speech.deltas.push({ id, text });
@@ -71,9 +84,20 @@ export class UiStep {
   }
 
   endSpeech(): void {
-    const speech = this.#speech();
+    const speech = this.#speech;
     if (speech !== undefined) this.#tell({ type: `${speech.kind}-end`, id: speech.id });
-    this.#isSpeaking = false;
+    this.#speech = undefined;
+  }
+
+  /**
+   * Begins again what was being said where another response of the run ended: a reader knows only text that began in its
+   * own response. With `isTakenBack` the whole step is shown again, so that the text stays one part of the message.
+   */
+  continueSpeech({ isTakenBack }: { readonly isTakenBack: boolean }): void {
+    const speech = this.#speech;
+    if (speech === undefined) return;
+    if (isTakenBack) this.#replace();
+    else this.#tell({ type: `${speech.kind}-start`, id: speech.id });
   }
 
   remove(calls: readonly ShownCall[], { isTakenBack }: { readonly isTakenBack: boolean }): void {
@@ -100,22 +124,21 @@ export class UiStep {
 
   /** Shows what was kept back. */
   show(): void {
-    if (!this.#isKeptBack) return;
-    if (this.#isReplaced) this.#out.push({ type: 'reset-step' });
+    if (this.#reader === 'current') return;
+    if (this.#reader === 'outdated') this.#out.push({ type: 'reset-step' });
     for (const entry of this.#entries) {
       for (const chunk of 'chunks' in entry ? entry.chunks : speechChunks(entry)) {
         this.#out.push(chunk);
       }
     }
     // What is still being said has no end yet.
-    if (this.#speech() !== undefined) this.#out.pop();
+    if (this.#speech !== undefined) this.#out.pop();
     this.skip();
   }
 
   /** The reader has what was kept back. */
   skip(): void {
-    this.#isKeptBack = false;
-    this.#isReplaced = false;
+    this.#reader = 'current';
   }
 
   /** Ends the step. It is never shown again, so that its chunks are no longer needed. */
@@ -125,20 +148,12 @@ export class UiStep {
     for (const { chunks } of this.calls) chunks.length = 0;
   }
 
-  /** What is being said. */
-  #speech(): Speech | undefined {
-    const last = this.#entries.at(-1);
-    return this.#isSpeaking && last !== undefined && 'deltas' in last ? last : undefined;
-  }
-
   #tell(chunk: UiChunk): void {
-    if (!this.#isKeptBack) this.#out.push(chunk);
+    if (this.#reader === 'current') this.#out.push(chunk);
   }
 
   /** Keeps the step back, to show it again as it is then. */
   #replace(): void {
-    // The reader has nothing of a step that was kept back before.
-    this.#isReplaced ||= !this.#isKeptBack;
-    this.#isKeptBack = true;
+    if (this.#reader === 'current') this.#reader = 'outdated';
   }
 }

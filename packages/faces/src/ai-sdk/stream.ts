@@ -14,7 +14,7 @@ import { type ClientCall, answerOf, permissionCall, questionCall, textOfOutput }
 import type { JsonObject } from '../json.ts';
 import { type RunMetadata, type RunUsage, standingOf } from '../run-metadata.ts';
 import { type UiChunk, errorChunk, inputChunk, outputChunk } from './chunks.ts';
-import { type ShownCall, UiStep } from './step.ts';
+import { type ShownCall, type StepKind, UiStep } from './step.ts';
 
 export interface UiStreamOptions {
   readonly sessionId: string;
@@ -37,9 +37,21 @@ export interface UiStreamOptions {
 }
 
 /**
+ * Where a response is. It only moves down this list:
+ *
+ * - `behind`: the reader has these events from an earlier response. They are read, and nothing is sent.
+ * - `sending`: each event becomes chunks.
+ * - `cut`: the reader shows text that is void, and no chunk can take it back: the connection is cut, and the reader resumes
+ *   (D-207).
+ * - `over`: the response is complete. Nothing may follow.
+ */
+type Phase = 'behind' | 'sending' | 'cut' | 'over';
+
+/**
  * Encodes the events of one run as one assistant message of the AI SDK's UI (D-203 to D-208). Give it every event from
  * the first on, once and in order. The chunks of any two streams of a run add up to the same message, however the events
- * come in batches; in version 6, which cannot take parts back, up to copies of requests that are open.
+ * come in batches; in version 6, which cannot take parts back, up to copies of requests that are open, and to text that is
+ * two parts where a response ended in it.
  *
  * A message consists of steps. `sendAutomaticallyWhen` of the library looks at the last step only, and after every
  * response; so requests to a person have a step of their own, and what comes after the answers is in another one (D-206).
@@ -50,28 +62,26 @@ export class UiStream {
   readonly #calls = new Map<string, ShownCall>();
   readonly #unseen: Set<string>;
   readonly #out: UiChunk[] = [];
-  #step = new UiStep(0, this.#out);
-  #isAsking = false;
+  #phase: Phase;
+  #step = new UiStep(0, 'work', this.#out);
+  /** What is pending has changed since a reader of a held stream was told. */
   #mustAnnounce = false;
   /** The last delta of text that an earlier step shows. */
   #lastBefore = '';
   #lastId: string | undefined;
-  #isOver = false;
-  #mustCut = false;
 
   constructor(options: UiStreamOptions) {
     this.#options = options;
     this.#unseen = new Set(options.after === undefined ? options.shown : []);
+    this.#phase = options.after !== undefined || this.#unseen.size > 0 ? 'behind' : 'sending';
   }
 
-  /** The response is complete: nothing may follow. */
   get isOver(): boolean {
-    return this.#isOver;
+    return this.#phase === 'over';
   }
 
-  /** The reader shows text that is void, and no chunk can take it back: cut its connection, so that it resumes (D-207). */
   get mustCut(): boolean {
-    return this.#mustCut;
+    return this.#phase === 'cut';
   }
 
   /** The first chunk of every response. */
@@ -85,35 +95,45 @@ export class UiStream {
 
   /** Say of an event whether others of its batch follow: what they may change is shown once, after the last (D-465). */
   take(event: TranscriptEvent, isFollowed = false): readonly UiChunk[] {
-    if (this.#isOver || this.#mustCut) return [];
+    if (this.#phase === 'behind' && !this.#isKnown(event)) this.#catchUp();
+    if (this.#phase !== 'sending' && this.#phase !== 'behind') return [];
     const items = this.#transcript.take(event);
     this.#lastId = event.id;
     for (const item of items) this.#encode(item);
-    const { after } = this.#options;
-    const isKnown = after === undefined ? this.#unseen.size > 0 : event.id <= after;
     for (const item of items) if (item.kind === 'ask') this.#unseen.delete(item.key);
-    if (isKnown) this.#skip();
+    if (this.#phase === 'behind') this.#skip();
     else if (!isFollowed) this.#show();
-    const chunks = this.#out.splice(0);
-    return isKnown && !this.#isOver ? [] : chunks;
+    return this.#out.splice(0);
+  }
+
+  #isKnown({ id }: TranscriptEvent): boolean {
+    const { after } = this.#options;
+    return after === undefined ? this.#unseen.size > 0 : id <= after;
   }
 
   /** The reader has what was kept back. */
   #skip(): void {
     this.#step.skip();
     this.#mustAnnounce = false;
-    this.#mustCut = false;
+    this.#out.length = 0;
+  }
+
+  /** What follows is news for the reader. */
+  #catchUp(): void {
+    this.#phase = 'sending';
+    this.#step.continueSpeech({ isTakenBack: !this.#isSix });
   }
 
   /** Call it when there are no more events for now: a wait for a person ends the response, unless it is held. */
   pause(): readonly UiChunk[] {
-    if (this.#isOver) return [];
+    if (this.#phase === 'over') return [];
     this.#show();
-    const chunks = this.#out.splice(0);
-    if (this.#options.isHeld === true || this.#transcript.waiting.length === 0) return chunks;
-    this.#isOver = true;
+    const isEnd = this.#options.isHeld !== true && this.#transcript.waiting.length > 0;
+    if (!isEnd) return this.#out.splice(0);
+    if (this.#phase === 'sending') this.#step.endSpeech();
+    this.#phase = 'over';
     const finish = { type: 'finish', finishReason: 'tool-calls' } as const;
-    return [...chunks, { ...finish, messageMetadata: this.metadata() }];
+    return [...this.#out.splice(0), { ...finish, messageMetadata: this.metadata() }];
   }
 
   /** What the message says of its run at this moment. */
@@ -202,7 +222,9 @@ export class UiStream {
     this.#step.endSpeech();
     const known = ask.about === 'permission' ? this.#calls.get(ask.call) : undefined;
     // Requests that are open at the same time share a step; those before are answered.
-    if (!this.#isAsking || this.#transcript.waiting.length === 1) this.#beginAsking(known);
+    if (this.#step.kind === 'work' || this.#transcript.waiting.length === 1) {
+      this.#beginAsking(known);
+    }
     const isHere = known?.step === this.#step.number;
     const call = isHere ? known : this.#showCall(callOf(ask));
     call.state = 'asked';
@@ -217,8 +239,7 @@ export class UiStream {
   #beginAsking(known: ShownCall | undefined): void {
     const isMoved = !this.#isSix && known?.step === this.#step.number;
     if (isMoved) this.#step.remove([known], { isTakenBack: true });
-    this.#nextStep();
-    this.#isAsking = true;
+    this.#nextStep('requests');
   }
 
   #settle({ key, ask, outcome }: SettledItem): void {
@@ -240,8 +261,7 @@ export class UiStream {
     const open = this.#step.calls.filter(({ state }) => state === 'asked');
     if (open.length === 0) return;
     this.#step.remove(open, { isTakenBack: !this.#isSix });
-    this.#nextStep();
-    this.#isAsking = true;
+    this.#nextStep('requests');
     const moved = open.map((entry) => ({ ...entry, step: this.#step.number }));
     for (const entry of moved) this.#calls.set(entry.id, entry);
     // The next event may answer another question.
@@ -264,7 +284,7 @@ export class UiStream {
 
   /** Shows what was kept back, and says what is pending. */
   #show(): void {
-    if (this.#isOver || this.#mustCut) return;
+    if (this.#phase !== 'sending') return;
     this.#step.show();
     if (!this.#mustAnnounce) return;
     this.#mustAnnounce = false;
@@ -273,20 +293,21 @@ export class UiStream {
 
   /** What follows the last answer is not part of the step of requests. */
   #leaveRequests(): void {
-    if (this.#isAsking && this.#transcript.waiting.length === 0) this.#nextStep();
+    const areAnswered = this.#transcript.waiting.length === 0;
+    if (this.#step.kind === 'requests' && areAnswered) this.#nextStep('work');
   }
 
-  #nextStep(): void {
+  #nextStep(kind: StepKind): void {
     this.#step.end();
     this.#out.push({ type: 'finish-step' }, { type: 'start-step' });
     this.#lastBefore = this.#step.lastText(this.#lastBefore);
-    this.#step = new UiStep(this.#step.number + 1, this.#out);
-    this.#isAsking = false;
+    this.#step = new UiStep(this.#step.number + 1, kind, this.#out);
   }
 
   #discard(from: string): void {
-    if (this.#lastBefore >= from) this.#mustCut = true;
-    if (this.#step.discard(from) && this.#isSix) this.#mustCut = true;
+    const isInStep = this.#step.discard(from);
+    const isStuck = this.#lastBefore >= from || (isInStep && this.#isSix);
+    if (isStuck && this.#phase === 'sending') this.#phase = 'cut';
   }
 
   #end(end: EndItem): void {
@@ -296,9 +317,9 @@ export class UiStream {
       call.state = 'over';
     }
     this.#step.endSpeech();
-    if (this.#isAsking) this.#nextStep();
+    if (this.#step.kind === 'requests') this.#nextStep('work');
     this.#step.show();
-    this.#isOver = true;
+    this.#phase = 'over';
     const messageMetadata = this.metadata(end);
     this.#out.push({ type: 'finish-step' });
     if (end.outcome === 'cancelled') this.#out.push({ type: 'abort' });
