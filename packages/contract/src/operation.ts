@@ -71,8 +71,11 @@ export type Operation = {
   readonly caller: CallerKind;
   /** The caller needs all of the scopes. */
   readonly scope: Scope | readonly Scope[] | NoScope;
-  /** Narrows `automation` to clients, or `any` to people. Others are refused before the request is read (D-52). */
-  readonly only?: 'clients' | 'people';
+  /**
+   * Narrows `automation` to clients, or `any` to people; `sign-in` also excludes a person's token of one tenant. Others are
+   * refused before the request is read (D-52).
+   */
+  readonly only?: 'clients' | 'people' | 'sign-in';
   /** For `automation` only: the path selects the organization and the tenant, for clients that cannot send our headers (D-234). */
   readonly selectors?: 'path';
   /** By name in the path. A value that does not match means that the resource does not exist (D-01). */

@@ -117,7 +117,7 @@ export const acceptInvitation = defineOperation({
   description:
     'Adds the person to the organization and uses the invitation up. Requires the token of a sign-in and no selector headers.',
   caller: 'any',
-  only: 'people',
+  only: 'sign-in',
   scope: bySecret,
   body: z.strictObject({ secret }),
   bodyRequired: true,

@@ -197,6 +197,8 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
         case 'human':
           return { ...(await personOf(token)), tokenExpiresAt };
         case 'person':
+          // A token of one tenant opens no other organization.
+          if (operation?.only === 'sign-in') return forbid();
           return { ...(await personInTenant(token)), tokenExpiresAt };
         case 'session':
           return forbid();
@@ -204,7 +206,7 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
           const client = await store.read.clients.findByOAuthId(token.oauthClientId);
           if (client === undefined || client.status !== 'active') return forbid();
           if (token.issuedAt < client.notBefore) return unauthorized('invalid');
-          if (operation?.only === 'people') return forbid();
+          if (operation?.only !== undefined) return forbid();
           const { id: subject, organizationId, tenantIds } = client;
           const reach = { organizationIds: [organizationId], tenantIds };
           return { kind: 'automation', organizationId, reach, tokenExpiresAt, subject };

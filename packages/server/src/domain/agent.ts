@@ -1,6 +1,7 @@
 import { type TenantId, limits } from '@convoke/contract';
 import type { Ceiling } from './usage/budget.ts';
 import type { Json, JsonObject } from './json.ts';
+import { shownName } from './preview.ts';
 import { type Ruling, accepted, refused } from './refusal.ts';
 
 /** An agent as its folder declares it (`agent.yaml`), with every default filled in. */
@@ -124,7 +125,7 @@ export function readRunInput(
 ): Ruling<RunInput> {
   for (const member of Object.keys(input)) {
     if (member === 'prompt' || (member === 'files' && takesFiles)) continue;
-    return refused('unknown_field', `input.${member} is not a member that ${agentName} declares`);
+    return refused('unknown_field', `input.${shownName(member)} is not a member that ${agentName} declares`);
   }
   if (typeof input['prompt'] !== 'string' || input['prompt'] === '') {
     return refused('invalid_body', 'input.prompt must be a non-empty string');

@@ -13,6 +13,14 @@ export function previewOf(text: string, characters: number = limits.previewChara
   return Array.from(line).slice(0, characters).join('');
 }
 
+/** Characters of a name that a message repeats. */
+const nameCharacters = 100;
+
+/** A name that a caller sent, for a message: a name may be as long as its body. */
+export function shownName(name: string): string {
+  return name.length <= nameCharacters ? name : `${previewOf(name, nameCharacters)}…`;
+}
+
 /** As much of an input's JSON text as its preview can need. */
 export const inputBeginning = 4_096;
 

