@@ -125,7 +125,10 @@ export function readRunInput(
 ): Ruling<RunInput> {
   for (const member of Object.keys(input)) {
     if (member === 'prompt' || (member === 'files' && takesFiles)) continue;
-    return refused('unknown_field', `input.${shownName(member)} is not a member that ${agentName} declares`);
+    return refused(
+      'unknown_field',
+      `input.${shownName(member)} is not a member that ${agentName} declares`,
+    );
   }
   if (typeof input['prompt'] !== 'string' || input['prompt'] === '') {
     return refused('invalid_body', 'input.prompt must be a non-empty string');

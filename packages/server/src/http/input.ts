@@ -131,7 +131,9 @@ function unknownParameter(name: string): never {
 function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((part, index) =>
-      typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${shownName(String(part))}`,
+      typeof part === 'number'
+        ? `[${part}]`
+        : `${index === 0 ? '' : '.'}${shownName(String(part))}`,
     )
     .join('');
 }

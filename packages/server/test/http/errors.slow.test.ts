@@ -114,17 +114,20 @@ describe('an invalid JSON body (D-72)', () => {
     }
   });
 
-  test.each(withJson)('%s: a refusal repeats no more than the beginning of a long name', async (id) => {
-    const { body } = callOf(id);
-    const right = typeof body === 'object' ? { ...body } : {};
-    const { maxBytes = limits.bodyMaxBytes }: Operation = operations[id];
-    const name = 'surprise'.repeat((Math.min(maxBytes, 64 * 1024) - 1024) / 16);
-    const twice = `{"${name}":0,"${name}":0}`;
-    const unknown = loose.includes(id) ? [] : [JSON.stringify({ ...right, [name]: 1 })];
-    for (const sent of [twice, ...unknown]) {
-      expect((await sendBody(id, sent)).text.length).toBeLessThan(1000);
-    }
-  });
+  test.each(withJson)(
+    '%s: a refusal repeats no more than the beginning of a long name',
+    async (id) => {
+      const { body } = callOf(id);
+      const right = typeof body === 'object' ? { ...body } : {};
+      const { maxBytes = limits.bodyMaxBytes }: Operation = operations[id];
+      const name = 'surprise'.repeat((Math.min(maxBytes, 64 * 1024) - 1024) / 16);
+      const twice = `{"${name}":0,"${name}":0}`;
+      const unknown = loose.includes(id) ? [] : [JSON.stringify({ ...right, [name]: 1 })];
+      for (const sent of [twice, ...unknown]) {
+        expect((await sendBody(id, sent)).text.length).toBeLessThan(1000);
+      }
+    },
+  );
 
   test.each(requiringBody)('%s: no body at all is invalid_body', async (id) => {
     const { as, params, headers } = callOf(id);

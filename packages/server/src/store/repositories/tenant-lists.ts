@@ -27,13 +27,13 @@ import type {
 } from '../../ports/repositories/tenant-lists.ts';
 import { fromJsonText } from '../json-text.ts';
 import { readLarge } from '../page.ts';
-import type { Statement, Transaction } from '../sql-database.ts';
+import type { Reader, Statement } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import { type InteractionRow, interactionOf } from './interactions.ts';
 import { labelsIn } from './labels.ts';
 import { type UsageColumns, usageIn } from './run-columns.ts';
 
-export function tenantListRepository(db: Transaction): TenantListRepository {
+export function tenantListRepository(db: Reader): TenantListRepository {
   return {
     async runs(scope, walk, wanted) {
       const rows = await db.all<SummaryRow>(runsStatement(scope, walk, wanted));
