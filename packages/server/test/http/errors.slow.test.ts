@@ -87,6 +87,8 @@ describe('an invalid JSON body (D-72)', () => {
     for (const body of ['{"a":1,"a":1}', '{"x":{"a":1,"\\u0061":2}}', '{"x":[{"b":1,"b":2}]}']) {
       expect(await sendBody(id, body)).toMatchObject({ status: 400, error: 'duplicate_key' });
     }
+    const long = await sendBody(id, `{"${'s'.repeat(1500)}":1,"${'s'.repeat(1500)}":1}`);
+    expect([long.error, long.text.length < 500]).toEqual(['duplicate_key', true]);
   });
 
   test.each(withJson)('%s: __proto__ is refused, at any depth', async (id) => {
@@ -112,22 +114,9 @@ describe('an invalid JSON body (D-72)', () => {
       expect(refused).toMatchObject({ status: 400, error: 'unknown_field' });
       expect(refused.message).toContain(name);
     }
+    const long = await sendBody(id, JSON.stringify({ ...right, ['s'.repeat(1500)]: 1 }));
+    expect([long.error, long.text.length < 500]).toEqual(['unknown_field', true]);
   });
-
-  test.each(withJson)(
-    '%s: a refusal repeats no more than the beginning of a long name',
-    async (id) => {
-      const { body } = callOf(id);
-      const right = typeof body === 'object' ? { ...body } : {};
-      const { maxBytes = limits.bodyMaxBytes }: Operation = operations[id];
-      const name = 'surprise'.repeat((Math.min(maxBytes, 64 * 1024) - 1024) / 16);
-      const twice = `{"${name}":0,"${name}":0}`;
-      const unknown = loose.includes(id) ? [] : [JSON.stringify({ ...right, [name]: 1 })];
-      for (const sent of [twice, ...unknown]) {
-        expect((await sendBody(id, sent)).text.length).toBeLessThan(1000);
-      }
-    },
-  );
 
   test.each(requiringBody)('%s: no body at all is invalid_body', async (id) => {
     const { as, params, headers } = callOf(id);
