@@ -8,7 +8,7 @@ from collections.abc import Callable
 from .awaited_calls import AwaitedCalls
 from .deliveries import Deliveries
 from .failures import Denied, InDoubt, LegOver, Misuse, NotJson, RunCancelled, StepFailed
-from .json_values import a_kind
+from .json_values import json_copy
 from .pending import Host, Pending
 from .progress import Progress
 from .replay import Replay, is_foreign
@@ -82,13 +82,10 @@ class Leg:
         try:
             returned = await self.host.call(body)
             self.calls.check()
-            if isinstance(returned, str):
-                self.progress.say({"type": "message_delta", "text": returned})
-            elif returned is not None:
-                raise Misuse(f"The agent function returned {a_kind(returned)}; return a string or nothing.")
+            output = self._output_of(returned)
             await self._idle()
             state = {"convoke": 1, "state": self.progress.state_now()}
-            self._end({"type": "end", "outcome": "completed", "state": state})
+            self._end({"type": "end", "outcome": "completed", **output, "state": state})
         except LegOver:
             raise
         except BaseException as error:
@@ -239,6 +236,16 @@ class Leg:
             return False
         self.fail(Misuse(_ENDED_EARLY))
         return True
+
+    def _output_of(self, returned: object) -> dict:
+        """What the run returns (D-568). Without an `output_schema`, a text is said instead, and None is nothing."""
+        if self.start["agent"].get("output_schema") is None:
+            if returned is None:
+                return {}
+            if isinstance(returned, str):
+                self.progress.say({"type": "message_delta", "text": returned})
+                return {}
+        return {"output": json_copy(returned, "result")}
 
     async def _idle(self) -> None:
         """Waits for the steps that the function did not await: they end before the run does."""

@@ -40,6 +40,7 @@ class RehearsedRun:
         answer: Callable[[Asked], object] | None = None,
         approval_required_tools: tuple[str, ...] | list[str] = (),
         folder: str = ".",
+        output_schema: dict | None = None,
         is_edited: bool = False,
     ) -> None:
         self._prompt = prompt
@@ -47,6 +48,7 @@ class RehearsedRun:
         self._answer = answer or _default_reply
         self._approval_required_tools = list(approval_required_tools)
         self._folder = folder
+        self._output_schema = output_schema
         self._is_edited = is_edited
         self._calls: dict[str, dict] = {}
         self._answers: dict[str, dict] = {}
@@ -97,7 +99,10 @@ class RehearsedRun:
             "agent_changed": self._is_edited and self.legs > 1,
             "workspace": self._folder,
             "agent_folder": self._folder,
-            "agent": {"approval_required_tools": self._approval_required_tools},
+            "agent": {
+                "approval_required_tools": self._approval_required_tools,
+                "output_schema": self._output_schema,
+            },
         }
         return json.loads(dump(start))
 

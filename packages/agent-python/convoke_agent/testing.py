@@ -31,6 +31,8 @@ class Rehearsal:
     def __init__(self, run: RehearsedRun, messages: list[list[dict]]) -> None:
         end = run.end or {}
         self.text = run.text
+        #: What the agent returned, as the run has it; None without one.
+        self.output: object = end.get("output")
         self.asked = run.asked
         #: The steps that ran, in order.
         self.calls = run.called
@@ -56,6 +58,7 @@ def rehearse(
     answer: Callable[[Asked], object] | None = None,
     approval_required_tools: tuple[str, ...] | list[str] = (),
     folder: str = ".",
+    output_schema: dict | None = None,
     edited: Agent | None = None,
 ) -> Rehearsal:
     """Runs an agent in this process.
@@ -63,10 +66,11 @@ def rehearse(
     `answer` returns the reply of a person: a string or a list for a question, None to decline; True, False or
     `{"allow": True, "input": …}`, `{"allow": False, "reason": …}` for a permission. By default the first option or
     "yes", and every permission is given. `edited` is the agent as its author edited it after the first leg, while the run waited
-    for an answer (D-174).
+    for an answer (D-174). With the `output_schema` of agent.yaml, a text that the agent returns is its output; the value is
+    not checked here.
     """
     given = dict(prompt=prompt, input=input, state=state, answer=answer, folder=folder)
-    given.update(approval_required_tools=approval_required_tools)
+    given.update(approval_required_tools=approval_required_tools, output_schema=output_schema)
     return _play(agent, given, edited=edited)
 
 
@@ -116,6 +120,8 @@ def _difference(expected: Rehearsal, result: Rehearsal, comparable: Callable[[st
         return f"it ended {result.outcome} ({result.message or ''}) instead of {expected.outcome}"
     if comparable(result.text) != comparable(expected.text):
         return f"its text was {dump(result.text)} instead of {dump(expected.text)}"
+    if comparable(dump(result.output)) != comparable(dump(expected.output)):
+        return f"it returned {dump(result.output)} instead of {dump(expected.output)}"
     if result.state != expected.state:
         return f"its state was {dump(result.state)} instead of {dump(expected.state)}"
     return None

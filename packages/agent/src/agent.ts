@@ -16,11 +16,16 @@ export interface Agent {
   readonly [mark]: Body;
 }
 
-/** Makes an agent of a function. A string that it returns is appended to the answer. */
-export function agent<State extends object = Record<string, Json>>(
-  body: (ctx: Context<State>) => Promise<string | void> | string | void,
-): Agent {
-  return { [mark]: body };
+/**
+ * Makes an agent of a function. What it returns is the output of the run; without an `output_schema`, a string is appended to
+ * the answer instead.
+ */
+export function agent<
+  State extends object = Record<string, Json>,
+  Input extends object = JsonObject,
+  Output = unknown,
+>(body: (ctx: Context<State, Input>) => Promise<Output> | Output): Agent {
+  return { [mark]: body as Body };
 }
 
 export interface AskOptions {
@@ -45,10 +50,13 @@ export type Approval<T> =
   | { readonly allowed: false; readonly reason?: string };
 
 /** The argument of the agent function. Everything that has an effect or takes long belongs in a step. */
-export interface Context<State extends object = Record<string, Json>> {
+export interface Context<
+  State extends object = Record<string, Json>,
+  Input extends object = JsonObject,
+> {
   readonly prompt: string;
   /** The input of the run as it was sent. */
-  readonly input: JsonObject;
+  readonly input: Input;
   /** The session folder: `files/` has the session's files, and files in `outputs/` are added to them. */
   readonly folder: string;
   /** Aborts when the run is cancelled. */

@@ -1,7 +1,7 @@
 import { AwaitedCalls } from './awaited-calls.ts';
 import { Deliveries } from './deliveries.ts';
 import { Denied, InDoubt, Misuse, ModelFailed, StepFailed } from './failures.ts';
-import { NotJson } from './json.ts';
+import { type Json, NotJson, jsonCopy } from './json.ts';
 import type { EndMessage, KitMessage, ServerMessage, StartMessage } from './lines.ts';
 import { Progress } from './progress.ts';
 import { Replay, isForeign } from './replay.ts';
@@ -224,23 +224,28 @@ export class Leg {
     try {
       const returned = await body();
       this.calls.check();
-      if (typeof returned === 'string')
-        this.progress.say({ type: 'message_delta', text: returned });
-      else if (returned !== undefined) {
-        throw new Misuse(
-          `The agent function returned ${aKindOf(returned)}; return a string or nothing.`,
-        );
-      }
+      const output = this.#outputOf(returned);
       await this.#idle();
       this.#end({
         type: 'end',
         outcome: 'completed',
+        ...(output !== undefined && { output }),
         state: { convoke: 1, state: this.progress.stateNow() },
       });
     } catch (error) {
       await this.#idle();
       this.#end(this.#failure(error));
     }
+  }
+
+  /** What the run returns (D-568). Without an `output_schema`, a text that the function returns is said instead. */
+  #outputOf(returned: unknown): Json | undefined {
+    const { output_schema: schema = null } = this.start.agent;
+    if (typeof returned === 'string' && schema === null) {
+      this.progress.say({ type: 'message_delta', text: returned });
+      return undefined;
+    }
+    return jsonCopy(returned, 'result') as Json | undefined;
   }
 
   /** Waits for the steps that the function did not await: they end before the run does. */

@@ -19,7 +19,11 @@ export interface StartMessage {
   readonly agent_changed?: boolean;
   readonly workspace: string;
   readonly agent_folder: string;
-  readonly agent: { readonly approval_required_tools: readonly string[] };
+  readonly agent: {
+    readonly approval_required_tools: readonly string[];
+    /** Null, or absent for an older server, if the agent declares none. */
+    readonly output_schema?: JsonObject | null;
+  };
 }
 
 export type Answer =
@@ -94,7 +98,8 @@ export type KitMessage =
   | EndMessage;
 
 export type EndMessage = { readonly type: 'end'; readonly state?: SessionState } & (
-  | { readonly outcome: 'completed' | 'cancelled' | 'waiting' | 'yielded' }
+  | { readonly outcome: 'completed'; readonly output?: Json }
+  | { readonly outcome: 'cancelled' | 'waiting' | 'yielded' }
   | {
       readonly outcome: 'error';
       readonly code: 'agent_error' | 'model_error' | 'tool_error';

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type Agent, bodyOf } from './agent.ts';
 import { NotAwaited } from './awaited-calls.ts';
-import type { JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 import { Leg } from './leg.ts';
 import type { KitMessage } from './lines.ts';
 import { perform } from './perform.ts';
@@ -17,6 +17,8 @@ export type { Asked, CalledStep, RehearsalOptions, Reply } from './rehearsal/reh
 /** How a run went. */
 export interface Rehearsal {
   readonly text: string;
+  /** What the agent returned, as the run has it; absent without one. */
+  readonly output?: Json;
   readonly asked: readonly Asked[];
   /** The steps that were carried out, in order. */
   readonly calls: readonly CalledStep[];
@@ -94,6 +96,12 @@ function differenceOf(
   }
   if (comparable(result.text) !== comparable(expected.text)) {
     return `its text was ${JSON.stringify(result.text)} instead of ${JSON.stringify(expected.text)}`;
+  }
+  const [output, returned] = [result, expected].map(
+    (each) => JSON.stringify(each.output) ?? 'nothing',
+  );
+  if (comparable(output ?? '') !== comparable(returned ?? '')) {
+    return `it returned ${output} instead of ${returned}`;
   }
   const [state, wanted] = [JSON.stringify(result.state), JSON.stringify(expected.state)];
   if (comparable(state) !== comparable(wanted)) {
@@ -205,6 +213,7 @@ function resultOf(run: RehearsedRun): Rehearsal {
   const isError = end?.outcome === 'error';
   return {
     text: run.text,
+    ...(end?.outcome === 'completed' && end.output !== undefined && { output: end.output }),
     asked: run.asked,
     calls: run.called,
     events: run.events,

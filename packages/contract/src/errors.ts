@@ -290,6 +290,8 @@ export const runErrors = {
     'The worker died during a tool call, and it is not known whether the call was carried out.',
   sandbox_unavailable: 'The sandbox for the agent could not be started.',
   budget_exceeded: 'The run, or a budget that applies to it, reached its ceiling.',
+  output_invalid:
+    'The output of the agent does not fit its output_schema, is too large, or is missing.',
   internal_error: 'Internal server error.',
 } as const;
 
@@ -305,5 +307,6 @@ export const runErrorCodes = [
   'tool_in_doubt',
   'sandbox_unavailable',
   'budget_exceeded',
+  'output_invalid',
   'internal_error',
 ] as const satisfies readonly RunErrorCode[];

@@ -57,6 +57,9 @@ export const limits = {
 
   // Runs (D-24, D-26)
   runFilesMax: 100,
+  /** Of the JSON text of a run's output (D-565). */
+  runOutputMaxBytes: 256 * 1024,
+  inputIssuesMax: 20,
   defaultCancelGraceMs: 10 * seconds,
 
   // Interactions (D-38)

@@ -6,6 +6,7 @@ const eventTypes = [
   'run_started',
   'run_interrupted',
   'run_resumed',
+  'run_output',
   'run_completed',
   'run_cancelled',
   'error',

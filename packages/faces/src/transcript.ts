@@ -163,6 +163,7 @@ export class RunTranscript {
       case 'run_cancelled':
       case 'error':
         return [this.#end(id, type, data)];
+      case 'run_output':
       case 'context_file_loaded':
       case 'context_file_changed':
       case 'claude_md_loaded':

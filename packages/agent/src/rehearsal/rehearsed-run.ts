@@ -28,6 +28,8 @@ export interface RehearsalOptions {
   /** `approval_required_tools` of agent.yaml. */
   readonly approvalRequiredTools?: readonly string[];
   readonly folder?: string;
+  /** `output_schema` of agent.yaml: a string that the agent returns is its output then. The value is not checked here. */
+  readonly outputSchema?: JsonObject;
   /** The agent as its author edited it after the first leg, while the run waited for an answer (D-174). */
   readonly edited?: Agent;
 }
@@ -96,6 +98,7 @@ export class RehearsedRun {
       input = { prompt },
       approvalRequiredTools = [],
       folder = '.',
+      outputSchema = null,
     } = this.#options;
     this.legs += 1;
     const isFirst = this.legs === 1;
@@ -116,7 +119,7 @@ export class RehearsedRun {
       agent_changed: !isFirst && this.#options.edited !== undefined,
       workspace: folder,
       agent_folder: folder,
-      agent: { approval_required_tools: approvalRequiredTools },
+      agent: { approval_required_tools: approvalRequiredTools, output_schema: outputSchema },
     };
   }
 

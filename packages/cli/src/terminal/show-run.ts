@@ -1,4 +1,4 @@
-import type { RunEvent } from '@convoke/sdk';
+import type { Json, RunEvent } from '@convoke/sdk';
 import { RunText, interruptedText } from '@convoke/faces';
 import {
   endLine,
@@ -10,6 +10,7 @@ import {
   remark,
   write,
 } from './output.ts';
+import { printOutput } from './run-output.ts';
 import { armSpinner } from './spinner.ts';
 
 /** Shows the events of one run. */
@@ -31,6 +32,7 @@ export function showJson(): ShownRun {
 export function showRun({ stream }: { readonly stream: boolean }): ShownRun {
   const tools = new Map<string, string>();
   const answer = new RunText();
+  let output: Json | undefined;
   const isTerminal = process.stdout.isTTY;
   const isHeldBack = !isTerminal && !stream;
   return {
@@ -40,6 +42,10 @@ export function showRun({ stream }: { readonly stream: boolean }): ShownRun {
         // A terminal gets a remark instead of the server's own words about an interruption.
         const isShown = !isHeldBack && !(isTerminal && event.data.text === interruptedText);
         if (isShown) write(forOutput(event.data.text));
+        return;
+      }
+      if (event.type === 'run_output') {
+        output = event.data.output;
         return;
       }
       if (event.type === 'permission_request') {
@@ -58,6 +64,7 @@ export function showRun({ stream }: { readonly stream: boolean }): ShownRun {
     close() {
       if (isHeldBack) write(answer.text);
       endLine();
+      if (output !== undefined) printOutput(output);
     },
   };
 }

@@ -8,6 +8,7 @@ const names: Readonly<Record<EventType | 'run_queued' | 'run_waiting', string>> 
   run_waiting: 'Waiting',
   run_interrupted: 'Interrupted',
   run_resumed: 'Resumed',
+  run_output: 'Output',
   run_completed: 'Completed',
   run_cancelled: 'Cancelled',
   error: 'Failed',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { runErrorCodes } from '../errors.ts';
 import { jsonObject, jsonValue } from '../json.ts';
+import { agentDigest } from '../resources/agent.ts';
 import {
   answerValue,
   decisions,
@@ -36,7 +37,7 @@ export const eventTypes = {
   run_started: {
     terminal: false,
     description: 'The run was dispatched to the agent.',
-    data: z.object({ run_id: z.string() }),
+    data: z.object({ run_id: z.string(), agent_digest: agentDigest.optional() }),
   },
   run_interrupted: {
     terminal: false,
@@ -76,7 +77,14 @@ export const eventTypes = {
         .literal(true)
         .meta({ description: 'The agent was changed since the run was last checkpointed.' })
         .optional(),
+      agent_digest: agentDigest.optional(),
     }),
+  },
+  run_output: {
+    terminal: false,
+    description:
+      'The output of the agent, a JSON value. The last event before `run_completed`, which always follows.',
+    data: z.object({ run_id: z.string(), output: jsonValue }),
   },
   run_completed: {
     terminal: true,

@@ -32,6 +32,11 @@ export const listTenantRuns = defineOperation({
       description: 'Runs with one of these statuses; `active` and `ended` are groups.',
     }),
     agent_name: agentName.meta({ description: 'Runs of this agent.' }).optional(),
+    agent_digest: z
+      .string()
+      .regex(/^[0-9a-f]{8,64}$/, 'must be 8 to 64 digits of 0-9 and a-f')
+      .meta({ description: 'Runs of this version of an agent: its first 8 digits, or more.' })
+      .optional(),
     label: labelQuery,
     error_code: z.enum(runErrorCodes).meta({ description: 'Runs that failed so.' }).optional(),
     created_after: timeQuery

@@ -10,6 +10,12 @@ export const agentName = z
   .regex(agentNamePattern)
   .meta({ description: 'Name of the agent.', examples: ['demo'] });
 
+/** D-574. */
+export const agentDigest = z.string().meta({
+  description: 'The version of the agent: SHA-256, in hex, of the files that decide what it does.',
+  examples: ['5f0c9a12e4b87d30c1a6f2958e47bb0d93c8415f6a7e20dbb1c4983f5e6d7a01'],
+});
+
 /** An agent as a tenant sees it (D-56). */
 export const agentRecord = z
   .object({
@@ -19,6 +25,15 @@ export const agentRecord = z
     model: z.string().optional(),
     approval_required_tools: z.array(z.string()).meta({ examples: [['write_file']] }),
     session_files_supported: z.boolean(),
+    input_schema: jsonObject
+      .meta({
+        description: 'JSON Schema of the input of a run; absent for an agent with a problem.',
+      })
+      .optional(),
+    output_schema: jsonObject
+      .meta({ description: 'JSON Schema of the output of a run, if the agent declares one.' })
+      .optional(),
+    digest: agentDigest.optional(),
     missing_variables: z
       .array(z.string())
       .meta({

@@ -30,6 +30,13 @@ export const errorBody = z
       .string()
       .meta({ description: 'With `cursor_expired`: the oldest notice available.' })
       .optional(),
+    issues: z
+      .array(z.object({ pointer: z.string(), message: z.string() }))
+      .meta({
+        description:
+          'Where the `input` does not fit the `input_schema` of the agent: JSON pointers into the body, at most 20.',
+      })
+      .optional(),
     ...knownIds,
     request_id: z.string().meta({ description: 'The same as the `X-Request-Id` header.' }),
   })

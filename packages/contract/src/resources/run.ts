@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { runErrorCodes } from '../errors.ts';
-import { jsonObject } from '../json.ts';
+import { jsonObject, jsonValue } from '../json.ts';
 import { limits } from '../limits.ts';
+import { agentDigest } from './agent.ts';
 import { createdBy, labels } from './labels.ts';
 import { maxCost, maxTokens } from './budget.ts';
 import { opaqueId } from './opaque-id.ts';
@@ -32,15 +33,14 @@ export function isTerminalRunStatus(status: RunStatus): status is TerminalRunSta
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
-/** D-22. Open in the description, because an agent may come to declare more; the server checks what the agent takes. */
+/** D-22, D-562. Open in the description: the server checks what the agent takes. */
 export const runInput = jsonObject.meta({
   description:
-    'The input that the agent declares: a `prompt`, and `files`, the ids of attached files, for agents that accept files.',
+    'The input that the agent declares in its `input_schema`: a `prompt` where it has none. `files`, the ids of attached files, for agents that accept files.',
   properties: {
     prompt: { type: 'string', minLength: 1 },
     files: { type: 'array', items: { type: 'string' }, maxItems: limits.runFilesMax },
   },
-  required: ['prompt'],
   examples: [{ prompt: 'Summarise the release.' }],
 });
 
@@ -68,17 +68,31 @@ const runUsage = z.object({
     .optional(),
 });
 
+const versionOfRun = agentDigest
+  .meta({
+    description:
+      'The version of the agent that executes the run, or executed it last. Absent while it is queued.',
+  })
+  .optional();
+
 /** A run with its input, state, answer and usage (D-20). */
 export const runRecord = z
   .object({
     id: opaqueId('run'),
     session_id: opaqueId('session'),
     agent_name: z.string().meta({ examples: ['demo'] }),
+    agent_digest: versionOfRun,
     status: z.enum(runStatuses),
     input: runInput.meta({ description: 'The input as it was sent.' }),
     output_text: z
       .string()
       .meta({ description: 'The complete answer, after the run has ended.' })
+      .optional(),
+    output: jsonValue
+      .meta({
+        description:
+          'The output of the agent, a JSON value: of a completed run whose agent gave one. It fits the `output_schema` of the agent, if there is one.',
+      })
       .optional(),
     error_code: z.enum(runErrorCodes).optional(),
     error_message: z.string().optional(),
@@ -127,6 +141,7 @@ export const runSummary = z
     id: opaqueId('run'),
     session_id: opaqueId('session'),
     agent_name: z.string().meta({ examples: ['demo'] }),
+    agent_digest: versionOfRun,
     status: z.enum(runStatuses),
     preview: z.string().meta({
       description: `The first ${limits.previewCharacters} characters of the prompt, in one line.`,

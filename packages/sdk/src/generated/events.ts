@@ -4,6 +4,8 @@ import type { Json, JsonObject, RunErrorCode, InterruptionReason, Decision } fro
 
 export interface RunStartedData {
   run_id: string;
+  /** The version of the agent: SHA-256, in hex, of the files that decide what it does. */
+  agent_digest?: string | undefined;
 }
 
 export interface RunInterruptedData {
@@ -25,6 +27,13 @@ export interface RunResumedData {
   workspace?: 'same' | 'restored' | 'behind' | undefined;
   /** The agent was changed since the run was last checkpointed. */
   agent_changed?: true | undefined;
+  /** The version of the agent: SHA-256, in hex, of the files that decide what it does. */
+  agent_digest?: string | undefined;
+}
+
+export interface RunOutputData {
+  run_id: string;
+  output: Json;
 }
 
 export interface RunCompletedData {
@@ -154,6 +163,8 @@ export interface EventDataByType {
   run_interrupted: RunInterruptedData;
   /** The run executes again, after it was answered or interrupted. */
   run_resumed: RunResumedData;
+  /** The output of the agent, a JSON value. The last event before `run_completed`, which always follows. */
+  run_output: RunOutputData;
   /** The run finished. The run resource holds the authoritative status. */
   run_completed: RunCompletedData;
   /** The run ended after a cancellation. */

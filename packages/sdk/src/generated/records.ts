@@ -64,6 +64,12 @@ export interface AgentRecord {
   model?: string | undefined;
   approval_required_tools: string[];
   session_files_supported: boolean;
+  /** JSON Schema of the input of a run; absent for an agent with a problem. */
+  input_schema?: JsonObject | undefined;
+  /** JSON Schema of the output of a run, if the agent declares one. */
+  output_schema?: JsonObject | undefined;
+  /** The version of the agent: SHA-256, in hex, of the files that decide what it does. */
+  digest?: string | undefined;
   /** Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail. */
   missing_variables?: string[] | undefined;
   /** Why its folder cannot be loaded. Such an agent cannot be invoked. */
@@ -78,12 +84,16 @@ export interface AgentDetails {
   model?: string | undefined;
   approval_required_tools: string[];
   session_files_supported: boolean;
+  /** JSON Schema of the input of a run. */
+  input_schema: JsonObject;
+  /** JSON Schema of the output of a run, if the agent declares one. */
+  output_schema?: JsonObject | undefined;
+  /** The version of the agent: SHA-256, in hex, of the files that decide what it does. */
+  digest?: string | undefined;
   /** Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail. */
   missing_variables?: string[] | undefined;
   /** Why its folder cannot be loaded. Such an agent cannot be invoked. */
   problem?: string | undefined;
-  /** JSON Schema of the input of a run. */
-  input_schema: JsonObject;
   /** The tools it may use; `*` stands for any characters. */
   tools: string[];
   skills: string[];
@@ -127,11 +137,15 @@ export interface RunRecord {
   id: string;
   session_id: string;
   agent_name: string;
+  /** The version of the agent that executes the run, or executed it last. Absent while it is queued. */
+  agent_digest?: string | undefined;
   status: RunStatus;
   /** The input as it was sent. */
   input: JsonObject;
   /** The complete answer, after the run has ended. */
   output_text?: string | undefined;
+  /** The output of the agent, a JSON value: of a completed run whose agent gave one. It fits the `output_schema` of the agent, if there is one. */
+  output?: Json | undefined;
   error_code?: RunErrorCode | undefined;
   error_message?: string | undefined;
   /** Position in the queue of the session; 1 is next. Only while queued. */
@@ -287,6 +301,8 @@ export interface RunSummary {
   id: string;
   session_id: string;
   agent_name: string;
+  /** The version of the agent that executes the run, or executed it last. Absent while it is queued. */
+  agent_digest?: string | undefined;
   status: RunStatus;
   /** The first 200 characters of the prompt, in one line. */
   preview: string;

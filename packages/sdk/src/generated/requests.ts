@@ -97,7 +97,7 @@ export interface CreateSchedule {
   cron: string;
   /** An IANA time zone. The pattern is read in local time there. */
   time_zone?: string | undefined;
-  /** The input that the agent declares: a `prompt`, and `files`, the ids of attached files, for agents that accept files. */
+  /** The input that the agent declares in its `input_schema`: a `prompt` where it has none. `files`, the ids of attached files, for agents that accept files. */
   input: JsonObject;
   /** What to do at a slot if the last run has not ended: skip the slot, or queue another run. */
   overlap?: OverlapPolicy | undefined;
@@ -133,7 +133,7 @@ export interface UpdateSchedule {
   cron?: string | undefined;
   /** An IANA time zone. The pattern is read in local time there. */
   time_zone?: string | undefined;
-  /** The input that the agent declares: a `prompt`, and `files`, the ids of attached files, for agents that accept files. */
+  /** The input that the agent declares in its `input_schema`: a `prompt` where it has none. `files`, the ids of attached files, for agents that accept files. */
   input?: JsonObject | undefined;
   /** Your own names, such as a ticket or a customer: at most 16, keys of a-z, 0-9, `_`, `.` and `-`, values of at most 512 characters. They are merged by key; null removes one. */
   labels?: Readonly<Record<string, string | null>> | undefined;
@@ -380,6 +380,8 @@ export interface TenantRunsQuery {
   status?: ReadonlyArray<RunFilter> | undefined;
   /** Runs of this agent. */
   agent_name?: string | undefined;
+  /** Runs of this version of an agent: its first 8 digits, or more. */
+  agent_digest?: string | undefined;
   /** Has this label, as `key:value`. Repeat it for several: all must match. */
   label?: ReadonlyArray<string> | undefined;
   /** Runs that failed so. */

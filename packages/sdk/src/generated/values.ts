@@ -36,6 +36,7 @@ export type RunErrorCode =
   | 'tool_in_doubt'
   | 'sandbox_unavailable'
   | 'budget_exceeded'
+  | 'output_invalid'
   | 'internal_error';
 
 export type RunFilter =

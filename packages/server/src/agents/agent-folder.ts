@@ -10,6 +10,7 @@ import { type Prices, isRefused, noPrices } from '../domain/usage/prices.ts';
 import type { FrameworkKeys, Harness } from '../ports/harness.ts';
 import { errorCode } from '../runtime/error-code.ts';
 import { type AgentYaml, agentSchema, toDeclaredAgent } from './agent-schema.ts';
+import { contentDigest } from './content-digest.ts';
 import { type AgentProblem, problemsOf } from './problems.ts';
 import { literalSecrets, missingVariables } from './secret-references.ts';
 import { type YamlSource, describeProblems, parseYaml } from './yaml-source.ts';
@@ -44,7 +45,7 @@ export type AgentHarnesses = ReadonlyMap<
   string,
   Pick<
     Harness,
-    'read' | 'prepare' | 'hasFixedToolInput' | 'onLoss' | 'keepsCutText' | 'reportsCost'
+    'read' | 'prepare' | 'hasFixedToolInput' | 'onLoss' | 'keepsCutText' | 'reportsCost' | 'output'
   >
 >;
 
@@ -83,7 +84,14 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
     ]);
   }
   const servers = yaml.mcp_servers ?? (await readMcpJson(request.folder));
-  const around = { ...request, instructions, onLoss: harness.onLoss ?? 'resume' };
+  const schemas = await schemasOf(yaml, { ...request, source, harness });
+  if (!schemas.ok) return { ok: false, reason: schemas.reason, ...readableParts(source) };
+  const around = {
+    ...request,
+    instructions,
+    schemas: schemas.schemas,
+    onLoss: harness.onLoss ?? 'resume',
+  };
   const { declared, ...agent } = toDeclaredAgent({ ...yaml, mcp_servers: servers }, around);
   const read = harness.read({ ...agent, declared });
   if (!read.ok) return faulty(source, read.problems);
@@ -107,11 +115,10 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
       hasFixedToolInput: harness.hasFixedToolInput ?? false,
       digest: digestOf({
         ...agent,
-        folder: '',
-        // Who may call it changes nothing of what it does.
-        publish: undefined,
+        ...unheeded,
         declared,
         code: prepared?.digest,
+        files: await contentDigest(folder),
       }),
       reportsCost: harness.reportsCost ?? false,
     },
@@ -159,8 +166,32 @@ function tenantsIn(read: ReadAgent): BrokenAgent['tenants'] {
   return read.ok ? read.agent.tenants : read.tenants;
 }
 
+/** What changes nothing of what an agent does: where it is, who may call it and how it is described (D-574). */
+const unheeded = { folder: '', tenants: undefined, publish: undefined, description: '' };
+
+/** The checks of schemas are functions, which JSON leaves out. */
 function digestOf(declared: object): string {
-  return createHash('sha256').update(JSON.stringify(declared)).digest('base64url');
+  return createHash('sha256').update(JSON.stringify(declared)).digest('hex');
+}
+
+type Schemas =
+  | { readonly ok: true; readonly schemas: Pick<Agent, 'input' | 'output'> }
+  | { readonly ok: false; readonly reason: string };
+
+/** Most agents have no schema: what reads one is loaded by the first that has. */
+async function schemasOf(
+  yaml: AgentYaml,
+  {
+    folder,
+    source,
+    harness,
+  }: Pick<ReadAgentFolder, 'folder'> & { source: YamlSource; harness: Pick<Harness, 'output'> },
+): Promise<Schemas> {
+  const { input_schema, output_schema, framework } = yaml;
+  if (input_schema === undefined && output_schema === undefined) return { ok: true, schemas: {} };
+  const { readSchemas } = await import('./schemas/read-schemas.ts');
+  const { output } = harness;
+  return readSchemas({ input_schema, output_schema }, { folder, framework, output, source });
 }
 
 /** What can be judged of a file that has other mistakes, too: its author gets to know all of them. */

@@ -28,6 +28,10 @@ const amount = z.union([z.number(), z.string()]).transform((value, context) => {
   context.addIssue('must be an amount such as 2.50, above 0, with at most 6 decimals');
   return z.NEVER;
 });
+/** D-560: the schema itself, or the file that has it. */
+const valueSchema = z.union([path, z.record(z.string(), z.json())], {
+  error: 'must be a JSON Schema, or the path of a JSON file in the folder',
+});
 const glob = z.string().min(1).max(200);
 const tenantIds = z.array(z.string().min(1).max(64)).max(listMax);
 
@@ -44,6 +48,8 @@ export const agentSchema = z.strictObject({
   instructions: path.optional(),
   command: z.array(z.string().min(1).max(4096)).min(1, 'must name a program').max(100).default([]),
   entry: path.optional(),
+  input_schema: valueSchema.optional(),
+  output_schema: valueSchema.optional(),
   url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   env: z
     .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/), z.string().max(8192))
@@ -122,6 +128,7 @@ export interface AgentSurroundings {
   readonly name: string;
   readonly folder: string;
   readonly instructions: string | undefined;
+  readonly schemas: Pick<DeclaredAgent, 'input' | 'output'>;
   /** The default of `recovery.on_loss`. */
   readonly onLoss: RecoveryPolicy['onLoss'];
 }
@@ -134,6 +141,7 @@ export function toDeclaredAgent(yaml: AgentYaml, around: AgentSurroundings): Dec
     ...(yaml.model !== undefined && { model: yaml.model }),
     approvalRequiredTools: yaml.approval_required_tools,
     sessionFiles: yaml.session_files,
+    ...around.schemas,
     onBusy: yaml.on_busy,
     contextFiles: yaml.context_files,
     enableClaudeMd: yaml.enable_claude_md,

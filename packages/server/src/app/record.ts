@@ -1,7 +1,8 @@
 import type { RunId, SessionId } from '@convoke/contract';
+import type { Agent } from '../domain/agent.ts';
 import { isoTime } from '../domain/iso-time.ts';
 import { runNotices, sessionNotices } from '../domain/notice.ts';
-import { type RunEventDraft, placeEvents, terminalEvent } from '../domain/run/run-event.ts';
+import { type RunEventDraft, lastEvents, placeEvents } from '../domain/run/run-event.ts';
 import {
   type EndedRun,
   type LeaseGrant,
@@ -76,25 +77,35 @@ export interface LegStarting {
   readonly now: number;
   /** Whether the agent is another one than in the leg before (D-99). */
   readonly isOtherAgent?: boolean;
+  /** The agent that the leg is to execute; undefined where its folder is gone. */
+  readonly agent: Pick<Agent, 'digest'> | undefined;
 }
 
 /** Leases the run for its next leg. The first leg emits `run_started`, every other one `run_resumed` (D-87). */
 export function startLegMove(
   { run, session }: RunInSession<WaitingForWorker>,
-  { lease, now, isOtherAgent = false }: LegStarting,
+  { lease, now, isOtherAgent = false, agent }: LegStarting,
 ): RunMove<RunningRun> & { readonly session: Session } {
+  const agentDigest = agent?.digest ?? null;
   return {
-    run: leaseRun(run, lease, changeTime(session, now)),
+    run: leaseRun(run, { ...lease, agentDigest }, changeTime(session, now)),
     session: runDispatched(session, run.id, now),
-    events: [firstEvent(run, { isOtherAgent, machine: lease.machine })],
+    events: [firstEvent(run, { isOtherAgent, machine: lease.machine, agentDigest })],
   };
+}
+
+interface LegBeginning {
+  readonly isOtherAgent: boolean;
+  readonly machine: string;
+  readonly agentDigest: string | null;
 }
 
 function firstEvent(
   run: WaitingForWorker,
-  { isOtherAgent, machine }: { readonly isOtherAgent: boolean; readonly machine: string },
+  { isOtherAgent, machine, agentDigest }: LegBeginning,
 ): RunEventDraft {
-  if (run.status === 'queued') return { type: 'run_started', data: { run_id: run.id } };
+  const version = agentDigest === null ? {} : { agent_digest: agentDigest };
+  if (run.status === 'queued') return { type: 'run_started', data: { run_id: run.id, ...version } };
   const reason = run.interruptedBy ?? 'answered';
   const workspace = workspaceOf(run, machine);
   return {
@@ -105,6 +116,7 @@ function firstEvent(
       reason,
       ...(workspace === undefined ? {} : { workspace }),
       ...(isOtherAgent ? { agent_changed: true } : {}),
+      ...version,
     },
   };
 }
@@ -221,7 +233,7 @@ export async function recordEnd(
 }
 
 /**
- * Ends a run: appends the terminal event, cancels its interactions and frees its session. Leaves the next queued run to
+ * Ends a run: appends its last events, cancels its interactions and frees its session. Leaves the next queued run to
  * the caller. Returns the run and its session as they are stored.
  */
 export async function recordOwnEnd(
@@ -240,7 +252,7 @@ export async function recordOwnEnd(
     move: {
       run: endRun(run, outcome, { now, recovered: isRecovered }),
       session: freed,
-      events: [...before, terminalEvent(run.id, outcome, { recovered: isRecovered })],
+      events: [...before, ...lastEvents(run.id, outcome, { recovered: isRecovered })],
     },
   });
   tx.onCommit(() => {

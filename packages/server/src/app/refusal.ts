@@ -1,5 +1,6 @@
 import { type ErrorCode, type JsonObject, errors } from '@convoke/contract';
 import type { Ruling } from '../domain/refusal.ts';
+import type { Issue } from '../domain/value-schema.ts';
 
 export interface RefusalOptions {
   /** For a person: what was wrong and what to do about it. Default: the text of the code. */
@@ -33,8 +34,13 @@ export function refuse(code: ErrorCode, options?: RefusalOptions): never {
   throw new Refusal(code, options);
 }
 
+function asJson({ pointer, message }: Issue): JsonObject {
+  return { pointer, message };
+}
+
 /** Returns the value of a ruling, or throws its refusal. */
 export function orRefuse<T>(ruling: Ruling<T>): T {
   if (ruling.ok) return ruling.value;
-  return refuse(ruling.code, { message: ruling.message });
+  const { code, message, issues } = ruling;
+  return refuse(code, { message, ...(issues && { details: { issues: issues.map(asJson) } }) });
 }

@@ -1,8 +1,6 @@
-import { type TenantId, limits } from '@convoke/contract';
+import type { TenantId } from '@convoke/contract';
 import type { Ceiling } from './usage/budget.ts';
-import type { Json, JsonObject } from './json.ts';
-import { shownName } from './preview.ts';
-import { type Ruling, accepted, refused } from './refusal.ts';
+import type { ValueSchema } from './value-schema.ts';
 
 /** An agent as its folder declares it (`agent.yaml`), with every default filled in. */
 export interface Agent {
@@ -12,6 +10,10 @@ export interface Agent {
   readonly model?: string;
   readonly approvalRequiredTools: readonly string[];
   readonly sessionFiles: boolean;
+  /** What a start may send (D-562); absent where that is a prompt. */
+  readonly input?: ValueSchema;
+  /** What a run that completes returns (D-567); absent where that may be anything, or nothing. */
+  readonly output?: ValueSchema;
   readonly onBusy: 'queue' | 'reject';
   readonly contextFiles: readonly string[];
   readonly enableClaudeMd: boolean;
@@ -41,7 +43,7 @@ export interface Agent {
   readonly facts?: AgentFacts;
   /** Whether its framework runs a tool call only with the input that it asked for. */
   readonly hasFixedToolInput: boolean;
-  /** Equal for equal `agent.yaml` and instructions. */
+  /** D-574: SHA-256 in hex, equal for agents that do the same. */
   readonly digest: string;
   /** Whether its framework names the cost of a run itself. */
   readonly reportsCost?: boolean;
@@ -111,60 +113,4 @@ export function matchesGlob(glob: string, text: string): boolean {
     from = found + part.length;
   }
   return from <= end;
-}
-
-export interface RunInput {
-  readonly prompt: string;
-  readonly fileIds: readonly string[];
-}
-
-/** D-22: `prompt`, and `files` where the session takes them. Any other member is refused. */
-export function readRunInput(
-  input: JsonObject,
-  { agentName, takesFiles }: { readonly agentName: string; readonly takesFiles: boolean },
-): Ruling<RunInput> {
-  for (const member of Object.keys(input)) {
-    if (member === 'prompt' || (member === 'files' && takesFiles)) continue;
-    return refused(
-      'unknown_field',
-      `input.${shownName(member)} is not a member that ${agentName} declares`,
-    );
-  }
-  if (typeof input['prompt'] !== 'string' || input['prompt'] === '') {
-    return refused('invalid_body', 'input.prompt must be a non-empty string');
-  }
-  const files = input['files'] ?? [];
-  if (!isTextList(files) || files.length > limits.runFilesMax) {
-    return refused(
-      'invalid_body',
-      `input.files must be an array of at most ${limits.runFilesMax} file ids`,
-    );
-  }
-  return accepted({ prompt: input['prompt'], fileIds: files });
-}
-
-/** The prompt of an input that was accepted. */
-export function acceptedPrompt(input: JsonObject): string {
-  const { prompt } = input;
-  return typeof prompt === 'string' ? prompt : '';
-}
-
-/** The prompt that a run was started with. */
-export function promptOf({ input }: { readonly input: string }): string {
-  return acceptedPrompt(JSON.parse(input) as JsonObject);
-}
-
-function isTextList(value: Json): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
-}
-
-/** The JSON Schema of the input that `readRunInput` accepts. */
-export function inputSchemaOf({ takesFiles }: { readonly takesFiles: boolean }): JsonObject {
-  const files = { type: 'array', items: { type: 'string' }, maxItems: limits.runFilesMax };
-  return {
-    type: 'object',
-    properties: { prompt: { type: 'string', minLength: 1 }, ...(takesFiles ? { files } : {}) },
-    required: ['prompt'],
-    additionalProperties: false,
-  };
 }

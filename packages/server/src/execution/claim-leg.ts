@@ -87,6 +87,7 @@ export async function claimLeg(
         origin: { input, state, isElsewhere: isLostElsewhere(ready, machine) },
         now,
         isOtherAgent: isEdited,
+        agent,
         record: (move) => recordMove(services, tx, { seen, move }),
       },
     );

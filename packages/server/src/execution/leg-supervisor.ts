@@ -3,15 +3,17 @@ import { markLiveAnswers } from '../app/interactions.ts';
 import { readOutputText } from '../app/runs/output-text.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { Json } from '../domain/json.ts';
+import { completedWith } from '../domain/run/completion.ts';
 import { type RunOutcome, attemptOf } from '../domain/run/run.ts';
 import { pricing } from '../domain/usage/prices.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
-import type { HarnessEvent, Leg } from '../ports/harness.ts';
+import type { Leg, LegEnd } from '../ports/harness.ts';
 import type { Span } from '../ports/traces.ts';
 import { nextTurn } from '../runtime/next-turn.ts';
 import { readAllowance } from './usage/allowance.ts';
 import { CallLedger } from './call-ledger.ts';
 import { checkpointMaker } from './checkpoint-maker.ts';
+import { canBeHandedBack } from './can-be-handed-back.ts';
 import { type ClaimedLeg, answerOf } from './claim-leg.ts';
 import { collectOutputs } from './folders/collect-outputs.ts';
 import { agentFailure, agentGone, failed, internalError } from './leg-failures.ts';
@@ -221,7 +223,8 @@ export class LegSupervisor {
     const verdict = this.#isOver ? await this.#verdict.promise : undefined;
     // Only a leg that was asked to yield is cut.
     const isStopping = verdict === 'cut' || this.#phase === 'yielding';
-    if (isStopping && canBeHandedBack(work)) return { status: 'yielded' };
+    if (isStopping && canBeHandedBack(work.claimed.input, work.started.harness))
+      return { status: 'yielded' };
     return verdict ?? Promise.race([this.#runLeg(work), this.#verdict.promise]);
   }
 
@@ -259,9 +262,8 @@ export class LegSupervisor {
       this.#begin();
       for await (const event of this.#leg) {
         if (event.type === 'end') {
-          this.#state = event.state;
           if (event.outcome === 'completed') await this.#output.settle(agent, writer);
-          return this.#endOf(event);
+          return this.#endOf(event, agent);
         }
         const pause = this.#output.write(event, agent, writer);
         if (pause !== undefined) await pause;
@@ -287,7 +289,14 @@ export class LegSupervisor {
     return this.#phase === 'over';
   }
 
-  #endOf(event: Extract<HarnessEvent, { type: 'end' }>): Ending {
+  #endOf(event: LegEnd, agent: Agent): Ending {
+    if (event.outcome === 'completed') {
+      const outcome = completedWith(agent, event.output);
+      // What a run keeps and what it returns are one: the session is as it was before (D-568).
+      if (outcome.status === 'completed') this.#state = event.state;
+      return outcome;
+    }
+    this.#state = event.state;
     if (event.outcome === 'error') {
       // Past the lease the agent's program was killed, which is not the agent's error.
       if (this.#holdsLease()) return agentFailure(event);
@@ -386,14 +395,4 @@ interface LegWork {
   readonly agent: Agent;
   readonly started: Extract<LegStart, { ready: true }>;
   readonly writer: LegWriter;
-}
-
-/**
- * Whether the next leg can start from where this one would have: from its last recovery point, or with the prompt. A
- * program (`point`) cannot tell the prompt of its run from one that it has worked on.
- */
-function canBeHandedBack({ claimed: { input }, started: { harness } }: LegWork): boolean {
-  const { afterLoss = 'none' } = harness;
-  if (afterLoss === 'none') return false;
-  return input.kind === 'continue' || (input.kind === 'prompt' && afterLoss !== 'point');
 }

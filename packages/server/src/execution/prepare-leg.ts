@@ -1,8 +1,9 @@
 import { fileKey, snapshotKey } from '../app/files/blob-keys.ts';
 import { type CutDelta, joined, readCutDeltas } from '../app/runs/output-text.ts';
-import { type Agent, acceptedPrompt } from '../domain/agent.ts';
+import type { Agent } from '../domain/agent.ts';
 import { type ContextTexts, type KnownContext, contextEvents } from '../domain/context.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
+import { acceptedPrompt, promptOf } from '../domain/run-input.ts';
 import type { RunOutcome } from '../domain/run/run.ts';
 import type { Harness, LegContext, LegInput } from '../ports/harness.ts';
 import type { PrepareFolder, AttachedFile } from '../ports/session-folders.ts';
@@ -84,7 +85,7 @@ export async function prepareLeg(
       settings: agent.settings,
       runNumber: run.number,
       // Not checked again: agent and settings may have changed since, but an accepted prompt is the one that runs.
-      prompt: acceptedPrompt(input),
+      prompt: harness.readsWords === true ? promptOf(input) : acceptedPrompt(input),
       input,
       sessionFolder: prepared.sessionFolder,
       stateDir: prepared.stateDir,

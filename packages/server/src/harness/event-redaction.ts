@@ -30,7 +30,9 @@ export function redactedEvent(event: HarnessEvent, redact: (text: string) => str
         }),
       };
     case 'end':
-      return event.outcome === 'error' ? { ...event, message: redact(event.message) } : event;
+      if (event.outcome === 'error') return { ...event, message: redact(event.message) };
+      if (event.outcome !== 'completed' || event.output === undefined) return event;
+      return { ...event, output: redactedJson(event.output, redact) };
     case 'checkpoint':
     case 'usage':
       return event;

@@ -28,6 +28,13 @@ export interface Harness<Settings = unknown> {
    * the answer (D-271), unless the agent wants cut messages again from their beginning (`recovery.cut_message`).
    */
   readonly keepsCutText?: boolean;
+  /** Whether its agents read nothing but words: `context.prompt` then has the whole input (D-563). */
+  readonly readsWords?: boolean;
+  /**
+   * How its agents return a value (D-568): `native` with their end, `submitted` by a call that the harness adds. An agent
+   * with an `output_schema` is refused where it is `none`, the default.
+   */
+  readonly output?: 'native' | 'submitted' | 'none';
   /** The default of `recovery.on_loss`; `resume` if absent. */
   readonly onLoss?: RecoveryPolicy['onLoss'];
   /**
@@ -161,6 +168,7 @@ export interface LegContext<Settings = unknown> {
   readonly settings: Settings;
   /** 1 for the first run of the session. */
   readonly runNumber: number;
+  /** Empty if the input has none. */
   readonly prompt: string;
   readonly input: JsonObject;
   /** The session folder: seed files, `files/`, and files the agent wrote. */
@@ -292,7 +300,13 @@ export interface UsageReport {
 export type LegEnd =
   /** `yielded` only after `yield` was called. */
   (
-    | { readonly type: 'end'; readonly outcome: 'completed' | 'cancelled' | 'waiting' | 'yielded' }
+    | {
+        readonly type: 'end';
+        readonly outcome: 'completed';
+        /** What the agent returns (D-565). */
+        readonly output?: Json;
+      }
+    | { readonly type: 'end'; readonly outcome: 'cancelled' | 'waiting' | 'yielded' }
     /** After `yield`: a call was stopped on its way, so the run continues as after a loss, if its agent allows that. */
     | { readonly type: 'end'; readonly outcome: 'cut' }
     | {

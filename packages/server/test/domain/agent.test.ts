@@ -1,8 +1,7 @@
 import { tenantId } from '@convoke/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isEnabledFor, matchesGlob, needsApproval, readRunInput } from '../../src/domain/agent.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import { isEnabledFor, matchesGlob, needsApproval } from '../../src/domain/agent.ts';
 import { agentOf } from '../support/agent-folders.ts';
 
 describe('which tenants an agent is for (enabled per tenant)', () => {
@@ -65,44 +64,6 @@ describe('a glob', () => {
     expect(needsApproval(agent, 'delete_all')).toBe(true);
     expect(needsApproval(agent, 'read_file')).toBe(false);
     expect(needsApproval(agentOf({}), 'write_file')).toBe(false);
-  });
-});
-
-describe('the input of a run (D-22)', () => {
-  const plain = { agentName: 'a', takesFiles: false };
-  const withFiles = { agentName: 'a', takesFiles: true };
-
-  test.each<[string, JsonObject, { prompt: string; fileIds: string[] }]>([
-    ['a prompt', { prompt: 'hi' }, { prompt: 'hi', fileIds: [] }],
-    ['files', { prompt: 'hi', files: ['f1', 'f2'] }, { prompt: 'hi', fileIds: ['f1', 'f2'] }],
-    ['no files', { prompt: 'hi', files: [] }, { prompt: 'hi', fileIds: [] }],
-  ])('%s is read', (_, input, value) => {
-    expect(readRunInput(input, withFiles)).toEqual({ ok: true, value });
-  });
-
-  test.each<[string, JsonObject, string]>([
-    ['no prompt', {}, 'invalid_body: input.prompt'],
-    ['an empty prompt', { prompt: '' }, 'invalid_body: input.prompt'],
-    ['a prompt that is no text', { prompt: 1 }, 'invalid_body: input.prompt'],
-    ['a null prompt', { prompt: null }, 'invalid_body: input.prompt'],
-    ['an unknown member', { prompt: 'hi', speed: 3 }, 'unknown_field: input.speed'],
-    ['files that are no list', { prompt: 'hi', files: 'f1' }, 'invalid_body: input.files'],
-    ['files that are no ids', { prompt: 'hi', files: [1] }, 'invalid_body: input.files'],
-    [
-      'too many files',
-      { prompt: 'hi', files: Array.from({ length: 101 }, () => 'f') },
-      'invalid_body: input.files',
-    ],
-  ])('%s is refused by name', (_, input, refusal) => {
-    const ruling = readRunInput(input, withFiles);
-    expect(ruling.ok ? 'accepted' : `${ruling.code}: ${ruling.message ?? ''}`).toContain(refusal);
-  });
-
-  test('files are a member only for a session that takes files', () => {
-    expect(readRunInput({ prompt: 'hi', files: [] }, plain)).toMatchObject({
-      ok: false,
-      code: 'unknown_field',
-    });
   });
 });
 

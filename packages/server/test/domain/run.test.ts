@@ -19,7 +19,7 @@ import { recordProgress } from '../../src/domain/run/run-progress.ts';
 const now = 1_000;
 const later = 2_000;
 const lease = { owner: 'worker-1', expiresAt: 17_000 };
-const grant = { ...lease, machine: 'machine-1' };
+const grant = { ...lease, machine: 'machine-1', agentDigest: 'd1' };
 
 const identity = {
   id: runId('run_1'),

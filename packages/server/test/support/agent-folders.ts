@@ -91,7 +91,7 @@ function declaredOf(agent: Agent): DeclaredAgent {
     .looseObject({ instructions: z.string().optional() })
     .parse(settings);
   const yaml = draftSchema.parse({ framework: agent.framework, ...keys });
-  const { declared } = toDeclaredAgent(yaml, { ...agent, instructions, onLoss: 'resume' });
+  const { declared } = toDeclaredAgent(yaml, { ...agent, instructions, schemas: {}, onLoss: 'resume' });
   return { ...rest, declared };
 }
 

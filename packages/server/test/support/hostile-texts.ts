@@ -94,6 +94,7 @@ const eventTexts: EventTexts = {
   end: {
     message: (message) => ({ type: 'end', outcome: 'error', code: 'agent_error', message }),
     state: (text) => ({ type: 'end', outcome: 'completed', state: { [text]: text } }),
+    output: (text) => ({ type: 'end', outcome: 'completed', output: { [text]: [text] } }),
   },
 };
 

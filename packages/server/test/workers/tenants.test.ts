@@ -278,7 +278,7 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
           },
           { isHead: true, now },
         ),
-        { owner: 'worker', machine: 'machine-1', expiresAt: now + 15_000 },
+        { owner: 'worker', machine: 'machine-1', expiresAt: now + 15_000, agentDigest: null },
         now,
       );
       const opened = openSession({ id, ...scope, agentName: 'demo', filesSupported: false }, now);

@@ -1,11 +1,12 @@
-import type { AgentRecord } from '@convoke/sdk';
+import type { AgentRecord, JsonObject } from '@convoke/sdk';
 import { Command, Option } from 'commander';
 import { collect } from '../../collect.ts';
 import { Failure } from '../../failure.ts';
 import { globalOptions } from '../../options/global-options.ts';
 import { example, repeated } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
-import { printJson } from '../../terminal/output.ts';
+import { inputOption } from '../../options/run-input.ts';
+import { forOutput, print, printJson } from '../../terminal/output.ts';
 import { printFacts, printTable } from '../../terminal/table.ts';
 import type { NewAgentOptions } from './agents/create.ts';
 import type { RehearsalOptions } from './agents/rehearse.ts';
@@ -93,7 +94,8 @@ function rehearseAgent(): Command {
   return new Command('rehearse')
     .description('Run one of your agents in this terminal, without a server')
     .argument('<name>', 'name of the agent, which is its folder')
-    .argument('<prompt>', 'prompt for the agent')
+    .argument('[prompt]', 'prompt for the agent')
+    .addOption(inputOption())
     .option('--kill', 'then repeat the run, killing or draining the process at every line')
     .addOption(
       new Option('--approve <decision>', 'decision for every permission request').choices([
@@ -111,10 +113,17 @@ function rehearseAgent(): Command {
       'after',
       '\nFor agents of the frameworks code and stdio, in the sandbox that the server\nuses. Nothing is stored, but effects outside the session folder are real. With\n--kill they happen dozens of times: use a stand-in for services that cost money.\n\nExit codes: 0 completed; 3 failed, 4 cancelled; with --kill 1 if an effect ran\ntwice, or text or state differ.\n',
     )
-    .action(async (name: string, prompt: string, options: RehearsalOptions, command: Command) => {
-      const { rehearseInTerminal } = await import('./agents/rehearse.ts');
-      await rehearseInTerminal({ ...options, name, prompt }, command);
-    });
+    .action(
+      async (
+        name: string,
+        prompt: string | undefined,
+        options: RehearsalOptions,
+        command: Command,
+      ) => {
+        const { rehearseInTerminal } = await import('./agents/rehearse.ts');
+        await rehearseInTerminal({ ...options, name, prompt }, command);
+      },
+    );
 }
 
 function testAgent(): Command {
@@ -152,9 +161,18 @@ function showAgent(): Command {
         tools: agent.tools.join(', '),
         skills: agent.skills.join(', '),
         files: agent.session_files_supported ? 'accepted' : 'not accepted',
+        version: agent.digest?.slice(0, 8),
         'the server lacks': agent.missing_variables?.join(', '),
       });
+      printSchema('input', agent.input_schema);
+      printSchema('output', agent.output_schema);
     });
+}
+
+function printSchema(of: string, schema: JsonObject | undefined): void {
+  if (schema === undefined) return;
+  print(`\n${of}:`);
+  print(forOutput(JSON.stringify(schema, undefined, 2)));
 }
 
 /** Explains why there is no such agent. */

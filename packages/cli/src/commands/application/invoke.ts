@@ -1,9 +1,10 @@
-import type { Convoke, Run, SessionHandle } from '@convoke/sdk';
+import type { Convoke, JsonObject, Run, SessionHandle } from '@convoke/sdk';
 import { Command, Option } from 'commander';
 import { isWhole, sessionOf } from '../../complete-id.ts';
 import { exitCodes, Failure } from '../../failure.ts';
 import { type Following, addFollowingOptions } from '../../options/following.ts';
 import { globalOptions } from '../../options/global-options.ts';
+import { inputOption, runInputOf } from '../../options/run-input.ts';
 import { example, readLabels, repeated } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { followRun, remarkHowToFollow } from '../../terminal/follow-run.ts';
@@ -18,7 +19,8 @@ export function invokeCommand(): Command {
   const command = new Command('invoke')
     .description('Run an agent once and stream its answer')
     .argument('<agent>', 'name of the agent (see `convoke agents`)')
-    .argument('<prompt>', 'prompt for the agent')
+    .argument('[prompt]', 'prompt for the agent')
+    .addOption(inputOption())
     .option('--session <id>', 'use this session instead of a new one')
     .option(
       '--file <path>',
@@ -34,28 +36,37 @@ export function invokeCommand(): Command {
       'after',
       '\nExit codes: 0 completed, or started with --detach; 3 failed, 4 cancelled, 7 left\nunfinished. Ctrl-C asks whether to cancel the run or leave it running; a second\nCtrl-C exits.\n',
     )
-    .action(async (agent: string, prompt: string, options: InvokeOptions, invoked: Command) => {
-      const { json = false } = globalOptions(invoked);
-      const convoke = await connect(invoked);
-      if (options.watch === true) {
-        const { invokeAgain } = await import('./invoke-again.ts');
-        const again = () => start(convoke, { ...options, agent, prompt });
-        return invokeAgain({ convoke, agent, start: again, options, json });
-      }
-      const run = await start(convoke, { ...options, agent, prompt });
-      if (options.detach === true || !options.wait) return detach(run, json);
-      const { stream = false } = options;
-      const ended = await followRun(run, { json, stream, answering: options });
-      if (json) return;
-      if (ended !== undefined)
-        await remarkWrittenFiles(convoke.sessions.at(run.sessionId).files, ended);
-      remark(`session ${run.sessionId}, run ${run.id}`, 'dim');
-    });
+    .action(
+      async (
+        agent: string,
+        prompt: string | undefined,
+        options: InvokeOptions,
+        invoked: Command,
+      ) => {
+        const { json = false } = globalOptions(invoked);
+        const input = await runInputOf({ prompt, input: options.input });
+        const convoke = await connect(invoked);
+        if (options.watch === true) {
+          const { invokeAgain } = await import('./invoke-again.ts');
+          const again = () => start(convoke, { ...options, agent, input });
+          return invokeAgain({ convoke, agent, start: again, options, json });
+        }
+        const run = await start(convoke, { ...options, agent, input });
+        if (options.detach === true || !options.wait) return detach(run, json);
+        const { stream = false } = options;
+        const ended = await followRun(run, { json, stream, answering: options });
+        if (json) return;
+        if (ended !== undefined)
+          await remarkWrittenFiles(convoke.sessions.at(run.sessionId).files, ended);
+        remark(`session ${run.sessionId}, run ${run.id}`, 'dim');
+      },
+    );
   return addFollowingOptions(command);
 }
 
 interface InvokeOptions extends Following {
   readonly session?: string;
+  readonly input?: string;
   readonly file?: readonly string[];
   readonly label?: Readonly<Record<string, string>>;
   readonly detach?: true;
@@ -66,18 +77,18 @@ interface InvokeOptions extends Following {
 
 interface Starting extends Pick<InvokeOptions, 'session' | 'file' | 'label'> {
   readonly agent: string;
-  readonly prompt: string;
+  readonly input: JsonObject;
 }
 
 async function start(convoke: Convoke, starting: Starting): Promise<Run> {
-  const { agent, prompt, session: id, label: labels, file: named = [] } = starting;
+  const { agent, input, session: id, label: labels, file: named = [] } = starting;
   // All files are opened before the first request, so that a mistyped path leaves no session behind.
   const attach = await Promise.all(named.map((text) => openAttachment(text, id)));
   const session =
     id === undefined ? await convoke.sessions.create(agent) : await sessionOf(convoke, id);
   const files: string[] = [];
   for (const attachIn of attach) files.push(await attachIn(session));
-  return session.run(prompt, { labels, ...(files.length > 0 && { files }) });
+  return session.run(input, { labels, ...(files.length > 0 && { files }) });
 }
 
 /** Returns what attaches the file to a session: it answers the file's id there. */

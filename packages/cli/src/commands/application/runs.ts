@@ -16,6 +16,7 @@ import { globalOptions } from '../../options/global-options.ts';
 import { example, limitOption, repeated } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { forOutput, print, printJson } from '../../terminal/output.ts';
+import { printOutput } from '../../terminal/run-output.ts';
 import { printFacts, printTable } from '../../terminal/table.ts';
 import { age, duration, moment } from '../../terminal/times.ts';
 
@@ -35,6 +36,7 @@ function listRuns(): Command {
     .argument('[session]', 'session id or unique prefix (default: all sessions)')
     .option('--status <status>', 'only runs with this status; may be repeated', repeated)
     .option('--agent <name>', 'only runs of this agent')
+    .option('--digest <digits>', 'only runs of this version of an agent: 8 digits or more')
     .option('--label <key:value>', 'only runs with this label; may be repeated', repeated)
     .option('--error <code>', 'only runs that failed with this error')
     .option('--since <time>', 'only runs of the last 90m, 24h or 7d', seconds)
@@ -54,6 +56,7 @@ function listRuns(): Command {
 interface ListOptions {
   readonly status?: readonly RunFilter[];
   readonly agent?: string;
+  readonly digest?: string;
   readonly label?: readonly string[];
   readonly error?: RunErrorCode;
   /** Seconds. */
@@ -62,10 +65,26 @@ interface ListOptions {
   readonly limit: number;
 }
 
-function queryOf({ status, agent, label, error, since, search }: ListOptions): TenantRunsQuery {
+function queryOf({
+  status,
+  agent,
+  digest,
+  label,
+  error,
+  since,
+  search,
+}: ListOptions): TenantRunsQuery {
   const created_after =
     since === undefined ? undefined : new Date(Date.now() - since * 1000).toISOString();
-  return { status, agent_name: agent, label, error_code: error, created_after, q: search };
+  return {
+    status,
+    agent_name: agent,
+    agent_digest: digest,
+    label,
+    error_code: error,
+    created_after,
+    q: search,
+  };
 }
 
 async function runsOfSession(
@@ -73,8 +92,8 @@ async function runsOfSession(
   typed: string,
   options: ListOptions,
 ): Promise<readonly RunRecord[]> {
-  const { status = [], agent, label, error, since, search, limit } = options;
-  if ([agent, label, error, since, search].some((option) => option !== undefined)) {
+  const { status = [], agent, digest, label, error, since, search, limit } = options;
+  if ([agent, digest, label, error, since, search].some((option) => option !== undefined)) {
     throw new Failure('with a session, --status is the only filter', exitCodes.usage);
   }
   if (status.length > 1)
@@ -127,6 +146,7 @@ function showDetails(run: RunRecord): void {
     run: run.id,
     session: run.session_id,
     agent: run.agent_name,
+    version: run.agent_digest?.slice(0, 8),
     status: run.status,
     error: errorOf(run),
     'queue position': run.queue_position?.toString(),
@@ -141,9 +161,13 @@ function showDetails(run: RunRecord): void {
     tokens: tokensOf(run) && `${tokensOf(run)} (in/out)`,
     prompt: promptOf(run),
   });
-  if (run.output_text === undefined || run.output_text === '') return;
+  if (run.output_text !== undefined && run.output_text !== '') {
+    print('');
+    print(forOutput(run.output_text.trimEnd()));
+  }
+  if (run.output === undefined) return;
   print('');
-  print(forOutput(run.output_text.trimEnd()));
+  printOutput(run.output);
 }
 
 function createdOf({ created_at, created_by }: RunRecord): string {

@@ -358,6 +358,7 @@ class AsyncTenantRuns(AsyncResource):
         *,
         status: Sequence[RunFilter] | None = None,
         agent_name: str | None = None,
+        agent_digest: str | None = None,
         label: Sequence[str] | None = None,
         error_code: RunErrorCode | None = None,
         created_after: str | None = None,
@@ -375,7 +376,7 @@ class AsyncTenantRuns(AsyncResource):
         return self._list(
             op.LIST_TENANT_RUNS,
             "runs",
-            query={"status": status, "agent_name": agent_name, "label": label, "error_code": error_code, "created_after": created_after, "created_before": created_before, "q": q, "limit": limit, "cursor": cursor, "order": order},
+            query={"status": status, "agent_name": agent_name, "agent_digest": agent_digest, "label": label, "error_code": error_code, "created_after": created_after, "created_before": created_before, "q": q, "limit": limit, "cursor": cursor, "order": order},
         )
 
     async def get(self, run_id: str) -> AsyncRun:

@@ -7,8 +7,13 @@ from typing import Any, Literal, TypedDict, Union
 from .values import JsonObject, RunErrorCode, InterruptionReason, Decision
 
 
-class RunStartedData(TypedDict):
+class _RunStartedDataRequired(TypedDict):
     run_id: str
+
+
+class RunStartedData(_RunStartedDataRequired, total=False):
+    #: The version of the agent: SHA-256, in hex, of the files that decide what it does.
+    agent_digest: str
 
 
 class _RunInterruptedDataRequired(TypedDict):
@@ -36,6 +41,13 @@ class RunResumedData(_RunResumedDataRequired, total=False):
     workspace: Literal["same", "restored", "behind"]
     #: The agent was changed since the run was last checkpointed.
     agent_changed: Literal[True]
+    #: The version of the agent: SHA-256, in hex, of the files that decide what it does.
+    agent_digest: str
+
+
+class RunOutputData(TypedDict):
+    run_id: str
+    output: Any
 
 
 class _RunCompletedDataRequired(TypedDict):
@@ -219,6 +231,13 @@ class RunResumedEvent(EventEnvelope):
     data: RunResumedData
 
 
+class RunOutputEvent(EventEnvelope):
+    """The output of the agent, a JSON value. The last event before `run_completed`, which always follows."""
+
+    type: Literal["run_output"]
+    data: RunOutputData
+
+
 class RunCompletedEvent(EventEnvelope):
     """The run finished. The run resource holds the authoritative status."""
 
@@ -324,6 +343,7 @@ RunEvent = Union[
     RunStartedEvent,
     RunInterruptedEvent,
     RunResumedEvent,
+    RunOutputEvent,
     RunCompletedEvent,
     RunCancelledEvent,
     ErrorEvent,

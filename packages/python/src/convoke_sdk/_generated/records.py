@@ -158,6 +158,12 @@ class AgentRecord(_AgentRecordRequired, total=False):
     """An agent that is deployed and enabled for the tenant."""
 
     model: str
+    #: JSON Schema of the input of a run; absent for an agent with a problem.
+    input_schema: JsonObject
+    #: JSON Schema of the output of a run, if the agent declares one.
+    output_schema: JsonObject
+    #: The version of the agent: SHA-256, in hex, of the files that decide what it does.
+    digest: str
     #: Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail.
     missing_variables: list[str]
     #: Why its folder cannot be loaded. Such an agent cannot be invoked.
@@ -183,6 +189,10 @@ class AgentDetails(_AgentDetailsRequired, total=False):
     """An agent with its input, tools and skills."""
 
     model: str
+    #: JSON Schema of the output of a run, if the agent declares one.
+    output_schema: JsonObject
+    #: The version of the agent: SHA-256, in hex, of the files that decide what it does.
+    digest: str
     #: Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail.
     missing_variables: list[str]
     #: Why its folder cannot be loaded. Such an agent cannot be invoked.
@@ -259,8 +269,12 @@ class _RunRecordRequired(TypedDict):
 class RunRecord(_RunRecordRequired, total=False):
     """One invocation of the agent inside a session."""
 
+    #: The version of the agent that executes the run, or executed it last. Absent while it is queued.
+    agent_digest: str
     #: The complete answer, after the run has ended.
     output_text: str
+    #: The output of the agent, a JSON value: of a completed run whose agent gave one. It fits the `output_schema` of the agent, if there is one.
+    output: Any
     error_code: RunErrorCode
     error_message: str
     #: Position in the queue of the session; 1 is next. Only while queued.
@@ -343,6 +357,8 @@ class _RunSummaryRequired(TypedDict):
 class RunSummary(_RunSummaryRequired, total=False):
     """A run in a list over the whole tenant."""
 
+    #: The version of the agent that executes the run, or executed it last. Absent while it is queued.
+    agent_digest: str
     #: The automation client or the person that made it.
     created_by: RunSummaryCreatedBy
     error_code: RunErrorCode

@@ -34,6 +34,7 @@ RunErrorCode = Literal[
     "tool_in_doubt",
     "sandbox_unavailable",
     "budget_exceeded",
+    "output_invalid",
     "internal_error",
 ]
 RunFilter = Literal[

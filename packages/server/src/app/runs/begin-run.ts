@@ -29,9 +29,9 @@ export interface Beginning extends Omit<LegStarting, 'lease'> {
 export async function beginRun(
   tx: StoreTransaction,
   seen: RunInSession<WaitingForWorker>,
-  { slot, origin, record, now, isOtherAgent = false }: Beginning,
+  { slot, origin, record, now, isOtherAgent = false, agent }: Beginning,
 ): Promise<BegunLeg> {
-  const move = startLegMove(seen, { lease: slot.lease, now, isOtherAgent });
+  const move = startLegMove(seen, { lease: slot.lease, now, isOtherAgent, agent });
   const run = await record(move);
   const leg = { ...origin, run, session: move.session };
   slot.begin(leg);
@@ -51,7 +51,7 @@ interface NextRun {
  * Called last: the run starts from what the transaction has stored of the session.
  */
 export async function beginNext(
-  services: Pick<Services, 'clock' | 'fanout' | 'metrics' | 'slots' | 'isSingleServer'>,
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics' | 'slots' | 'isSingleServer' | 'agents'>,
   tx: StoreTransaction,
   { after, slot }: NextRun,
 ): Promise<void> {
@@ -70,5 +70,6 @@ export async function beginNext(
   const reserved = slot.reserve(run);
   if (reserved === undefined) return readyNext(services, tx, { sessionId, now });
   const record = (move: RunMove<RunningRun>) => recordMove(services, tx, { seen, move });
-  await beginRun(tx, seen, { ...reserved, now, record });
+  const agent = services.agents.find(run.agentName);
+  await beginRun(tx, seen, { ...reserved, now, record, agent });
 }

@@ -1,5 +1,5 @@
 import { type ClientId, type RunId, idPrefixes, runId } from '@convoke/contract';
-import { type Agent, type RunInput, isEnabledFor, readRunInput } from '../../domain/agent.ts';
+import { type Agent, isEnabledFor } from '../../domain/agent.ts';
 import { timeOfId } from '../../domain/id-time.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { inheritLabels, readLabels } from '../../domain/labels.ts';
@@ -13,6 +13,7 @@ import {
   isFree,
   titled,
 } from '../../domain/session.ts';
+import { type RunInput, readRunInput, shownInput } from '../../domain/run-input.ts';
 import { type Ceiling, noCeiling, stricter } from '../../domain/usage/budget.ts';
 import { isRefused } from '../../domain/usage/prices.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
@@ -76,11 +77,11 @@ export async function insertRun(
   const agent = enabledAgent(services, session);
   // D-52: faults of the request are reported before those of the session's state.
   const takesFiles = acceptsFiles(session, services.settings);
-  const wanted = orRefuse(readRunInput(input, { agentName: agent.name, takesFiles }));
+  const wanted = orRefuse(readRunInput(input, { agent, takesFiles }));
   const own = orRefuse(readLabels(request.labels ?? {}));
   const labels = orRefuse(inheritLabels(session.labels, own));
   const busy = { onBusy: agent.onBusy, queueMax: services.settings.sessionQueueMax };
-  const preview = previewOf(wanted.prompt);
+  const preview = previewOf(shownInput(input));
   const accepted = orRefuse(acceptRun(titled(session, preview), busy, now));
   if (wanted.fileIds.length > 0) await requireReadyFiles(tx, session, wanted);
   const ceiling = stricter(agent.limits.ceiling ?? noCeiling, request.ceiling ?? noCeiling);
@@ -112,7 +113,7 @@ export async function insertRun(
     return recordNew(services, tx, { move: { ...seen, events: [] }, check });
   }
   const record = (move: RunMove<RunningRun>) => recordNew(services, tx, { move, check });
-  return (await beginRun(tx, seen, { ...reserved, now, record })).run;
+  return (await beginRun(tx, seen, { ...reserved, now, record, agent })).run;
 }
 
 function enabledAgent({ agents }: Pick<Services, 'agents'>, session: Session): Agent {

@@ -5,7 +5,6 @@ import {
   isTerminalSessionStatus,
   scheduleId,
 } from '@convoke/contract';
-import { readRunInput } from '../../domain/agent.ts';
 import type { Actor, AuditAction } from '../../domain/audit.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { readLabels } from '../../domain/labels.ts';
@@ -24,6 +23,7 @@ import {
   runStarted,
   upcomingSlots,
 } from '../../domain/schedule/schedule.ts';
+import { readRunInput } from '../../domain/run-input.ts';
 import type { Run } from '../../domain/run/run.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import { type Session, acceptsFiles } from '../../domain/session.ts';
@@ -98,11 +98,11 @@ async function requireStartable(
   schedule: Schedule,
 ): Promise<void> {
   const { tenantId, agentName, sessionId, input } = schedule;
-  enabledAgent(services.agents, tenantId, agentName);
+  const agent = enabledAgent(services.agents, tenantId, agentName);
   const session =
     sessionId === null ? null : await sessionOf(services, tx, { schedule, sessionId });
   const takesFiles = session !== null && acceptsFiles(session, services.settings);
-  orRefuse(readRunInput(input, { agentName, takesFiles }));
+  orRefuse(readRunInput(input, { agent, takesFiles }));
 }
 
 async function sessionOf(

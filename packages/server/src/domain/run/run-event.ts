@@ -35,6 +35,17 @@ export function placeEvents(drafts: readonly RunEventDraft[], position: LogPosit
   });
 }
 
+/** D-566: the last events of a run. What the agent returned comes before the one event that ends it. */
+export function lastEvents(
+  runId: RunId,
+  outcome: RunOutcome,
+  mark: { readonly recovered: boolean },
+): readonly RunEventDraft[] {
+  const end = terminalEvent(runId, outcome, mark);
+  if (outcome.status !== 'completed' || outcome.output === undefined) return [end];
+  return [{ type: 'run_output', data: { run_id: runId, output: outcome.output } }, end];
+}
+
 /** D-21: the one event that ends a run. */
 export function terminalEvent(
   runId: RunId,

@@ -48,6 +48,8 @@ export const newProgress = {
   /** When its status, or the number of its open requests, last changed. */
   statusAt: 0,
   outputText: first<string | null>(null),
+  /** What the agent returned, as JSON text (D-565). */
+  output: first<string | null>(null),
   pendingInteractions: 0,
   usage: first<TokenUsage | null>(null),
   /** Whether a message of the model was cut, so that more was used than `usage` says (D-97). */
@@ -68,6 +70,8 @@ export const newRecovery = {
   /** Why and when the last leg was interrupted; null once the run was continued. */
   interruptedBy: first<InterruptionReason | null>(null),
   interruptedAt: first<number | null>(null),
+  /** The version of the agent in its last leg (D-574). */
+  agentDigest: first<string | null>(null),
   /** The machine that executed its last leg. */
   lastMachine: first<string | null>(null),
   /** Epoch of the last leg whose changes of the session folder are archived (D-91). */

@@ -16,6 +16,7 @@ export interface RunSummary {
   readonly id: RunId;
   readonly sessionId: SessionId;
   readonly agentName: string;
+  readonly agentDigest: string | null;
   readonly status: RunStatus;
   readonly preview: string;
   readonly labels: Labels;
@@ -31,6 +32,8 @@ export interface RunSummary {
 export interface RunListFilter {
   readonly statuses?: readonly RunFilter[] | undefined;
   readonly agentName?: string | undefined;
+  /** The beginning of the version's digest (D-574). */
+  readonly agentDigest?: string | undefined;
   readonly labels?: readonly Label[] | undefined;
   readonly errorCode?: RunErrorCode | undefined;
   /** At this time or later. */
@@ -40,10 +43,12 @@ export interface RunListFilter {
 }
 
 export function matchesRun(run: RunSummary, filter: RunListFilter): boolean {
-  const { statuses, agentName, labels, errorCode, createdAfter, createdBefore, text } = filter;
+  const { statuses, agentName, agentDigest, labels, errorCode, createdAfter } = filter;
+  const { createdBefore, text } = filter;
   return (
     (statuses === undefined || statuses.some((status) => hasStatus(run.status, status))) &&
     (agentName === undefined || run.agentName === agentName) &&
+    (agentDigest === undefined || run.agentDigest?.startsWith(agentDigest) === true) &&
     (labels === undefined || hasLabels(run.labels, labels)) &&
     (errorCode === undefined || run.errorCode === errorCode) &&
     (createdAfter === undefined || run.createdAt >= createdAfter) &&

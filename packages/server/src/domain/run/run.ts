@@ -1,4 +1,5 @@
 import { type RunStatus, isTerminalRunStatus } from '@convoke/contract';
+import type { Json } from '../json.ts';
 import { noCeiling } from '../usage/budget.ts';
 import {
   type Lease,
@@ -185,12 +186,18 @@ export interface LeaseGrant extends Lease {
   readonly machine: string;
 }
 
+/** A lease for an agent as it is now. */
+export interface LegGrant extends LeaseGrant {
+  readonly agentDigest: string | null;
+}
+
 /** A worker claimed the run: for its first leg, after answers, or after an interruption. */
-export function leaseRun(run: WaitingForWorker, lease: LeaseGrant, now: number): RunningRun {
+export function leaseRun(run: WaitingForWorker, lease: LegGrant, now: number): RunningRun {
   return {
     ...run,
     interruptedBy: null,
     interruptedAt: null,
+    agentDigest: lease.agentDigest,
     lastMachine: lease.machine,
     holdUntil: null,
     isBehind: false,
@@ -261,7 +268,8 @@ export function interactionAnswered(run: Run, pending: number, now: number): Run
 }
 
 export type RunOutcome =
-  | { readonly status: 'completed' }
+  /** `output`: what the agent returned (D-565). */
+  | { readonly status: 'completed'; readonly output?: Json | undefined }
   | { readonly status: 'cancelled' }
   | ({ readonly status: 'failed' } & RunError);
 
@@ -283,7 +291,11 @@ export function endRun(
     endedAt: now,
     recovered,
   };
-  if (outcome.status !== 'failed') return { ...end, status: outcome.status };
+  if (outcome.status === 'completed') {
+    const output = outcome.output === undefined ? null : JSON.stringify(outcome.output);
+    return { ...end, status: outcome.status, output };
+  }
+  if (outcome.status === 'cancelled') return { ...end, status: outcome.status };
   const { status, code, message } = outcome;
   return { ...end, status, error: { code, message } };
 }

@@ -43,6 +43,7 @@ type WriterServices = Pick<
   | 'prices'
   | 'slots'
   | 'settings'
+  | 'agents'
 >;
 
 export interface LegWriterOptions {

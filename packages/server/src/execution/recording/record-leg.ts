@@ -80,6 +80,7 @@ type RecordingServices = Pick<
   | 'slots'
   | 'isSingleServer'
   | 'settings'
+  | 'agents'
 >;
 
 /**

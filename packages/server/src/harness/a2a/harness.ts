@@ -14,6 +14,8 @@ export function a2aHarness(options: A2aOptions): Harness<A2aSettings> {
   const parts: A2aParts = { ...options, allow: readAllowList('CONVOKE_A2A_ALLOW', options.allow) };
   return {
     framework: 'a2a',
+    readsWords: true,
+    output: 'native',
     afterLoss: 'repeat',
     read: (agent) => readA2a(agent, parts.allow),
     start: (input, context) =>

@@ -113,7 +113,9 @@ export class A2aLeg implements Leg {
     const start = this.#start;
     if (start.kind === 'fail') throw new LegFailure('agent_error', start.reason);
     if (start.kind === 'attach' && start.followed.isDone) {
-      yield { ...completed, state: { context: this.#translator.context, waiting: null } };
+      const { output } = start.followed;
+      const state = { context: this.#translator.context, waiting: null };
+      yield { ...completed, state, ...(output !== undefined && { output }) };
       return;
     }
     const remote = await this.#open();
@@ -193,10 +195,20 @@ export class A2aLeg implements Leg {
 
   #stateAt(message: number): Json {
     const { context, task = '', answered: asked, emittedLengths: told } = this.#translator;
-    const { hasText, progress } = this.#translator;
+    const { hasText, progress, output } = this.#translator;
     const { runId: run } = this.#context;
     const isDone = progress.kind === 'completed';
-    const followed = { run, task, message, asked, told, hasText, isDone };
+    const returned = isDone ? output : undefined;
+    const followed = {
+      run,
+      task,
+      message,
+      asked,
+      told,
+      hasText,
+      isDone,
+      ...(returned !== undefined && { output: returned }),
+    };
     return { context, waiting: null, followed };
   }
 
@@ -235,12 +247,12 @@ export class A2aLeg implements Leg {
   }
 
   #ended(): LegEnd {
-    const { context, progress } = this.#translator;
+    const { context, progress, output } = this.#translator;
     const state = { context, waiting: null };
     if (this.#isCancelled) return { type: 'end', outcome: 'cancelled', state };
     switch (progress.kind) {
       case 'completed':
-        return { ...completed, state };
+        return { ...completed, state, ...(output !== undefined && { output }) };
       case 'asking':
         return { type: 'end', outcome: 'waiting' };
       case 'cancelled':

@@ -5,10 +5,11 @@ import {
   type TaskStatus,
   TaskState,
 } from '@a2a-js/sdk';
-import type { JsonObject } from '../../domain/json.ts';
+import type { Json, JsonObject } from '../../domain/json.ts';
 import type { HarnessEvent } from '../../ports/harness.ts';
 import { parsedJson } from '../parsed-json.ts';
 import { isShort } from '../shown-value.ts';
+import { ReturnedData } from './returned-data.ts';
 import type { Waiting } from './state.ts';
 
 /** Artifacts of one task whose emitted length is tracked; an agent makes a handful. */
@@ -29,6 +30,7 @@ export class MessageTranslator {
   /** Characters emitted of each artifact's text. */
   readonly #lengths: Map<string, number>;
   #hasText = false;
+  readonly #returned = new ReturnedData();
   context = '';
   task: string | undefined;
   progress: TaskProgress = { kind: 'working' };
@@ -38,6 +40,11 @@ export class MessageTranslator {
     this.#answered = before?.asked;
     this.#lengths = new Map(Object.entries(before?.told ?? {}));
     this.#hasText = before?.hasText === true;
+  }
+
+  /** What the remote agent returns, as far as it has said so. */
+  get output(): Json | undefined {
+    return this.#returned.output;
   }
 
   get hasText(): boolean {
@@ -58,6 +65,7 @@ export class MessageTranslator {
       case 'message':
         this.context = payload.value.contextId || this.context;
         this.progress = { kind: 'completed' };
+        this.#returned.takeMessage(payload.value.parts);
         return this.#partEvents(payload.value.parts);
       case 'task': {
         const { id, contextId, artifacts, status } = payload.value;
@@ -88,6 +96,7 @@ export class MessageTranslator {
     this.progress = isOld ? { kind: 'working' } : progress;
     if (isOld) return [];
     // Some agents send their whole answer with the final status.
+    if (this.progress.kind === 'completed') this.#returned.takeMessage(parts);
     if (this.progress.kind === 'completed') return this.#hasText ? [] : this.#partEvents(parts);
     if (this.progress.kind !== 'working' || text === '') return [];
     return [{ type: 'custom', name: 'status', data: { text } }];
@@ -96,6 +105,7 @@ export class MessageTranslator {
   #onArtifactUpdate(artifact: Artifact, append: boolean): readonly HarnessEvent[] {
     // The whole artifact again, as it is now: its beginning was said.
     if (!append && this.#lengths.has(artifact.artifactId)) return this.#onArtifact(artifact);
+    this.#returned.takeArtifact(artifact, append ? 'append' : 'whole');
     const before = append ? (this.#lengths.get(artifact.artifactId) ?? 0) : 0;
     this.#rememberLength(artifact.artifactId, before + textOf(artifact.parts).length);
     return this.#partEvents(artifact.parts);
@@ -103,6 +113,7 @@ export class MessageTranslator {
 
   /** Handles a complete artifact whose beginning may have been emitted already. */
   #onArtifact(artifact: Artifact): readonly HarnessEvent[] {
+    this.#returned.takeArtifact(artifact, 'whole');
     const emitted = this.#lengths.get(artifact.artifactId);
     const text = textOf(artifact.parts);
     this.#rememberLength(artifact.artifactId, text.length);

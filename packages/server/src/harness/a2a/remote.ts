@@ -8,6 +8,7 @@ import {
 } from '@a2a-js/sdk/client';
 import { type FetchParts, guardedFetch } from '../../egress/guarded-fetch.ts';
 import { Unreachable } from '../../egress/unreachable.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type ClientCredentials, tokenUrlOf, withClientToken } from './client-token.ts';
 import type { MessageTranslator } from './message-translator.ts';
@@ -20,6 +21,8 @@ const failuresMax = 5;
 export interface UserMessage {
   readonly id: string;
   readonly text: string;
+  /** Members of the input beside the prompt, for agents that read data. */
+  readonly data?: JsonObject;
   readonly context: string;
   readonly task: string;
 }
@@ -159,8 +162,15 @@ function cardLocation(registered: URL): [string, string?] {
   return [`${origin}${pathname.replace(/\/*$/, '/')}`];
 }
 
+const noPart = { metadata: undefined, filename: '' };
+const json = 'application/json';
+
+function dataContent(value: JsonObject) {
+  return { $case: 'data', value } as const;
+}
+
 function requestOf(
-  { id, text, context, task }: UserMessage,
+  { id, text, data, context, task }: UserMessage,
   isStreamed: boolean,
 ): SendMessageRequest {
   return {
@@ -172,12 +182,8 @@ function requestOf(
       taskId: task,
       role: Role.ROLE_USER,
       parts: [
-        {
-          content: { $case: 'text', value: text },
-          metadata: undefined,
-          filename: '',
-          mediaType: 'text/plain',
-        },
+        { ...noPart, content: { $case: 'text', value: text }, mediaType: 'text/plain' },
+        ...(data === undefined ? [] : [{ ...noPart, content: dataContent(data), mediaType: json }]),
       ],
       metadata: undefined,
       extensions: [],

@@ -1,3 +1,4 @@
+import { otherMembers } from '../../domain/run-input.ts';
 import type { Answer, LegContext, LegInput } from '../../ports/harness.ts';
 import type { UserMessage } from './remote.ts';
 import type { A2aSettings } from './settings.ts';
@@ -19,7 +20,8 @@ export type Start =
   | { readonly kind: 'fail'; readonly reason: string; readonly before?: undefined };
 
 /** What a leg begins with, from its input and the last checkpoint. */
-export function startOf(input: LegInput, { state, runId, prompt }: LegContext<A2aSettings>): Start {
+export function startOf(input: LegInput, context: LegContext<A2aSettings>): Start {
+  const { state, runId, prompt } = context;
   const known = stateOf(state);
   const followed = known?.followed;
   if (input.kind !== 'prompt' && followed?.run === runId) {
@@ -36,18 +38,19 @@ export function startOf(input: LegInput, { state, runId, prompt }: LegContext<A2
     return { kind: 'fail', reason };
   }
   if (input.kind === 'prompt' || (input.kind === 'continue' && waiting === undefined)) {
-    const message = { id: runId, text: prompt, context: known?.context ?? '', task: '' };
+    const data = otherMembers(context.input);
+    const first = { id: runId, text: prompt, context: known?.context ?? '', task: '' };
+    const message = Object.keys(data).length === 0 ? first : { ...first, data };
     const abandoned = known?.waiting?.task;
     return { kind: 'send', message, number: 1, before: undefined, abandoned };
   }
   const ref = refOf(waiting?.number ?? 0);
   const answer = input.answers.get(ref);
   if (waiting !== undefined && known !== undefined && answer !== undefined) {
-    const { context } = known;
     const message = {
       id: `${runId}-${ref}`,
       text: answerText(answer),
-      context,
+      context: known.context,
       task: waiting.task,
     };
     return { kind: 'send', message, number, before: waiting, abandoned: undefined };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '../../domain/json.ts';
+import { parsedJson } from '../parsed-json.ts';
 
 const waiting = z.strictObject({
   run: z.string(),
@@ -26,6 +27,8 @@ const followed = z.strictObject({
   hasText: z.boolean(),
   /** Whether the answer is complete. */
   isDone: z.boolean(),
+  /** What the answer returns, once it is complete. */
+  output: parsedJson.exactOptional(),
 });
 export type Followed = z.infer<typeof followed>;
 

@@ -28,6 +28,7 @@ export function acpHarness(parts: AcpParts): Harness<AcpSettings> {
 class AcpHarness implements Harness<AcpSettings> {
   readonly framework = 'acp';
   readonly runsPrograms = true;
+  readonly readsWords = true;
   readonly afterLoss = 'continue';
   /** 2: requests that wait for a person. */
   readonly checkpointFormat = 2;

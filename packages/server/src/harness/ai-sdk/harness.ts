@@ -12,6 +12,7 @@ import { type AiSdkSettings, readAiSdk } from './settings.ts';
 export function aiSdkHarness(parts: AiSdkParts): Harness<AiSdkSettings> {
   return {
     framework: 'ai-sdk',
+    readsWords: true,
     afterLoss: 'repeat',
     keepsCutText: true,
     countsTokens: true,

@@ -11,6 +11,7 @@ export function claudeHarness(
   const whole = { load: () => loadClaudeSdk(), ...parts };
   return {
     framework: 'claude',
+    readsWords: true,
     afterLoss: 'session',
     // Claude stores its session itself, and what a loss leaves of it is not certain: its author has to choose.
     onLoss: 'fail',

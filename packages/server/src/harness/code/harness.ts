@@ -29,6 +29,7 @@ export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
     framework: 'code',
     reportsCost: true,
     runsPrograms: true,
+    output: 'native',
     afterLoss: 'repeat',
     replays: true,
     read: readCode,

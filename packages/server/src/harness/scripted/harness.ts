@@ -11,6 +11,7 @@ import { type Script, readScript } from './script.ts';
 export function scriptedHarness({ clock }: { readonly clock: Clock }): Harness<Script> {
   return {
     framework: 'scripted',
+    output: 'native',
     afterLoss: 'repeat',
     keepsCutText: true,
     // 2: a recovery point may lie inside a `say`.

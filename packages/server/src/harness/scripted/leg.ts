@@ -4,10 +4,11 @@ import type { Json } from '../../domain/json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Answer, HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
+import { parsedJson } from '../parsed-json.ts';
 import { shownValue } from '../shown-value.ts';
 import type { CancelFlag } from './cancel-flag.ts';
 import type { Leaf, Script, ScriptUsage } from './script.ts';
-import { TooLong, type Values, expandObject, expandText } from './template.ts';
+import { TooLong, type Values, expandJson, expandObject, expandText } from './template.ts';
 import { type ToolResult, runTool, touchesFolder } from './tools.ts';
 import { walk } from './walk.ts';
 import { words } from './words.ts';
@@ -28,6 +29,8 @@ const stateSchema = z.strictObject({
   answer: z.string(),
   /** Characters of that step's text that were said; absent when none were. */
   said: z.int().min(1).exactOptional(),
+  /** What the run returns, if a step before that one has said it. */
+  output: parsedJson.exactOptional(),
 });
 type State = z.infer<typeof stateSchema>;
 
@@ -48,9 +51,17 @@ export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, voi
     yield start;
     return;
   }
-  const { answer: lastAnswer, said } = start;
+  const { answer: lastAnswer, said, output } = start;
   const cut = context.cut ?? '';
-  const run: Running = { ...parts, answer: lastAnswer, said, cut, events: 0, used: new Map() };
+  const run: Running = {
+    ...parts,
+    answer: lastAnswer,
+    said,
+    output,
+    cut,
+    events: 0,
+    used: new Map(),
+  };
   let isFirst = true;
   for (const { ordinal, leaf } of walk(script.steps, start.step)) {
     if (cancelFlag.requested) break;
@@ -68,7 +79,12 @@ export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, voi
     const isLast = ordinal + 1 === script.size;
     if (!isLast && !cancelFlag.requested) yield pointAt(run, ordinal + 1);
   }
-  yield { type: 'end', outcome: cancelFlag.requested ? 'cancelled' : 'completed' };
+  yield endOf(run);
+}
+
+function endOf({ cancelFlag, output }: Running): LegEnd {
+  if (cancelFlag.requested) return { type: 'end', outcome: 'cancelled' };
+  return { type: 'end', outcome: 'completed', ...(output !== undefined && { output }) };
 }
 
 interface Running extends LegParts {
@@ -76,6 +92,7 @@ interface Running extends LegParts {
   answer: string;
   /** Characters of the current step's text that were said. */
   said: number;
+  output: Json | undefined;
   /** What the leg before said of its step after its recovery point, until this leg has found its place. */
   cut: string;
   events: number;
@@ -124,6 +141,9 @@ async function* play(leaf: Leaf, turn: Turn): AsyncGenerator<HarnessEvent, LegEn
         return undefined;
       case 'use':
         yield addToReport(run, leaf.usage);
+        return undefined;
+      case 'output':
+        run.output = expandJson(leaf.value, valuesOf(run));
         return undefined;
       case 'fail':
         return failure(leaf.code, expandText(leaf.message, valuesOf(run)));
@@ -232,7 +252,7 @@ async function* afterDecision(
   if (answer.allow) return yield* useTool(name, answer.input, turn);
   const isSaid = takeCut(run) === denied;
   if (!isSaid && !run.cancelFlag.requested) yield deltaOf(denied, run);
-  return { type: 'end', outcome: run.cancelFlag.requested ? 'cancelled' : 'completed' };
+  return endOf(run);
 }
 
 async function* useTool(
@@ -295,9 +315,14 @@ async function* park(run: Running, step: number): AsyncGenerator<HarnessEvent, L
   return { type: 'end', outcome: 'waiting' };
 }
 
-function pointAt({ context, answer, said }: Running, step: number): HarnessEvent {
+function pointAt({ context, answer, said, output }: Running, step: number): HarnessEvent {
   const { runId, settings } = context;
-  const place = { step, answer, ...(said > 0 && { said }) };
+  const place = {
+    step,
+    answer,
+    ...(said > 0 && { said }),
+    ...(output !== undefined && { output }),
+  };
   const state: State = { run: runId, script: settings.digest, ...place };
   return { type: 'checkpoint', state, recovery: true };
 }
@@ -310,26 +335,29 @@ interface Start {
   readonly given: Answer | undefined;
   /** Characters of the first step's text that were said. */
   readonly said: number;
+  readonly output: Json | undefined;
 }
+
+const atStart = { step: 0, answer: '', said: 0, output: undefined };
 
 function startOf(context: LegContext<Script>, input: LegInput): Start | LegEnd {
   const { state, runId, settings } = context;
-  if (input.kind === 'prompt') return { step: 0, answer: '', given: undefined, said: 0 };
+  if (input.kind === 'prompt') return { ...atStart, given: undefined };
   const parsed = stateSchema.safeParse(state);
   if (!parsed.success || parsed.data.run !== runId) {
     // Lost before its first recovery point: the script starts again.
     if (input.kind === 'continue') {
-      return { step: 0, answer: '', given: input.answers.get(refOf(0)), said: 0 };
+      return { ...atStart, given: input.answers.get(refOf(0)) };
     }
     return failure('agent_error', 'the run has no checkpoint of its own to resume from');
   }
-  const { script, step, answer, said = 0 } = parsed.data;
+  const { script, step, answer, said = 0, output } = parsed.data;
   if (script !== settings.digest) return changed(context);
   const given = input.answers.get(refOf(step));
   if (given === undefined && input.kind === 'resume') {
     return failure('agent_error', 'the run was resumed without its answer');
   }
-  return { step, answer, given, said };
+  return { step, answer, given, said, output };
 }
 
 function refOf(ordinal: number): string {
@@ -337,7 +365,8 @@ function refOf(ordinal: number): string {
 }
 
 function valuesOf({ context, answer }: Running): Values {
-  return { prompt: context.prompt, answer, run_number: String(context.runNumber) };
+  const { prompt, runNumber, input } = context;
+  return { prompt, answer, run_number: String(runNumber), input };
 }
 
 function failure(code: Extract<LegEnd, { outcome: 'error' }>['code'], message: string): LegEnd {

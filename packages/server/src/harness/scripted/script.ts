@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type AgentProblem, problemsOf, unknownKey } from '../../agents/problems.ts';
 import { matchesGlob } from '../../domain/agent.ts';
-import { type JsonObject, canonicalJson } from '../../domain/json.ts';
+import { type Json, type JsonObject, canonicalJson } from '../../domain/json.ts';
 import type { DeclaredAgent, ReadSettings, UsageReport } from '../../ports/harness.ts';
 
 const stepsMax = 100_000;
@@ -17,6 +17,8 @@ export type Leaf =
   | { readonly kind: 'tool'; readonly name: ToolName; readonly input: JsonObject }
   | { readonly kind: 'emit'; readonly name: string; readonly data: JsonObject }
   | { readonly kind: 'use'; readonly usage: ScriptUsage }
+  /** What the run returns, unless a later step says otherwise (D-568). */
+  | { readonly kind: 'output'; readonly value: Json }
   | { readonly kind: 'fail'; readonly message: string; readonly code: FailCode };
 export type Step =
   | Leaf
@@ -87,6 +89,7 @@ const verbs = {
     reasoning_tokens: tokens.exactOptional(),
     model: text.min(1).max(200).exactOptional(),
   }),
+  output: z.json(),
   repeat: z.strictObject({
     times: z.int().min(1).max(stepsMax),
     steps: z.array(z.unknown()).min(1),
@@ -173,6 +176,8 @@ function toStep(verb: Verb, value: unknown, place: Place): Step | undefined {
       return { kind: 'fail', ...verbs.fail.parse(value) };
     case 'use':
       return { kind: 'use', usage: toUsage(verbs.use.parse(value)) };
+    case 'output':
+      return { kind: 'output', value: verbs.output.parse(value) };
     case 'repeat':
       return toRepeat(verbs.repeat.parse(value), place);
   }

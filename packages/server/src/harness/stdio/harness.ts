@@ -9,6 +9,7 @@ const lineBytesMax = 1024 * 1024;
 export function stdioHarness(parts: StdioParts): Harness<StdioSettings> {
   return {
     framework: 'stdio',
+    output: 'native',
     reportsCost: true,
     runsPrograms: true,
     afterLoss: 'point',

@@ -108,7 +108,13 @@ const eventSchemas = {
     [
       z.strictObject({
         type: z.literal('end'),
-        outcome: z.enum(['completed', 'cancelled', 'waiting', 'yielded']).default('completed'),
+        outcome: z.literal('completed').default('completed'),
+        output: parsedJson.exactOptional(),
+        state: point,
+      }),
+      z.strictObject({
+        type: z.literal('end'),
+        outcome: z.enum(['cancelled', 'waiting', 'yielded']),
         state: point,
       }),
       z.strictObject({
@@ -121,7 +127,7 @@ const eventSchemas = {
     ],
     {
       error:
-        'must have the outcome completed, cancelled, waiting, yielded, or error with a message',
+        'must have the outcome completed, maybe with an output, cancelled, waiting, yielded, or error with a message',
     },
   ),
   call_begin: z
@@ -283,6 +289,7 @@ export function startMessage(
       approval_required_tools: agent.approvalRequiredTools,
       ask_user: settings.asksUser,
       limits: { max_steps: settings.stepsMax, memory_mb: memoryMb, pids },
+      output_schema: agent.output?.schema ?? null,
     },
   };
 }

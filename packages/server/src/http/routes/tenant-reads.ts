@@ -36,6 +36,7 @@ export function tenantReadRoutes(
       const filter = {
         statuses: query.status,
         agentName: query.agent_name,
+        agentDigest: query.agent_digest,
         labels: query.label?.map(splitLabel),
         errorCode: query.error_code,
         createdAfter: query.created_after,

@@ -1,6 +1,6 @@
 import type { AgentDetails, AgentRecord } from '@convoke/contract';
 import { type ListedAgent, isBroken } from '../../app/agents.ts';
-import { inputSchemaOf } from '../../domain/agent.ts';
+import { inputSchemaOf } from '../../domain/run-input.ts';
 import { timeIn } from './fields.ts';
 
 /** D-56. What a broken folder does not say is empty. */
@@ -15,6 +15,7 @@ export function agentView(agent: ListedAgent, fileAttachments: boolean): AgentRe
       problem: agent.reason,
     };
   }
+  const takesFiles = fileAttachments && agent.sessionFiles;
   const missing = agent.facts?.missingVariables ?? [];
   return {
     name: agent.name,
@@ -22,7 +23,10 @@ export function agentView(agent: ListedAgent, fileAttachments: boolean): AgentRe
     framework: agent.framework,
     model: agent.model ?? undefined,
     approval_required_tools: [...agent.approvalRequiredTools],
-    session_files_supported: fileAttachments && agent.sessionFiles,
+    session_files_supported: takesFiles,
+    input_schema: inputSchemaOf({ agent, takesFiles }),
+    output_schema: agent.output?.schema,
+    digest: agent.digest,
     ...(missing.length === 0 ? {} : { missing_variables: [...missing] }),
   };
 }
@@ -32,7 +36,7 @@ export function agentDetailsView(agent: ListedAgent, fileAttachments: boolean): 
   const facts = isBroken(agent) ? undefined : agent.facts;
   return {
     ...record,
-    input_schema: inputSchemaOf({ takesFiles: record.session_files_supported }),
+    input_schema: record.input_schema ?? inputSchemaOf({ agent: {}, takesFiles: false }),
     tools: [...(facts?.tools ?? [])],
     skills: [...(facts?.skills ?? [])],
     on_busy: isBroken(agent) ? 'queue' : agent.onBusy,

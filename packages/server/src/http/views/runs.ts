@@ -1,4 +1,4 @@
-import { type JsonObject, type RunRecord, formatEventId } from '@convoke/contract';
+import { type Json, type JsonObject, type RunRecord, formatEventId } from '@convoke/contract';
 import type { Names } from '../../app/actor-names.ts';
 import type { RunWithQueuePosition } from '../../app/runs/runs.ts';
 import { type Run, attemptOf } from '../../domain/run/run.ts';
@@ -14,9 +14,11 @@ export function runView({ run, queuePosition }: RunWithQueuePosition, names: Nam
     id: run.id,
     session_id: run.sessionId,
     agent_name: run.agentName,
+    agent_digest: run.agentDigest ?? undefined,
     status: run.status,
     input: JSON.parse(run.input) as JsonObject,
     output_text: run.outputText ?? undefined,
+    output: run.output === null ? undefined : (JSON.parse(run.output) as Json),
     error_code: error?.code,
     error_message: error?.message,
     queue_position: queuePosition,

@@ -21,6 +21,7 @@ export function runSummaryView(run: RunSummary, names: Names): RunSummaryRecord 
     id: run.id,
     session_id: run.sessionId,
     agent_name: run.agentName,
+    agent_digest: run.agentDigest ?? undefined,
     status: run.status,
     preview: run.preview,
     labels: run.labels,

@@ -11,6 +11,8 @@ export interface Expected {
   readonly asked: ReadonlyMap<string, number> | undefined;
   readonly outcome: string | undefined;
   readonly text: string | undefined;
+  /** What it returned, as JSON. */
+  readonly output: string | undefined;
   readonly state: string | undefined;
   readonly files: ReadonlyMap<string, string> | undefined;
   /** What differs from run to run, whatever happens: it is not compared. */
@@ -36,6 +38,7 @@ export function expectedOf(one: PlayedRun, other: PlayedRun): Expected {
     asked: sameCounts('the questions', [askedOf(one), askedOf(other)]),
     outcome: same('the outcome', [one.run.end?.outcome, other.run.end?.outcome]),
     text: same('the text', [one.run.text, other.run.text]),
+    output: same('the output', [outputOf(one), outputOf(other)]),
     state: same('the state', [stateOf(one), stateOf(other)]),
     files: sameFiles(one, other, changing),
     changing,
@@ -85,6 +88,10 @@ export function differencesIn(
   }
   if (expected.text !== undefined && run.text !== expected.text) {
     problems.push(`its text was ${shown(run.text)} instead of ${shown(expected.text)}`);
+  }
+  const output = outputOf({ run });
+  if (expected.output !== undefined && output !== expected.output) {
+    problems.push(`its output was ${cut(output)} instead of ${cut(expected.output)}`);
   }
   const state = stateOf({ run });
   if (expected.state !== undefined && state !== expected.state) {
@@ -155,6 +162,10 @@ function mostOf(runs: readonly ReadonlyMap<string, number>[]): Map<string, numbe
 
 function stateOf({ run }: Pick<PlayedRun, 'run'>): string {
   return JSON.stringify(run.state ?? null);
+}
+
+function outputOf({ run }: Pick<PlayedRun, 'run'>): string {
+  return run.end?.output === undefined ? 'nothing' : JSON.stringify(run.end.output);
 }
 
 const shownMax = 160;

@@ -58,7 +58,7 @@ export async function everyKill(
   const answers = new GivenAnswers(options.answer);
   const undisturbed = await playRun(stage, { ...options, answer: answers.forRun() });
   const quiet = () => ({
-    prompt: options.prompt,
+    input: options.input,
     signal: options.signal,
     answer: answers.forRun(),
   });

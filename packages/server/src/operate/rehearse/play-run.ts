@@ -1,6 +1,7 @@
 import type { RunId, SessionId, TenantId } from '@convoke/contract';
 import type { Agent } from '../../domain/agent.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
+import { acceptedPrompt } from '../../domain/run-input.ts';
 import type { ShowOutput } from '../../harness/stdio/shown-output.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
@@ -38,7 +39,8 @@ export type RehearsedEvent =
   | { readonly type: 'printed'; readonly agent: string; readonly line: string };
 
 export interface PlayOptions {
-  readonly prompt: string;
+  /** Has passed the schema of the agent. */
+  readonly input: JsonObject;
   /** Rejects if there is no answer: the rehearsal is over then. */
   readonly answer: (asked: Asked) => Promise<Answer>;
   readonly show?: (event: RehearsedEvent) => void;
@@ -138,8 +140,8 @@ class PlayedLeg {
       agent,
       settings: agent.settings,
       runNumber: 1,
-      prompt: options.prompt,
-      input: { prompt: options.prompt },
+      prompt: acceptedPrompt(options.input),
+      input: options.input,
       sessionFolder: folder.sessionFolder,
       stateDir: folder.stateDir,
       texts: { files: [], skills: [] },

@@ -1,5 +1,6 @@
 import { runId, sessionId, tenantId } from '@convoke/contract';
 import type { Config } from '../../config/config.ts';
+import { readRunInput } from '../../domain/run-input.ts';
 import { createIds } from '../../runtime/ids.ts';
 import { openSessionFolders } from '../../session-folders/session-folders.ts';
 import { readAgent } from '../check-agents.ts';
@@ -41,11 +42,19 @@ export function withRehearsal<T>(
     if (level === 'nothing') throw new NotRehearsed(problems.join('; '));
     return work({
       isBare: level === 'none',
-      play: (options) => playRun(stage, options),
-      everyKill: (options, onProgress) => everyKill(stage, options, onProgress),
+      play: async (options) => playRun(stage, accepted(stage, options)),
+      everyKill: async (options, onProgress) =>
+        everyKill(stage, accepted(stage, options), onProgress),
     });
   };
   return withHarnesses(config, rehearse, (agent, line) => output.show?.(agent, line));
+}
+
+/** Refuses an input that a server would refuse. */
+function accepted({ agent }: Pick<Stage, 'agent'>, options: PlayOptions): PlayOptions {
+  const ruling = readRunInput(options.input, { agent, takesFiles: false });
+  if (!ruling.ok) throw new NotRehearsed(ruling.message ?? ruling.code);
+  return options;
 }
 
 async function openStage(

@@ -1,6 +1,7 @@
 import type { Agent } from '../../domain/agent.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import { leaveCall } from '../../domain/run/call-in-doubt.ts';
+import { completedWith } from '../../domain/run/completion.ts';
 import { type AllowedCall, type LostRunFacts, decideRecovery } from '../../domain/run/recovery.ts';
 import { type CallResult, type ToolCall, knownCalls } from '../../domain/run/tool-call.ts';
 import type {
@@ -35,8 +36,17 @@ export interface CarriedOut {
 export interface RunEnd {
   readonly outcome: 'completed' | 'cancelled' | 'error';
   readonly message?: string;
+  /** What the agent returned. */
+  readonly output?: Json;
   /** It ended because its process was lost, as its `recovery` says. */
   readonly isLoss?: true;
+}
+
+/** As a server ends it: an output that does not fit is an error (D-567). */
+function completionOf(agent: Agent, returned: Json | undefined): RunEnd {
+  const outcome = completedWith(agent, returned);
+  if (outcome.status === 'failed') return { outcome: 'error', message: outcome.message };
+  return { outcome: 'completed', ...(returned !== undefined && { output: returned }) };
 }
 
 /** Far more than a run has: a program that says or does more is stopped. */
@@ -198,6 +208,8 @@ export class RehearsedRun {
       case 'cut':
         return this.#continueWith('continue', 'drained');
       case 'completed':
+        this.end = completionOf(this.#agent, end.output);
+        return;
       case 'cancelled':
         this.end = { outcome: end.outcome };
         return;

@@ -42,6 +42,7 @@ export const runTable = nounTable<RunFields>('runs', {
     lastEventAt: number('last_event_at'),
     statusAt: number('status_at'),
     outputText: jsonText('output_text', 'changed'),
+    output: text('output', 'changed'),
     pendingInteractions: number('pending_interactions'),
     usage: made({
       input_tokens: { kind: 'bigint', write: ({ usage }) => usage?.inputTokens ?? null, written: 'changed' },
@@ -58,6 +59,7 @@ export const runTable = nounTable<RunFields>('runs', {
     lossesTotal: number('losses_total', 'changed'),
     interruptedBy: text('interrupted_by', 'changed'),
     interruptedAt: number('interrupted_at', 'changed'),
+    agentDigest: text('agent_digest'),
     lastMachine: text('last_machine'),
     savedEpoch: number('saved_epoch', 'changed'),
     holdUntil: number('hold_until', 'changed'),

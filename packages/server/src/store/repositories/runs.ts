@@ -93,7 +93,7 @@ export function runRepository(db: Transaction): RunRepository {
         table: 'runs',
         key: 'id',
         columns: sql`runs.*`,
-        large: [sql`input`, sql`output_text`, sql`error_message`, sql`labels`],
+        large: [sql`input`, sql`output_text`, sql`output`, sql`error_message`, sql`labels`],
         where: sql.join(where, ' and '),
         page,
       });

@@ -107,7 +107,7 @@ export function tenantListRepository(db: Reader): TenantListRepository {
 const summaryColumns = sql`runs.id, runs.session_id, runs.agent_name, runs.status, runs.preview,
   runs.labels, runs.created_by, runs.error_code, runs.pending_interactions, runs.input_tokens,
   runs.output_tokens, runs.cost_micros, runs.cost_currency, runs.created_at, runs.started_at,
-  runs.ended_at`;
+  runs.ended_at, runs.agent_digest`;
 
 const interactionColumns = sql`interactions.*, runs.agent_name, runs.labels, runs.preview`;
 
@@ -161,13 +161,19 @@ function fromWalk({ tenantId }: TenantScope, walk: RunWalk, joined: Statement = 
 
 /** Conditions that every run of the filter fulfils. */
 function conditionsOf(filter: RunListFilter): Statement[] {
-  const { statuses, agentName, errorCode, createdAfter, createdBefore, text } = filter;
+  const { statuses, agentName, agentDigest, errorCode, createdAfter, createdBefore, text } = filter;
   const conditions: Statement[] = [];
   if (statuses !== undefined) {
     const given = statusesOf(statuses).map((status) => sql`${status}`);
     conditions.push(sql`runs.status in (${sql.join(given)})`);
   }
   if (agentName !== undefined) conditions.push(sql`runs.agent_name = ${agentName}`);
+  if (agentDigest !== undefined) {
+    // Digits of 0-9 and a-f: `g` sorts after all of them.
+    conditions.push(
+      sql`runs.agent_digest >= ${agentDigest} and runs.agent_digest < ${`${agentDigest}g`}`,
+    );
+  }
   if (errorCode !== undefined) conditions.push(sql`runs.error_code = ${errorCode}`);
   if (createdAfter !== undefined) conditions.push(sql`runs.created_at >= ${createdAfter}`);
   if (createdBefore !== undefined) conditions.push(sql`runs.created_at < ${createdBefore}`);
@@ -234,6 +240,7 @@ interface SummaryRow extends UsageColumns {
   created_at: number;
   started_at: number | null;
   ended_at: number | null;
+  agent_digest: string | null;
 }
 
 function summaryOf(row: SummaryRow): RunSummary {
@@ -241,6 +248,7 @@ function summaryOf(row: SummaryRow): RunSummary {
     id: runId(row.id),
     sessionId: sessionId(row.session_id),
     agentName: row.agent_name,
+    agentDigest: row.agent_digest,
     status: row.status,
     preview: row.preview ?? '',
     labels: labelsIn(row),

@@ -133,7 +133,7 @@ test('the cashier of the guide pays once, wherever it is killed or handed over',
   const agentsDir = dirname((await agentOfGuide('cashier')).folder);
   const config = { agentsDir, pricesFile: undefined, a2aAllow: [], sandbox: 'auto' } as const;
   const options = {
-    prompt: 'invoice 7',
+    input: { prompt: 'invoice 7' },
     signal: new AbortController().signal,
     answer: () => Promise.reject(new Error('it asks nothing')),
   };

@@ -16,16 +16,19 @@ import {
   write,
 } from '../../../terminal/output.ts';
 import { armSpinner } from '../../../terminal/spinner.ts';
+import { runInputOf } from '../../../options/run-input.ts';
+import { printOutput } from '../../../terminal/run-output.ts';
 import { type Answers, answersIn } from './rehearsed-answers.ts';
 import { KillPointCounter } from './kill-point-counter.ts';
 
 export interface RehearsalOptions extends Answers {
   readonly kill?: true;
+  readonly input?: string;
 }
 
 interface Asked extends RehearsalOptions {
   readonly name: string;
-  readonly prompt: string;
+  readonly prompt: string | undefined;
 }
 
 /** `convoke agents rehearse`: one run in this terminal, and with --kill as many as it has moments to be lost at. */
@@ -63,7 +66,7 @@ async function play(rehearsal: Rehearsal, playing: Playing): Promise<void> {
     remark('without a sandbox (CONVOKE_SANDBOX=none): the program may reach your files', 'yellow');
   }
   const options = {
-    prompt: asked.prompt,
+    input: await runInputOf(asked),
     signal,
     answer: answersIn({ ...asked, json, signal, stop }),
     ...(!json && { show }),
@@ -128,13 +131,15 @@ function endOf({ run: { end } }: PlayedRun, json: boolean): void {
     if (!json) remark(printable(`failed: ${end.message ?? ''}`), 'red');
   }
   if (end?.outcome === 'cancelled') process.exitCode = exitCodes.runCancelled;
+  if (end?.output !== undefined && !json) printOutput(end.output);
 }
 
 function factsOf({ run }: PlayedRun): object {
   const { end, text, carriedOut, asked, events, legs } = run;
+  const output = end?.output === undefined ? {} : { output: end.output };
   const calls = carriedOut.map(({ name, input }) => ({ name, input }));
   const message = end?.message === undefined ? {} : { message: end.message };
-  return { outcome: end?.outcome, ...message, text, legs, calls, asked, events };
+  return { outcome: end?.outcome, ...message, text, ...output, legs, calls, asked, events };
 }
 
 function tell(undisturbed: PlayedRun, report: KillReport): void {

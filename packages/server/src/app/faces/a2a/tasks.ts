@@ -16,7 +16,7 @@ import {
 import { listInteractions } from '../../interactions.ts';
 import { logOf, readLog } from '../../runs/run-log.ts';
 import type { Services } from '../../services.ts';
-import { promptOf } from '../../../domain/agent.ts';
+import { shownInputOf } from '../../../domain/run-input.ts';
 import { type Interaction, requestEvent } from '../../../domain/interaction.ts';
 import { isoTime } from '../../../domain/iso-time.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';
@@ -146,7 +146,7 @@ function inputOf(run: Run): A2aMessage {
     contextId: run.sessionId,
     taskId: run.id,
     role: 'ROLE_USER',
-    parts: [{ text: promptOf(run) }],
+    parts: [{ text: shownInputOf(run) }],
   };
 }
 

@@ -1,7 +1,7 @@
 import { isTerminalRunStatus } from '@convoke/contract';
 import { type AgUiMessage, agUiMessages, bytesOf, snapshotBounds } from '@convoke/faces';
 import type { Services } from '../../services.ts';
-import { promptOf } from '../../../domain/agent.ts';
+import { shownInputOf } from '../../../domain/run-input.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { Run } from '../../../domain/run/run.ts';
 import { eventsOfRow, readTranscript } from '../history.ts';
@@ -39,7 +39,7 @@ export async function messagesBefore(
 }
 
 function inputOf(run: Run): AgUiMessage {
-  return { id: inputId(run.id), role: 'user', content: promptOf(run) };
+  return { id: inputId(run.id), role: 'user', content: shownInputOf(run) };
 }
 
 /** Messages of the client that are not of this run: what the run says is read from its log. */

@@ -6,7 +6,7 @@ import {
   assistantMessage,
 } from '@convoke/faces';
 import type { Services } from '../../services.ts';
-import { acceptedPrompt } from '../../../domain/agent.ts';
+import { shownInput } from '../../../domain/run-input.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { Run } from '../../../domain/run/run.ts';
 import type { CutPage } from '../../../ports/page.ts';
@@ -68,5 +68,5 @@ async function inputParts({ store, baseUrl }: HistoryParts, run: Run): Promise<r
       url: `${baseUrl}/v1/sessions/${run.sessionId}/files/${id}/content`,
     });
   }
-  return [...files, { type: 'text', text: acceptedPrompt(input) }];
+  return [...files, { type: 'text', text: shownInput(input) }];
 }

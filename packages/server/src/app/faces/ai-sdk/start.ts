@@ -1,5 +1,5 @@
 import type { SessionId } from '@convoke/contract';
-import { promptOf } from '../../../domain/agent.ts';
+import { shownInputOf } from '../../../domain/run-input.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { Run } from '../../../domain/run/run.ts';
 import { Refusal, refuse } from '../../refusal.ts';
@@ -27,7 +27,7 @@ export async function startRunOfMessage(
   // The files of a message are stored once: what is compared of a repetition is its text.
   const findFirst = async () => {
     const known = await findStarted(services, scope, at);
-    const isSame = known === undefined || promptOf(known) === prompt;
+    const isSame = known === undefined || shownInputOf(known) === prompt;
     return isSame ? known : refuse('idempotency_conflict');
   };
   const known = await findFirst();

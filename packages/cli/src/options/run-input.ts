@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import type { JsonObject } from '@convoke/sdk';
+import { Option } from 'commander';
+import { exitCodes, Failure } from '../failure.ts';
+
+/** Larger bodies are refused by the server. */
+const bytesMax = 1024 * 1024;
+
+export function inputOption(): Option {
+  return new Option(
+    '--input <json>',
+    "input of the run as a JSON object, or @FILE; the prompt becomes its member 'prompt'",
+  );
+}
+
+/** The input of a run: the prompt, the object of `--input`, or both. */
+export async function runInputOf({
+  prompt,
+  input,
+}: {
+  readonly prompt?: string | undefined;
+  readonly input?: string | undefined;
+}): Promise<JsonObject> {
+  if (input === undefined && prompt === undefined) {
+    throw new Failure('a prompt or --input is needed', exitCodes.usage);
+  }
+  const given = input === undefined ? {} : await objectIn(input);
+  return prompt === undefined ? given : { ...given, prompt };
+}
+
+async function objectIn(given: string): Promise<JsonObject> {
+  const text = given.startsWith('@') ? await fileText(given.slice(1)) : given;
+  const value = jsonIn(text);
+  if (isObject(value)) return value;
+  throw new Failure(
+    '--input must be a JSON object, as in \'{"ticket": 7}\', or @FILE',
+    exitCodes.usage,
+  );
+}
+
+async function fileText(path: string): Promise<string> {
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    throw new Failure(`${path} cannot be read (${error.code ?? error.message})`, exitCodes.usage);
+  });
+  if (bytes.length > bytesMax) throw new Failure(`${path} is larger than 1 MiB`, exitCodes.usage);
+  return bytes.toString('utf8');
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

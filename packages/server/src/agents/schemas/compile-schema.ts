@@ -1,0 +1,128 @@
+import type { ErrorObject, Options, ValidateFunction } from 'ajv/dist/2020.js';
+import { limits } from '@convoke/contract';
+import { type Json, type JsonObject, canonicalJson, measureJson } from '../../domain/json.ts';
+import type { Issue } from '../../domain/value-schema.ts';
+import type { LinearPattern } from './linear-patterns.ts';
+
+/** A larger value is told its first issue only: a million of them would cost more than the value itself. */
+const allIssuesCharactersMax = 16 * 1024;
+const depthMax = 1000;
+/** Of a pointer or a message, which may contain names and texts of the value. */
+const textMaxCharacters = 300;
+
+export interface CompileSchema {
+  readonly schema: JsonObject;
+  /** Compiles a `pattern`. Absent for a schema without one. */
+  readonly compilePattern: ((pattern: string) => LinearPattern) | undefined;
+}
+
+/** Compiles a schema that `SchemaWalk` has accepted into its check. Loads the validator with the first one. */
+export async function compileSchema(
+  request: CompileSchema,
+): Promise<(value: Json) => readonly Issue[]> {
+  const make = await maker(request);
+  const first = make('first');
+  let all: ValidateFunction | undefined;
+  return (value) => {
+    if (first(value)) return [];
+    const size = measureJson(value, { charactersMax: allIssuesCharactersMax, depthMax });
+    if (typeof size !== 'number') return issuesIn(first.errors);
+    all ??= make('all');
+    all(value);
+    const issues = issuesIn(all.errors);
+    all.errors = null;
+    return issues;
+  };
+}
+
+async function maker({ schema, compilePattern }: CompileSchema) {
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const regExp = Object.assign((pattern: string) => engineOf(compilePattern, pattern), {
+    code: 'linear',
+  });
+  return (which: 'first' | 'all') => {
+    const options: Options = {
+      allErrors: which === 'all',
+      // The walk has checked the schema, and tells its author more.
+      strict: false,
+      meta: false,
+      validateSchema: false,
+      validateFormats: false,
+      logger: false,
+      // A member that every object inherits is not one of the value.
+      ownProperties: true,
+      code: { regExp },
+    };
+    const ajv = new Ajv2020(options);
+    // Its own comparison is quadratic in the length of a list.
+    ajv.removeKeyword('uniqueItems');
+    ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', validate: areUnique });
+    return ajv.compile(schema);
+  };
+}
+
+function engineOf(compilePattern: CompileSchema['compilePattern'], pattern: string): LinearPattern {
+  if (compilePattern === undefined) throw new Error(`no engine for the pattern ${pattern}`);
+  return compilePattern(pattern);
+}
+
+function areUnique(isWanted: boolean, list: readonly Json[]): boolean {
+  return !isWanted || new Set(list.map(canonicalJson)).size === list.length;
+}
+
+function issuesIn(errors: readonly ErrorObject[] | null | undefined): readonly Issue[] {
+  const issues = new Map<string, Issue>();
+  for (const error of errors ?? []) {
+    if (issues.size === limits.inputIssuesMax) break;
+    // It only says that one of the errors beside it is in a branch.
+    if (error.keyword === 'if') continue;
+    const pointer = shortened(pointerOf(error));
+    const message = shortened(messageOf(error));
+    issues.set(`${pointer} ${message}`, { pointer, message });
+  }
+  return issues.size > 0 ? [...issues.values()] : [{ pointer: '', message: 'does not fit' }];
+}
+
+/** A member that is missing, or is one too many, is named by its own pointer. */
+function pointerOf({ instancePath, params }: ErrorObject): string {
+  const member: unknown =
+    params['missingProperty'] ??
+    params['additionalProperty'] ??
+    params['unevaluatedProperty'] ??
+    params['propertyName'];
+  if (typeof member !== 'string') return instancePath;
+  return `${instancePath}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function messageOf({ keyword, params, message }: ErrorObject): string {
+  switch (keyword) {
+    case 'required':
+    case 'dependentRequired':
+      return 'is missing';
+    case 'additionalProperties':
+    case 'unevaluatedProperties':
+      return 'is not declared';
+    case 'type':
+      return `must be ${[params['type']].flat().join(' or ')}`;
+    case 'enum':
+      return `must be one of ${values(params['allowedValues'])}`;
+    case 'const':
+      return `must be ${JSON.stringify(params['allowedValue'])}`;
+    case 'uniqueItems':
+      return 'must not have the same item twice';
+    case 'false schema':
+      return 'must not be there';
+    default:
+      return message ?? 'does not fit';
+  }
+}
+
+function values(allowed: unknown): string {
+  return Array.isArray(allowed) ? allowed.map((each) => JSON.stringify(each)).join(', ') : '';
+}
+
+function shortened(text: string): string {
+  return text.length > textMaxCharacters
+    ? `${text.slice(0, textMaxCharacters).toWellFormed()}…`
+    : text;
+}

@@ -1,0 +1,43 @@
+import type { RE2JS } from 're2js';
+
+/** What a schema needs of an expression. */
+export interface LinearPattern {
+  test(text: string): boolean;
+}
+
+export interface LinearPatterns {
+  /** Returns what is wrong with a pattern; undefined if there is nothing. */
+  problemOf(pattern: string): string | undefined;
+  compile(pattern: string): LinearPattern;
+}
+
+/**
+ * Loads the engine of `pattern`, whose time grows with the length of the text alone: inputs come from anyone, and 28
+ * characters can hold the engine of the language for seconds (D-561). `\s`, `\d` and `\w` mean characters of ASCII in it.
+ */
+export async function loadLinearPatterns(): Promise<LinearPatterns> {
+  const { RE2JS: Engine } = await import('re2js');
+  return {
+    problemOf(pattern) {
+      try {
+        // What readers of the schema would make of it: clients check with the engine of JavaScript.
+        new RegExp(pattern, 'u');
+      } catch {
+        return 'is not a regular expression';
+      }
+      try {
+        compiled(Engine, pattern);
+        return undefined;
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : 'unknown';
+        return `cannot be checked in linear time: a pattern takes no look-around, no back-references and no repeats above 1000 (${reason.slice(0, 200)})`;
+      }
+    },
+    compile: (pattern) => compiled(Engine, pattern),
+  };
+}
+
+function compiled(Engine: typeof RE2JS, pattern: string): LinearPattern {
+  const expression = Engine.compile(Engine.translateRegExp(pattern));
+  return { test: (text) => expression.test(text) };
+}
