@@ -107,6 +107,7 @@ export const errors = {
   run_terminal: { status: 409, message: 'The run has already ended.' },
 
   label_limit_reached: { status: 409, message: 'Too many labels.' },
+  feedback_limit_reached: { status: 409, message: 'The run has as much feedback as it can have.' },
 
   // Interactions (D-38)
   interaction_answered: {

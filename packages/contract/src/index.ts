@@ -118,6 +118,13 @@ export {
   credentialStatuses,
   type IssuedCredential,
 } from './resources/credential.ts';
+export {
+  type FeedbackAuthorKind,
+  type FeedbackRecord,
+  feedbackAuthorKinds,
+  feedbackKeyPattern,
+  feedbackRecord,
+} from './resources/feedback.ts';
 export { errorBody } from './resources/error.ts';
 export {
   type FileRecord,

@@ -91,6 +91,14 @@ export const limits = {
   streamStallMs: 30 * seconds,
   defaultStreamAgeMs: 60 * minutes,
 
+  // Feedback (D-575)
+  feedbackPerRun: 200,
+  /** Writers at the same instant may exceed `feedbackPerRun` by their number; this many are shown. */
+  feedbackShownMax: 200,
+  feedbackScoreMax: 1e9,
+  feedbackValueMaxCharacters: 256,
+  feedbackCommentMaxCharacters: 4000,
+
   // Labels and previews (D-252)
   labelsMax: 16,
   labelValueMaxCharacters: 512,

@@ -5,6 +5,7 @@ export const scopeDescriptions = {
   'sessions:write': 'Create, stop and resume sessions.',
   'runs:read': 'Read runs and follow their events.',
   'runs:write': 'Start and cancel runs.',
+  'feedback:write': 'Give feedback on runs, and take it back.',
   'interactions:read': 'Read the questions and approval requests that agents raised.',
   'interactions:write': 'Answer questions and approval requests.',
   'files:read': 'List and download the files of a session.',
@@ -26,6 +27,7 @@ export const scopes = [
   'sessions:write',
   'runs:read',
   'runs:write',
+  'feedback:write',
   'interactions:read',
   'interactions:write',
   'files:read',
@@ -55,6 +57,7 @@ const invoke = [
   'sessions:write',
   'runs:read',
   'runs:write',
+  'feedback:write',
   'interactions:read',
   'interactions:write',
   'files:read',
@@ -74,6 +77,7 @@ export const sessionTokenScopes = [
   'sessions:read',
   'runs:read',
   'runs:write',
+  'feedback:write',
   'interactions:read',
   'interactions:write',
   'files:read',
@@ -92,14 +96,14 @@ export type Profile = (typeof profileNames)[number];
 export const profileDescriptions: { readonly [P in Profile]: string } = {
   observe: 'Read everything in the tenant, change nothing.',
   invoke:
-    'Read everything, and run agents: sessions, runs, interactions, files, schedules and webhooks.',
+    'Read everything, and run agents: sessions, runs, feedback, interactions, files, schedules and webhooks.',
   deploy:
     'See agents. Deploying them takes a control plane, which is not part of this server. No access to sessions or runs.',
   custom: 'Exactly the scopes listed on the client.',
 };
 
 /** Incremented when the scopes or the profiles change (spec §9.4). */
-export const catalogVersion = 2;
+export const catalogVersion = 3;
 
 /** Returns the scopes of a profile. `custom` holds the scopes of a client with the profile `custom`. */
 export function scopesOf(profile: Profile, custom: readonly Scope[] = []): readonly Scope[] {

@@ -41,6 +41,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
     bound: ['session_id', 'run_id'],
     base: ['runs', 'RunFollowing'],
   },
+  Feedback: {
+    about: 'The feedback on one run.',
+    bound: ['session_id', 'run_id'],
+    base: ['runs', 'FeedbackListing'],
+  },
   TenantRuns: { about: 'The runs of all sessions of the workspace.' },
   Interactions: {
     about: 'Questions and permission requests of one session.',
@@ -146,6 +151,8 @@ const others: Readonly<Record<string, readonly Place[]>> = {
   ],
   update_run: [{ noun: 'RunHandle', method: 'update' }],
   cancel_run: [{ noun: 'RunHandle', method: 'cancel' }],
+  put_feedback: [{ noun: 'Feedback', method: 'put' }],
+  delete_feedback: [{ noun: 'Feedback', method: 'delete' }],
   follow_run_events: [{ noun: 'RunHandle', method: 'events' }],
   list_tenant_runs: [{ noun: 'TenantRuns', method: 'list' }],
   find_run: [{ noun: 'TenantRuns', method: 'get', wraps: 'Run' }],
@@ -170,6 +177,7 @@ const others: Readonly<Record<string, readonly Place[]>> = {
 export const handWritten: Readonly<Record<string, string>> = {
   invoke_agent: 'Agents.invoke',
   start_run: 'Runs.start',
+  list_feedback: 'Feedback.list',
   upload_file: 'Files.put',
   download_file: 'Files.download',
   preview_schedule: 'Schedules.preview',

@@ -50,6 +50,10 @@ const methods: Readonly<
   follow_run_events: ({ run }) => run.events({ limit: 10 }).page(),
   cancel_run: ({ run }) => run.cancel({ reason: 'Enough' }),
 
+  put_feedback: ({ run }) => run.feedback.put('rating', { score: -1, comment: 'Wrong team.' }),
+  list_feedback: ({ run }) => run.feedback.list(),
+  delete_feedback: ({ run }) => run.feedback.delete('rating', { end_user: 'u-17' }),
+
   list_interactions: ({ session }) => session.interactions.list({ status: 'all' }).page(),
   answer_interaction: ({ session }) => session.interactions.answer('int_1', { decision: 'deny' }),
 

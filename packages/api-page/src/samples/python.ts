@@ -36,6 +36,11 @@ for event in run.follow(on_permission=lambda request: "allow"):
     if event["type"] == "message_delta":
         print(event["data"]["text"], end="", flush=True)`,
   cancel_run: 'convoke.sessions.at(session_id).runs.at(run_id).cancel()',
+  put_feedback: `run = convoke.sessions.at(session_id).runs.at(run_id)
+run.feedback.put("rating", score=1, comment="Right team.")`,
+  list_feedback: `for feedback in convoke.sessions.at(session_id).runs.at(run_id).feedback.list():
+    print(feedback["key"], feedback.get("score"), feedback["author"]["id"])`,
+  delete_feedback: 'convoke.sessions.at(session_id).runs.at(run_id).feedback.delete("rating")',
   list_interactions: `for interaction in convoke.sessions.at(session_id).interactions.pending():
     print(interaction["interaction_key"], interaction["kind"])`,
   answer_interaction: `convoke.sessions.at(session_id).interactions.answer(

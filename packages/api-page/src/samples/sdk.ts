@@ -43,6 +43,11 @@ for await (const event of run.follow({ onPermission: () => 'allow' })) {
   if (event.type === 'message_delta') process.stdout.write(event.data.text);
 }`,
   cancel_run: 'await convoke.sessions.at(sessionId).runs.at(runId).cancel();',
+  put_feedback: `const run = convoke.sessions.at(sessionId).runs.at(runId);
+await run.feedback.put('rating', { score: 1, comment: 'Right team.' });`,
+  list_feedback: `const run = convoke.sessions.at(sessionId).runs.at(runId);
+for (const { key, score, author } of await run.feedback.list()) console.log(key, score, author.id);`,
+  delete_feedback: `await convoke.sessions.at(sessionId).runs.at(runId).feedback.delete('rating');`,
   list_interactions: `for await (const { interaction_key, kind } of convoke.sessions.at(sessionId).interactions.pending()) {
   console.log(interaction_key, kind);
 }`,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { runErrorCodes } from '../errors.ts';
 import { interactionKinds } from '../resources/interaction.ts';
+import { feedbackAuthorKinds, feedbackKeySchema, feedbackScore } from '../resources/feedback.ts';
 import { runStatuses } from '../resources/run.ts';
 import { sessionStatuses } from '../resources/session.ts';
 import { labels } from '../resources/labels.ts';
@@ -56,6 +57,16 @@ export const noticeTypes = {
   run_failed: {
     description: 'The run ended with an error.',
     data: z.object({ ...ofRun, error_code: z.enum(runErrorCodes) }),
+  },
+  run_feedback: {
+    description: 'Feedback on the run was given, changed or deleted.',
+    data: z.object({
+      ...ofRun,
+      feedback_key: feedbackKeySchema,
+      score: feedbackScore.optional(),
+      author_kind: z.enum(feedbackAuthorKinds),
+      deleted: z.literal(true).optional(),
+    }),
   },
   session_created: { description: 'A session was opened.', data: z.object(ofSession) },
   session_stopped: { description: 'The session was suspended.', data: z.object(ofSession) },

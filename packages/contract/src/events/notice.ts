@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { runErrorCodes } from '../errors.ts';
 import { exampleId } from '../ids.ts';
+import { feedbackAuthorKinds } from '../resources/feedback.ts';
 import { interactionKinds } from '../resources/interaction.ts';
 import { labels } from '../resources/labels.ts';
 import { opaqueId } from '../resources/opaque-id.ts';
@@ -32,6 +33,10 @@ const noticeData = z
     interaction_key: opaqueId('interaction').optional(),
     kind: z.enum(interactionKinds).optional(),
     error_code: z.enum(runErrorCodes).optional(),
+    feedback_key: z.string().optional(),
+    score: z.number().meta({ description: 'Score of the feedback, if it has one.' }).optional(),
+    author_kind: z.enum(feedbackAuthorKinds).optional(),
+    deleted: z.literal(true).meta({ description: 'The feedback was deleted.' }).optional(),
     budget_id: z.string().optional(),
     percent: z.int().meta({ description: 'The share of the budget that was reached.' }).optional(),
     webhook_id: z.string().optional(),

@@ -15,6 +15,7 @@ import { runAgUi, runSessionAgUi } from './faces/ag-ui.ts';
 import { getAgentCard, callPublishedAgent } from './faces/a2a.ts';
 import { listUiMessages, resumeUiStream, sendUiMessage } from './faces/ai-sdk.ts';
 import { followTenantEvents } from './feed.ts';
+import { deleteFeedback, listFeedback, putFeedback } from './feedback.ts';
 import { deleteFile, downloadFile, listFiles, prepareFile, uploadFile } from './files.ts';
 import { answerInteraction, listInteractions } from './interactions.ts';
 import { getJwks, getMetadata, issueToken } from './oauth.ts';
@@ -117,6 +118,10 @@ export const operations = {
   update_run: updateRun,
   follow_run_events: followRunEvents,
   cancel_run: cancelRun,
+
+  put_feedback: putFeedback,
+  list_feedback: listFeedback,
+  delete_feedback: deleteFeedback,
 
   list_tenant_runs: listTenantRuns,
   find_run: findRun,

@@ -9,6 +9,7 @@ import {
   interactionKinds,
   interactionSummaryList,
 } from '../resources/interaction.ts';
+import { feedbackQuery, withOrderedScores } from '../resources/feedback.ts';
 import { labelQuery } from '../resources/labels.ts';
 import { overview } from '../resources/overview.ts';
 import { namedPageQuery, pageQuery, repeatable, timeQuery } from '../resources/page.ts';
@@ -27,27 +28,30 @@ export const listTenantRuns = defineOperation({
     'Lists runs of all sessions, without input and answer. A page scans a limited number of runs, so with filters it may be short or empty and still have a `next_cursor`.',
   caller: 'automation',
   scope: 'runs:read',
-  query: z.strictObject({
-    status: repeatable(z.enum(runFilters), runFilters.length).meta({
-      description: 'Runs with one of these statuses; `active` and `ended` are groups.',
+  query: withOrderedScores(
+    z.strictObject({
+      status: repeatable(z.enum(runFilters), runFilters.length).meta({
+        description: 'Runs with one of these statuses; `active` and `ended` are groups.',
+      }),
+      agent_name: agentName.meta({ description: 'Runs of this agent.' }).optional(),
+      agent_digest: z
+        .string()
+        .regex(/^[0-9a-f]{8,64}$/, 'must be 8 to 64 digits of 0-9 and a-f')
+        .meta({ description: 'Runs of this version of an agent: its first 8 digits, or more.' })
+        .optional(),
+      label: labelQuery,
+      error_code: z.enum(runErrorCodes).meta({ description: 'Runs that failed so.' }).optional(),
+      created_after: timeQuery
+        .meta({ description: 'Runs created at this time or later.' })
+        .optional(),
+      created_before: timeQuery.meta({ description: 'Runs created before this time.' }).optional(),
+      q: text({ max: limits.searchMaxCharacters })
+        .meta({ description: 'Runs whose preview contains this text, ignoring case.' })
+        .optional(),
+      ...feedbackQuery,
+      ...pageQuery,
     }),
-    agent_name: agentName.meta({ description: 'Runs of this agent.' }).optional(),
-    agent_digest: z
-      .string()
-      .regex(/^[0-9a-f]{8,64}$/, 'must be 8 to 64 digits of 0-9 and a-f')
-      .meta({ description: 'Runs of this version of an agent: its first 8 digits, or more.' })
-      .optional(),
-    label: labelQuery,
-    error_code: z.enum(runErrorCodes).meta({ description: 'Runs that failed so.' }).optional(),
-    created_after: timeQuery
-      .meta({ description: 'Runs created at this time or later.' })
-      .optional(),
-    created_before: timeQuery.meta({ description: 'Runs created before this time.' }).optional(),
-    q: text({ max: limits.searchMaxCharacters })
-      .meta({ description: 'Runs whose preview contains this text, ignoring case.' })
-      .optional(),
-    ...pageQuery,
-  }),
+  ),
   responses: { 200: { description: 'One page, newest first.', schema: runSummaryList } },
   errors: [],
 });

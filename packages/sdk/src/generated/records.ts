@@ -203,6 +203,28 @@ export interface RunRecord {
     | undefined;
 }
 
+/** What one author says about a run under one key. */
+export interface FeedbackRecord {
+  /** What is judged, such as `rating`. */
+  key: string;
+  /** A number of your own scale; thumbs are 1 and -1. */
+  score?: number | undefined;
+  /** A category. */
+  value?: string | undefined;
+  /** Words about the run. */
+  comment?: string | undefined;
+  /** Who gave the feedback. */
+  author: {
+    kind: 'person' | 'client' | 'end_user';
+    /** Id of the person or the client; of an end user, the name that your product has for it, or the id of the session if its token names none. */
+    id: string;
+    /** Name of the client, or name or else email address of the person, as it is now. */
+    name?: string | undefined;
+  };
+  created_at: string;
+  updated_at: string;
+}
+
 /** A question or a permission request of an agent. */
 export interface InteractionRecord {
   /** The durable key; use it to answer. */
@@ -286,6 +308,12 @@ export interface NoticeRecord {
     interaction_key?: string | undefined;
     kind?: InteractionKind | undefined;
     error_code?: RunErrorCode | undefined;
+    feedback_key?: string | undefined;
+    /** Score of the feedback, if it has one. */
+    score?: number | undefined;
+    author_kind?: 'person' | 'client' | 'end_user' | undefined;
+    /** The feedback was deleted. */
+    deleted?: true | undefined;
     budget_id?: string | undefined;
     /** The share of the budget that was reached. */
     percent?: number | undefined;

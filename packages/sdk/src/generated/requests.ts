@@ -55,6 +55,7 @@ export interface CreateSessionToken {
         | 'sessions:read'
         | 'runs:read'
         | 'runs:write'
+        | 'feedback:write'
         | 'interactions:read'
         | 'interactions:write'
         | 'files:read'
@@ -74,6 +75,17 @@ export interface CancelRun {
 export interface UpdateRun {
   /** Your own names, such as a ticket or a customer: at most 16, keys of a-z, 0-9, `_`, `.` and `-`, values of at most 512 characters. They are merged by key; null removes one. */
   labels: Readonly<Record<string, string | null>>;
+}
+
+export interface PutFeedback {
+  /** A number of your own scale; thumbs are 1 and -1. */
+  score?: number | undefined;
+  /** A category. */
+  value?: string | undefined;
+  /** Words about the run. */
+  comment?: string | undefined;
+  /** The user of your product for whom an automation client speaks: the same author as that user with a session token. Others may not send it. */
+  end_user?: string | undefined;
 }
 
 export interface UpdateSession {
@@ -392,6 +404,12 @@ export interface TenantRunsQuery {
   created_before?: string | undefined;
   /** Runs whose preview contains this text, ignoring case. */
   q?: string | undefined;
+  /** Runs that were given feedback under this key. */
+  feedback?: string | undefined;
+  /** With `feedback`: some score of that key is this or more. */
+  score_min?: number | undefined;
+  /** With `feedback`: some score of that key is this or less. */
+  score_max?: number | undefined;
   /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */

@@ -7,6 +7,7 @@ import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
 import { forwardAbort } from '../transport/waiting.ts';
 import { EventStream } from './event-stream.ts';
+import { Feedback } from './feedback.ts';
 import { type FollowLogOptions, type RunLog, followLog } from './follow.ts';
 import { InteractionResponder, type InteractionHandlers } from './interaction-responder.ts';
 import { Interactions } from './interactions.ts';
@@ -34,6 +35,7 @@ export const usualPatienceMs = 120_000;
 export class RunHandle implements AsyncIterable<RunEvent> {
   readonly id: string;
   readonly sessionId: string;
+  readonly feedback: Feedback;
   readonly #transport: Transport;
   readonly #path: string;
   #opened: EventStream | undefined;
@@ -47,6 +49,7 @@ export class RunHandle implements AsyncIterable<RunEvent> {
     this.id = ids.id;
     this.sessionId = ids.sessionId;
     this.#path = at`/v1/sessions/${ids.sessionId}/runs/${ids.id}`;
+    this.feedback = new Feedback(transport, this.#path);
     this.#opened = opened;
   }
 

@@ -33,6 +33,7 @@ import { a2aRoutes } from '../http/faces/a2a/routes.ts';
 import { agUiRoutes } from '../http/faces/ag-ui/routes.ts';
 import { aiSdkRoutes } from '../http/faces/ai-sdk/routes.ts';
 import { createFaceFollower } from '../http/faces/stream.ts';
+import { feedbackRoutes } from '../http/routes/feedback.ts';
 import { fileRoutes } from '../http/routes/files.ts';
 import { interactionRoutes } from '../http/routes/interactions.ts';
 import { invitationRoutes } from '../http/routes/invitations.ts';
@@ -193,6 +194,7 @@ function handlersOf(
     ...sessionRoutes(services, named),
     ...sessionTokenRoutes(createSessionTokens({ ...services, tokens })),
     ...runRoutes(services, runParts),
+    ...feedbackRoutes(services, runParts),
     ...tenantReadRoutes(services, named),
     ...interactionRoutes(services, named),
     ...feedRoutes(services, { cursors, streams, feedFollower: new FeedFollower(services) }),

@@ -8,6 +8,7 @@ import {
   formatNoticeId,
   isTerminalSessionStatus,
 } from '@convoke/contract';
+import type { Feedback } from './feedback.ts';
 import { isoTime } from './iso-time.ts';
 import type { JsonObject } from './json.ts';
 import type { RunEventDraft } from './run/run-event.ts';
@@ -116,6 +117,29 @@ function noticeOf(
     default:
       return undefined;
   }
+}
+
+interface FeedbackChange extends Pick<Feedback, 'key' | 'author'> {
+  readonly score?: number | null;
+  readonly at: number;
+  readonly isDeleted?: true;
+}
+
+/** D-579: neither the value nor the comment, which may be words of a conversation. */
+export function feedbackNotice(
+  { id, sessionId, agentName, labels, status }: Run,
+  { key, author, score = null, at, isDeleted }: FeedbackChange,
+): NoticeDraft {
+  const data = {
+    agent_name: agentName,
+    ...labelsField(labels),
+    status,
+    feedback_key: key,
+    ...(score === null ? {} : { score }),
+    author_kind: author.kind,
+    ...(isDeleted === undefined ? {} : { deleted: true }),
+  };
+  return { type: 'run_feedback', sessionId, runId: id, at, data };
 }
 
 function labelsField(labels: Labels): { labels?: Labels } {

@@ -6,6 +6,7 @@ import type { BudgetRepository } from './repositories/budgets.ts';
 import type { ChangedRunRepository } from './repositories/changed-runs.ts';
 import type { ClientRepository } from './repositories/clients.ts';
 import type { CredentialRepository } from './repositories/credentials.ts';
+import type { FeedbackRepository } from './repositories/feedback.ts';
 import type { FeedRepository } from './repositories/feeds.ts';
 import type { FileRepository } from './repositories/files.ts';
 import type { IdempotencyRepository } from './repositories/idempotency.ts';
@@ -52,6 +53,7 @@ export interface Repositories {
   readonly runs: RunRepository;
   readonly changedRuns: ChangedRunRepository;
   readonly runEvents: RunEventRepository;
+  readonly feedback: FeedbackRepository;
   readonly interactions: InteractionRepository;
   readonly budgets: BudgetRepository;
   readonly usage: UsageRepository;

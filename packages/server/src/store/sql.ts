@@ -33,6 +33,8 @@ export function columnNames(names: readonly string[]): Statement {
 /** Row locks, on PostgreSQL only: SQLite has one writer and needs none. */
 sql.forUpdate = postgresOnly('for update');
 sql.forShare = postgresOnly('for share');
+/** What a foreign key takes: blocks only the deletion of the row. */
+sql.forKeyShare = postgresOnly('for key share');
 sql.forUpdateSkipLocked = postgresOnly('for update skip locked');
 /** Blocks updates of the row, but not rows that refer to it. */
 sql.forNoKeyUpdate = postgresOnly('for no key update');

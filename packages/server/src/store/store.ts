@@ -7,6 +7,7 @@ import { budgetRepository } from './repositories/budgets.ts';
 import { changedRunRepository } from './repositories/changed-runs.ts';
 import { clientRepository } from './repositories/clients.ts';
 import { credentialRepository } from './repositories/credentials.ts';
+import { feedbackRepository } from './repositories/feedback.ts';
 import { feedRepository } from './repositories/feeds.ts';
 import { deliveryRepository } from './repositories/deliveries.ts';
 import { fileRepository } from './repositories/files.ts';
@@ -161,6 +162,10 @@ class SqlRepositories implements StoreTransaction {
 
   get outbox() {
     return (this.#made.outbox ??= outboxRepository(this.#db));
+  }
+
+  get feedback() {
+    return (this.#made.feedback ??= feedbackRepository(this.#db));
   }
 
   get labels() {

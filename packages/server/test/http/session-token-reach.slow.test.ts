@@ -19,6 +19,7 @@ const pageScopes = [
   'sessions:read',
   'runs:read',
   'runs:write',
+  'feedback:write',
   'interactions:read',
   'interactions:write',
   'files:read',

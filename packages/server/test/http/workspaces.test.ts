@@ -24,6 +24,7 @@ describe('whoami (D-56)', () => {
         'sessions:write',
         'runs:read',
         'runs:write',
+        'feedback:write',
         'interactions:read',
         'interactions:write',
         'files:read',

@@ -127,6 +127,11 @@ async function fillRun(tx: Transaction, place: Place): Promise<void> {
     values (${`int of ${tenantId}`}, ${organizationId}, ${tenantId}, ${sessionId}, ${runId},
       ${'question'}, ${'pending'}, ${'q'}, ${0}, ${at})`);
   await tx.run(sql`
+    insert into feedback (run_id, key, author, organization_id, tenant_id, session_id, score,
+      created_at, updated_at)
+    values (${runId}, ${'rating'}, ${'client:cli_1'}, ${organizationId}, ${tenantId}, ${sessionId},
+      ${1}, ${at}, ${at})`);
+  await tx.run(sql`
     insert into tool_calls (run_id, ref, tenant_id, epoch, tool_name, input, touches, status,
       begun_at)
     values (${runId}, ${'call'}, ${tenantId}, ${1}, ${'pay'}, ${'{}'}, ${'outside'}, ${'begun'},

@@ -68,6 +68,18 @@ export const validCalls: {
     return { as, params: { ...params, interaction_key }, body: { answer: 'red' } };
   },
 
+  put_feedback: async (_, { as, ids }) => ({
+    as,
+    params: { ...ids, key: 'valid' },
+    body: { score: 1 },
+  }),
+  list_feedback: async (_, { as, ids }) => ({ as, params: { ...ids } }),
+  async delete_feedback(server, { as, ids }) {
+    const params = { ...ids, key: 'valid' };
+    await server.send('put_feedback', { as, params, body: { score: 1 } });
+    return { as, params };
+  },
+
   get_agent: async (_, { as }) => ({ as, params: { agent_name: 'echo' } }),
   update_session: async (_, data) => ({ ...inSession(data), body: { title: data.word } }),
   update_run: async (_, { as, ids }) => ({ as, params: { ...ids }, body: { labels: {} } }),

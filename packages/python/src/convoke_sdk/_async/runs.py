@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .._core.calls import Call, Calls
@@ -17,15 +18,25 @@ from .._core.settings import USUAL_PATIENCE, USUAL_SILENCE
 from .._core.wait_limit import WaitLimit
 from .._generated import operations as op
 from .._generated.events import RunEvent
-from .._generated.records import RunRecord
+from .._generated.records import FeedbackRecord, RunRecord
 from ..errors import RunError
 from .driver import AsyncDriver
 from .following import follow
 from .resource import AsyncResource
 
 if TYPE_CHECKING:
-    from .._generated.async_resources import AsyncRun, AsyncRunHandle
+    from .._generated.async_resources import AsyncFeedback, AsyncRun, AsyncRunHandle
     from .._generated.requests import RunBudget
+
+
+class AsyncFeedbackListing(AsyncResource):
+    """The feedback on one run."""
+
+    async def list(self) -> Sequence[FeedbackRecord]:
+        """Lists what all authors say, by key and author; with a token for one session, what its own author says."""
+        answer = await self._json(op.LIST_FEEDBACK)
+        given: Sequence[FeedbackRecord] = answer["feedback"]
+        return given
 
 
 class AsyncRunFollowing(AsyncResource):
@@ -44,6 +55,14 @@ class AsyncRunFollowing(AsyncResource):
         self.id = run_id
         self.session_id = session_id
         self._opened = opened
+
+    @cached_property
+    def feedback(self) -> AsyncFeedback:
+        from .._generated.async_resources import AsyncFeedback
+
+        return AsyncFeedback(
+            self._driver, self._calls, session_id=self.session_id, run_id=self.id
+        )
 
     def follow(
         self,

@@ -7,7 +7,7 @@ from typing import Literal
 
 from .._async.agents import AsyncInvoking
 from .._async.sessions import AsyncSessionAnswering, AsyncSessionFinding, AsyncSessionParts, AsyncTenantAnswering
-from .._async.runs import AsyncRunFollowing, AsyncRunStarting
+from .._async.runs import AsyncFeedbackListing, AsyncRunFollowing, AsyncRunStarting
 from .._async.files import AsyncFileContents
 from .._async.feed import AsyncFeedFollowing
 from .._async.schedules import AsyncSchedulePreviewing
@@ -18,7 +18,7 @@ from .._core.calls import Calls
 from .._core.requests import RunInput, UNSET, Unset, input_of, new_key, present
 from . import operations as op
 from .events import RunEvent
-from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
+from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
 from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, PermissionAnswer, QuestionDeclined, QuestionReply, SetBudgetScope
 from .values import ClientStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MemberRole, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
 
@@ -247,7 +247,7 @@ class AsyncSessionHandle(AsyncSessionParts):
     async def create_token(
         self,
         *,
-        scopes: Sequence[Literal["sessions:read", "runs:read", "runs:write", "interactions:read", "interactions:write", "files:read", "files:write"]] | None = None,
+        scopes: Sequence[Literal["sessions:read", "runs:read", "runs:write", "feedback:write", "interactions:read", "interactions:write", "files:read", "files:write"]] | None = None,
         expires_in_seconds: int | None = None,
         end_user: str | None = None,
     ) -> SessionTokenRecord:
@@ -350,6 +350,35 @@ class AsyncRun(AsyncRunHandle):
         self.record = record
 
 
+class AsyncFeedback(AsyncFeedbackListing):
+    """The feedback on one run."""
+
+    async def put(
+        self,
+        key: str,
+        *,
+        score: float | None = None,
+        value: str | None = None,
+        comment: str | None = None,
+        end_user: str | None = None,
+    ) -> FeedbackRecord:
+        """Give feedback on a run.
+
+        Stores what the caller says about the run under the key. It replaces what the same author said before,
+        so a repeated request changes nothing. The run may have any status.
+        """
+        record: FeedbackRecord = await self._json(
+            op.PUT_FEEDBACK,
+            path={"key": key},
+            json=present({"score": score, "value": value, "comment": comment, "end_user": end_user}),
+        )
+        return record
+
+    async def delete(self, key: str, *, end_user: str | None = None) -> None:
+        """Take feedback back. Deletes what the caller said about the run under the key."""
+        await self._json(op.DELETE_FEEDBACK, path={"key": key}, query={"end_user": end_user})
+
+
 class AsyncTenantRuns(AsyncResource):
     """The runs of all sessions of the workspace."""
 
@@ -364,6 +393,9 @@ class AsyncTenantRuns(AsyncResource):
         created_after: str | None = None,
         created_before: str | None = None,
         q: str | None = None,
+        feedback: str | None = None,
+        score_min: float | None = None,
+        score_max: float | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: Order | None = None,
@@ -376,7 +408,7 @@ class AsyncTenantRuns(AsyncResource):
         return self._list(
             op.LIST_TENANT_RUNS,
             "runs",
-            query={"status": status, "agent_name": agent_name, "agent_digest": agent_digest, "label": label, "error_code": error_code, "created_after": created_after, "created_before": created_before, "q": q, "limit": limit, "cursor": cursor, "order": order},
+            query={"status": status, "agent_name": agent_name, "agent_digest": agent_digest, "label": label, "error_code": error_code, "created_after": created_after, "created_before": created_before, "q": q, "feedback": feedback, "score_min": score_min, "score_max": score_max, "limit": limit, "cursor": cursor, "order": order},
         )
 
     async def get(self, run_id: str) -> AsyncRun:

@@ -341,6 +341,39 @@ class RunRecordBudget(TypedDict, total=False):
     max_cost: int
 
 
+class _FeedbackRecordRequired(TypedDict):
+    #: What is judged, such as `rating`.
+    key: str
+    #: Who gave the feedback.
+    author: FeedbackRecordAuthor
+    created_at: str
+    updated_at: str
+
+
+class FeedbackRecord(_FeedbackRecordRequired, total=False):
+    """What one author says about a run under one key."""
+
+    #: A number of your own scale; thumbs are 1 and -1.
+    score: float
+    #: A category.
+    value: str
+    #: Words about the run.
+    comment: str
+
+
+class _FeedbackRecordAuthorRequired(TypedDict):
+    kind: Literal["person", "client", "end_user"]
+    #: Id of the person or the client; of an end user, the name that your product has for it, or the id of the session if its token names none.
+    id: str
+
+
+class FeedbackRecordAuthor(_FeedbackRecordAuthorRequired, total=False):
+    """Who gave the feedback."""
+
+    #: Name of the client, or name or else email address of the person, as it is now.
+    name: str
+
+
 class _RunSummaryRequired(TypedDict):
     id: str
     session_id: str
@@ -615,6 +648,12 @@ class NoticeRecordData(TypedDict, total=False):
     interaction_key: str
     kind: InteractionKind
     error_code: RunErrorCode
+    feedback_key: str
+    #: Score of the feedback, if it has one.
+    score: float
+    author_kind: Literal["person", "client", "end_user"]
+    #: The feedback was deleted.
+    deleted: Literal[True]
     budget_id: str
     #: The share of the budget that was reached.
     percent: int

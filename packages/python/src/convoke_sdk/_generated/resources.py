@@ -8,7 +8,7 @@ from typing import Literal
 
 from .._sync.agents import Invoking
 from .._sync.sessions import SessionAnswering, SessionFinding, SessionParts, TenantAnswering
-from .._sync.runs import RunFollowing, RunStarting
+from .._sync.runs import FeedbackListing, RunFollowing, RunStarting
 from .._sync.files import FileContents
 from .._sync.feed import FeedFollowing
 from .._sync.schedules import SchedulePreviewing
@@ -19,7 +19,7 @@ from .._core.calls import Calls
 from .._core.requests import RunInput, UNSET, Unset, input_of, new_key, present
 from . import operations as op
 from .events import RunEvent
-from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
+from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
 from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, PermissionAnswer, QuestionDeclined, QuestionReply, SetBudgetScope
 from .values import ClientStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MemberRole, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
 
@@ -248,7 +248,7 @@ class SessionHandle(SessionParts):
     def create_token(
         self,
         *,
-        scopes: Sequence[Literal["sessions:read", "runs:read", "runs:write", "interactions:read", "interactions:write", "files:read", "files:write"]] | None = None,
+        scopes: Sequence[Literal["sessions:read", "runs:read", "runs:write", "feedback:write", "interactions:read", "interactions:write", "files:read", "files:write"]] | None = None,
         expires_in_seconds: int | None = None,
         end_user: str | None = None,
     ) -> SessionTokenRecord:
@@ -351,6 +351,35 @@ class Run(RunHandle):
         self.record = record
 
 
+class Feedback(FeedbackListing):
+    """The feedback on one run."""
+
+    def put(
+        self,
+        key: str,
+        *,
+        score: float | None = None,
+        value: str | None = None,
+        comment: str | None = None,
+        end_user: str | None = None,
+    ) -> FeedbackRecord:
+        """Give feedback on a run.
+
+        Stores what the caller says about the run under the key. It replaces what the same author said before,
+        so a repeated request changes nothing. The run may have any status.
+        """
+        record: FeedbackRecord = self._json(
+            op.PUT_FEEDBACK,
+            path={"key": key},
+            json=present({"score": score, "value": value, "comment": comment, "end_user": end_user}),
+        )
+        return record
+
+    def delete(self, key: str, *, end_user: str | None = None) -> None:
+        """Take feedback back. Deletes what the caller said about the run under the key."""
+        self._json(op.DELETE_FEEDBACK, path={"key": key}, query={"end_user": end_user})
+
+
 class TenantRuns(Resource):
     """The runs of all sessions of the workspace."""
 
@@ -365,6 +394,9 @@ class TenantRuns(Resource):
         created_after: str | None = None,
         created_before: str | None = None,
         q: str | None = None,
+        feedback: str | None = None,
+        score_min: float | None = None,
+        score_max: float | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: Order | None = None,
@@ -377,7 +409,7 @@ class TenantRuns(Resource):
         return self._list(
             op.LIST_TENANT_RUNS,
             "runs",
-            query={"status": status, "agent_name": agent_name, "agent_digest": agent_digest, "label": label, "error_code": error_code, "created_after": created_after, "created_before": created_before, "q": q, "limit": limit, "cursor": cursor, "order": order},
+            query={"status": status, "agent_name": agent_name, "agent_digest": agent_digest, "label": label, "error_code": error_code, "created_after": created_after, "created_before": created_before, "q": q, "feedback": feedback, "score_min": score_min, "score_max": score_max, "limit": limit, "cursor": cursor, "order": order},
         )
 
     def get(self, run_id: str) -> Run:

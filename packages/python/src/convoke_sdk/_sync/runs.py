@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .._core.calls import Call, Calls
@@ -18,15 +19,25 @@ from .._core.settings import USUAL_PATIENCE, USUAL_SILENCE
 from .._core.wait_limit import WaitLimit
 from .._generated import operations as op
 from .._generated.events import RunEvent
-from .._generated.records import RunRecord
+from .._generated.records import FeedbackRecord, RunRecord
 from ..errors import RunError
 from .driver import Driver
 from .following import follow
 from .resource import Resource
 
 if TYPE_CHECKING:
-    from .._generated.resources import Run, RunHandle
+    from .._generated.resources import Feedback, Run, RunHandle
     from .._generated.requests import RunBudget
+
+
+class FeedbackListing(Resource):
+    """The feedback on one run."""
+
+    def list(self) -> Sequence[FeedbackRecord]:
+        """Lists what all authors say, by key and author; with a token for one session, what its own author says."""
+        answer = self._json(op.LIST_FEEDBACK)
+        given: Sequence[FeedbackRecord] = answer["feedback"]
+        return given
 
 
 class RunFollowing(Resource):
@@ -45,6 +56,14 @@ class RunFollowing(Resource):
         self.id = run_id
         self.session_id = session_id
         self._opened = opened
+
+    @cached_property
+    def feedback(self) -> Feedback:
+        from .._generated.resources import Feedback
+
+        return Feedback(
+            self._driver, self._calls, session_id=self.session_id, run_id=self.id
+        )
 
     def follow(
         self,

@@ -40,8 +40,17 @@ export interface RunListFilter {
   readonly createdAfter?: number | undefined;
   readonly createdBefore?: number | undefined;
   readonly text?: string | undefined;
+  readonly feedback?: FeedbackFilter | undefined;
 }
 
+/** D-580: someone gave feedback under the key, with a score within the bounds if there are any. */
+export interface FeedbackFilter {
+  readonly key: string;
+  readonly scoreMin?: number | undefined;
+  readonly scoreMax?: number | undefined;
+}
+
+/** All of a filter that a run itself shows; the database alone looks at feedback. */
 export function matchesRun(run: RunSummary, filter: RunListFilter): boolean {
   const { statuses, agentName, agentDigest, labels, errorCode, createdAfter } = filter;
   const { createdBefore, text } = filter;

@@ -42,6 +42,7 @@ export function tenantReadRoutes(
         createdAfter: query.created_after,
         createdBefore: query.created_before,
         text: query.q,
+        feedback: feedbackIn(query),
       };
       const list = `tenant_runs:${caller.scope.tenantId}:${JSON.stringify(selection)}`;
       const { items, next } = await cursors.page(list, query, {
@@ -89,4 +90,14 @@ export function tenantReadRoutes(
       return { status: 200, body: overviewView(await getOverview(services, caller.scope)) };
     },
   };
+}
+
+interface FeedbackQuery {
+  readonly feedback?: string | undefined;
+  readonly score_min?: number | undefined;
+  readonly score_max?: number | undefined;
+}
+
+function feedbackIn({ feedback: key, score_min, score_max }: FeedbackQuery) {
+  return key === undefined ? undefined : { key, scoreMin: score_min, scoreMax: score_max };
 }

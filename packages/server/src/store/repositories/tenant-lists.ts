@@ -11,6 +11,7 @@ import {
 } from '@convoke/contract';
 import { inputBeginning, previewOf, toolInputPreview } from '../../domain/preview.ts';
 import {
+  type FeedbackFilter,
   type RunListFilter,
   type RunSummary,
   type RunWalk,
@@ -127,9 +128,13 @@ const topicColumns = sql`interactions.interaction_key, interactions.tool_name, i
 function runsStatement(scope: TenantScope, walk: RunWalk, wanted: WantedRuns): Statement {
   const { filter, upTo, order, limit } = wanted;
   const end = upTo === undefined ? [] : [endAt(idOf(walk), order, upTo)];
-  const conditions = [...end, ...conditionsOf(filter), ...otherLabels(scope, walk, filter)].map(
-    (condition) => sql`and ${condition}`,
-  );
+  const { feedback } = filter;
+  const conditions = [
+    ...end,
+    ...conditionsOf(filter),
+    ...otherLabels(scope, walk, filter),
+    ...(feedback === undefined ? [] : [hasFeedback(scope, walk, feedback)]),
+  ].map((condition) => sql`and ${condition}`);
   const joined = walk.kind === 'label' ? sql`join runs on runs.id = labels.owner_id` : sql``;
   return sql`
     select ${summaryColumns} ${fromWalk(scope, walk, joined)}
@@ -190,6 +195,18 @@ function otherLabels({ tenantId }: TenantScope, walk: RunWalk, filter: RunListFi
       where other.tenant_id = ${tenantId} and other.key = ${key} and other.value = ${value}
         and other.owner_id = ${idOf(walk)})`,
   );
+}
+
+/** A lookup in the primary key of the feedback, for each run that the walk visits. */
+function hasFeedback(
+  { tenantId }: TenantScope,
+  walk: RunWalk,
+  { key, scoreMin, scoreMax }: FeedbackFilter,
+): Statement {
+  const least = scoreMin === undefined ? sql`` : sql`and feedback.score >= ${scoreMin}`;
+  const most = scoreMax === undefined ? sql`` : sql`and feedback.score <= ${scoreMax}`;
+  return sql`exists (select 1 from feedback where feedback.run_id = ${idOf(walk)}
+    and feedback.key = ${key} and feedback.tenant_id = ${tenantId} ${least} ${most})`;
 }
 
 /**

@@ -157,13 +157,16 @@ interface Purge {
   readonly limit: number;
 }
 
-/** Deletes run by run, events first, so that no statement deletes more rows than its limit. */
+/**
+ * Deletes run by run, events first, so that no statement deletes more rows than its limit. The lock lets no request add
+ * feedback to a run between the deletion of its feedback and its own.
+ */
 async function purgeSession(db: Transaction, { tenant, session, limit }: Purge): Promise<boolean> {
   let budget = limit;
   while (budget > 0) {
     const run = await db.get<{ id: string }>(sql`
       select id from runs where session_id = ${session} and tenant_id = ${tenant}
-      order by number limit 1`);
+      order by number limit 1 ${sql.forUpdate}`);
     if (run === undefined) return await purgeRest(db, { tenant, session, limit: budget });
     const events = await db.run(sql`
       delete from run_events where run_id = ${run.id} and tenant_id = ${tenant} and seq in (
@@ -173,6 +176,7 @@ async function purgeSession(db: Transaction, { tenant, session, limit }: Purge):
     await db.run(sql`delete from interactions where run_id = ${run.id} and tenant_id = ${tenant}`);
     await db.run(sql`delete from tool_calls where run_id = ${run.id} and tenant_id = ${tenant}`);
     await db.run(sql`delete from usage_entries where run_id = ${run.id} and tenant_id = ${tenant}`);
+    await db.run(sql`delete from feedback where run_id = ${run.id} and tenant_id = ${tenant}`);
     await db.run(sql`delete from labels where owner_id = ${run.id} and tenant_id = ${tenant}`);
     await db.run(sql`delete from runs where id = ${run.id} and tenant_id = ${tenant}`);
   }
