@@ -92,22 +92,26 @@ type Optional = keyof typeof newIdentity;
 export type NewRun = Omit<RunIdentity, 'createdAt' | Optional> &
   Partial<Pick<RunIdentity, Optional>>;
 
+/** A new run without its identity and times. Copied whole: merging the parts for each run takes three times as long (D-781). */
+const blank = {
+  ...newIdentity,
+  ...newProgress,
+  ...newRecovery,
+  ...newState,
+  status: 'queued',
+} as const;
+
 export function openRun(
   identity: NewRun,
   { isHead, now }: { readonly isHead: boolean; readonly now: number },
 ): QueuedRun {
-  return queuedRun({
-    ...newIdentity,
-    ...identity,
+  const times = {
     createdAt: now,
-    ...newProgress,
     lastEventAt: now,
     statusAt: now,
-    ...newRecovery,
-    ...newState,
-    status: 'queued',
     readyAt: isHead ? now : null,
-  });
+  };
+  return queuedRun(Object.assign({ ...blank }, identity, times));
 }
 
 /** Fields that are known to be those of a queued run: of a new one, or of a row that was read as queued. */

@@ -71,10 +71,19 @@ export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, voi
     }
     const answer = isFirst ? start.given : undefined;
     isFirst = false;
-    const ended = yield* play(leaf, { run, ordinal, answer });
-    if (ended !== undefined) {
-      yield ended;
-      return;
+    if (leaf.kind === 'say') {
+      // Not by `yield*`: each word would pass through promises of another generator.
+      for (const said of say(leaf, { run, ordinal })) {
+        if (said instanceof Promise) await said;
+        else yield said;
+        if ('type' in said && said.type === 'end') return;
+      }
+    } else {
+      const ended = yield* play(leaf, { run, ordinal, answer });
+      if (ended !== undefined) {
+        yield ended;
+        return;
+      }
     }
     const isLast = ordinal + 1 === script.size;
     if (!isLast && !cancelFlag.requested) yield pointAt(run, ordinal + 1);
@@ -121,12 +130,15 @@ function deltaOf(word: string, { context }: Running): HarnessEvent {
   return { type: 'message_delta', text: word, model: context.agent.model ?? 'scripted' };
 }
 
-async function* play(leaf: Leaf, turn: Turn): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+type Say = Extract<Leaf, { kind: 'say' }>;
+
+async function* play(
+  leaf: Exclude<Leaf, Say>,
+  turn: Turn,
+): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
   const { run, answer } = turn;
   try {
     switch (leaf.kind) {
-      case 'say':
-        return yield* say(leaf, turn);
       case 'sleep':
         await run.cancelFlag.sleep(run.clock, leaf.ms);
         return undefined;
@@ -159,30 +171,38 @@ function endOfTooLong(error: unknown): LegEnd {
   throw error;
 }
 
-/** Says a text word by word. The leg ends if it is handed over, or if the text is not the one that was begun. */
-async function* say(
-  leaf: Extract<Leaf, { kind: 'say' }>,
-  { run, ordinal }: Turn,
-): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
-  const text = expandText(leaf.text, valuesOf(run));
-  const cut = takeCut(run);
-  if (!text.startsWith(cut, run.said)) return changed(run.context);
-  run.said += cut.length;
+/** The text of a step, or the end of the leg if it is too long or not the one that was begun. */
+function textOf(leaf: Say, run: Running): string | LegEnd {
+  try {
+    const text = expandText(leaf.text, valuesOf(run));
+    return text.startsWith(run.cut, run.said) ? text : changed(run.context);
+  } catch (error) {
+    return endOfTooLong(error);
+  }
+}
+
+/** Says a text word by word. A promise is a pause. The leg may end with it: if it is handed over, or has no such text. */
+function* say(
+  leaf: Say,
+  { run, ordinal }: Pick<Turn, 'run' | 'ordinal'>,
+): Generator<HarnessEvent | Promise<unknown>, void> {
+  const text = textOf(leaf, run);
+  if (typeof text !== 'string') return yield text;
+  run.said += takeCut(run).length;
   let pauseMs = 0;
   for (const word of words(text.slice(run.said))) {
-    if (pauseMs > 0) await run.cancelFlag.sleep(run.clock, pauseMs);
+    if (pauseMs > 0) yield run.cancelFlag.sleep(run.clock, pauseMs);
     if (run.cancelFlag.requested) break;
     if (run.isYielding()) {
       yield pointAt(run, ordinal);
-      return { type: 'end', outcome: 'yielded' };
+      return yield { type: 'end', outcome: 'yielded' };
     }
     pauseMs = leaf.everyMs;
     run.said += word.length;
     yield deltaOf(word, run);
-    if (isTurnOver(run)) await nextTurn();
+    if (isTurnOver(run)) yield nextTurn();
   }
   run.said = 0;
-  return undefined;
 }
 
 function addToReport({ used }: Running, usage: ScriptUsage): HarnessEvent {
