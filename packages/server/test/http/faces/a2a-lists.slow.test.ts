@@ -172,6 +172,16 @@ describe.each(databaseKinds)('a list of tasks on %s', (database) => {
     });
   });
 
+  test('ends a page at the bytes that a message may have, and continues in the next', async () => {
+    const long = 'x'.repeat(900 * 1024);
+    const { contextId } = await calls.task(said(long));
+    for (const more of [1, 2]) await calls.task(said(long.slice(more), { contextId }));
+    const whole = { contextId, includeArtifacts: true, historyLength: 1 };
+    const first = await list(whole);
+    const second = await list({ ...whole, pageToken: first.nextPageToken });
+    expect([first.tasks.length, second.tasks.length, second.nextPageToken]).toEqual([2, 1, '']);
+  });
+
   test.each([
     { contextId: 'sess_never' },
     { contextId: '../x' },

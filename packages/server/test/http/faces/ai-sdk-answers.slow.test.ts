@@ -1,11 +1,13 @@
 import { beforeAll, expect, test } from 'vitest';
-import { usualAgents } from '../../support/agents.ts';
 import { begin, runIn } from '../../support/api-steps.ts';
-import { type TestServer, startServer } from '../../support/server.ts';
+import type { Puppet } from '../../support/puppet-harness.ts';
+import { startPuppetServer } from '../../support/puppet-server.ts';
+import type { TestServer } from '../../support/server.ts';
 
 let server: TestServer;
+let puppet: Puppet;
 beforeAll(async () => {
-  server = await startServer({ agents: usualAgents });
+  ({ server, puppet } = await startPuppetServer());
 });
 
 /** A run that waits for an approval or an answer. */
@@ -61,6 +63,29 @@ test.each(['000000000000', '000000009999', 'none', ''])(
     ]);
   },
 );
+
+test('a message that names its last event is continued behind it, whatever requests it shows (D-205)', async () => {
+  const { session, run } = await begin(server, 'puppet');
+  const leg = await puppet.leg();
+  for (const ref of ['p1', 'p2']) {
+    leg.emit({ type: 'permission_request', ref, toolName: 'save', toolInput: {} });
+  }
+  leg.end('waiting');
+  const params = { session_id: session.id, run_id: run.id };
+  await runIn(server, run, 'waiting');
+  const { interactions } = (
+    await server.send('list_interactions', { params: { session_id: session.id } })
+  ).body;
+  const first = interactions.find(({ request_id }) => request_id === 'p1')?.interaction_key ?? '';
+  // The second time the run has no event behind the named one.
+  for (const time of ['answered', 'repeated']) {
+    const { last_event_id } = (await server.send('get_run', { params })).body;
+    const { text } = await post(session.id, [approval(first)], { metadata: { last_event_id } });
+    const asks = typesIn(text).filter((type) => type === 'tool-approval-request');
+    expect([time, asks]).toEqual([time, []]);
+  }
+  await server.send('cancel_run', { params });
+});
 
 test.each([['yes'], [1], [null], [undefined]])(
   'an approval that is %j, and not true, denies the call',

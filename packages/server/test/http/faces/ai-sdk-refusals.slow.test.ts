@@ -173,6 +173,34 @@ test('answers and files need their own scopes', async () => {
     const refused = await server.refused('send_ui_message', { as, params: { session_id }, body });
     expect([refused.status, refused.error]).toEqual([403, 'insufficient_scope']);
   }
+  // A message that answers nothing needs none.
+  const body = { messages: [{ id: 'r', role: 'assistant', parts: [part('x')] }] };
+  const params = { session_id: asked.id };
+  const refused = await server.refused('send_ui_message', { as, params, body });
+  expect(refused.error).toBe('invalid_body');
+});
+
+test('a message of 200 parts is taken, and a file of another session is not', async () => {
+  const { id } = await openSession(server, 'echo');
+  const { id: other } = await openSession(server, 'echo');
+  const params = { session_id: other };
+  const { body } = await server.send('prepare_file', { params, body: { name: 'a' } });
+  const because = expect.stringContaining('neither one of this session');
+  for (const [owner, file] of [
+    [other, body.id],
+    [id, 'a%20b'],
+  ]) {
+    const url = `/v1/sessions/${owner}/files/${file}/content`;
+    const message = user([{ type: 'file', mediaType: 'text/plain', url }]);
+    expect(await send(id, message)).toMatchObject({ error: 'invalid_body', message: because });
+  }
+  const messages = [user(Array.from({ length: 200 }, () => part('x')))];
+  const stream = await server.stream(`/v1/sessions/${id}/ai-sdk`, {
+    method: 'POST',
+    body: { messages },
+  });
+  stream.close();
+  expect(stream.headers.get('x-run-id')).toMatch(/^run_/);
 });
 
 test('files are bounded as those that are uploaded', async () => {

@@ -255,6 +255,10 @@ describe.each(databaseKinds)('the chat of the AI SDK on %s', (database) => {
       const refused = await server.refused('send_ui_message', { params, body });
       expect(refused).toMatchObject({ status: 400, error: 'invalid_body', message: because });
     }
+    const denied = { state: 'approval-responded', approval: { id: 'a\u0000b', approved: false } };
+    const part = { type: 'dynamic-tool', toolName: 'a', toolCallId: 'c', ...denied };
+    const answers = { messages: [{ id: 'r', role: 'assistant', parts: [part] }] };
+    expect((await server.refused('send_ui_message', { params, body: answers })).status).toBe(400);
     const body = { messages: [{ id: '😀'.repeat(200), role: 'user', parts }] };
     const path = `/v1/sessions/${id}/ai-sdk`;
     const reader = await server.stream(path, { method: 'POST', body });
