@@ -150,6 +150,21 @@ export {
   type QuestionAnswer,
   questionAnswer,
 } from './resources/interaction.ts';
+export {
+  type AgentRule,
+  type ApproverRole,
+  type ExpiryOutcome,
+  type OrganizationRule,
+  type RememberWidth,
+  type RuleEffect,
+  type RuleSource,
+  agentRules,
+  approverRoles,
+  organizationRules,
+  rememberWidths,
+  ruleEffects,
+  ruleSources,
+} from './resources/rule.ts';
 export { labelKeyPattern, type Labels, splitLabel } from './resources/labels.ts';
 export type { Overview } from './resources/overview.ts';
 export { isRepeatable, orders } from './resources/page.ts';

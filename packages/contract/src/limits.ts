@@ -66,6 +66,23 @@ export const limits = {
   answerMaxCharacters: 100_000,
   answerMaxChoices: 100,
 
+  // Rules of tool calls (D-501, D-502, D-512)
+  rulesMax: 100,
+  rulesMaxBytes: 64 * kibibyte,
+  ruleGlobsMax: 20,
+  ruleGlobMaxCharacters: 200,
+  ruleTenantsMax: 100,
+  ruleConditionsMax: 8,
+  rulePathMaxCharacters: 200,
+  rulePathMaxLevels: 16,
+  ruleValuesMax: 100,
+  ruleValueMaxCharacters: 1000,
+  /** A longer text is not compared with a glob. */
+  ruleLikeMaxCharacters: 16 * 1024,
+  ruleReasonMaxCharacters: 500,
+  ruleApproversMax: 5,
+  ruleWaitHoursMax: 8760,
+
   // Schedules (D-140 to D-142)
   schedulesPerTenant: 100,
   scheduleInputMaxCharacters: 64 * 1024,

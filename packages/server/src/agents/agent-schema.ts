@@ -1,9 +1,10 @@
-import { agentNamePattern, limits } from '@convoke/contract';
+import { agentNamePattern, agentRules, limits } from '@convoke/contract';
 import { z } from 'zod';
 import { confinedPath } from '../confined-fs/path.ts';
 import { microsOf } from '../domain/usage/money.ts';
 import { readEgress } from '../domain/egress.ts';
 import { type RecoveryPolicy, publications } from '../domain/agent.ts';
+import { readRules } from '../domain/rules/rule.ts';
 import type { DeclaredAgent, FrameworkKeys } from '../ports/harness.ts';
 
 const listMax = 1000;
@@ -57,6 +58,7 @@ export const agentSchema = z.strictObject({
     .default({}),
   tools: z.array(glob).max(listMax).default(['*']),
   approval_required_tools: z.array(glob).max(listMax).default([]),
+  rules: agentRules.default([]),
   mcp_servers: z
     .record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/), z.record(z.string(), z.json()))
     .optional(),
@@ -140,6 +142,7 @@ export function toDeclaredAgent(yaml: AgentYaml, around: AgentSurroundings): Dec
     framework: yaml.framework,
     ...(yaml.model !== undefined && { model: yaml.model }),
     approvalRequiredTools: yaml.approval_required_tools,
+    rules: readRules(yaml.rules),
     sessionFiles: yaml.session_files,
     ...around.schemas,
     onBusy: yaml.on_busy,

@@ -38,6 +38,10 @@ function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly strin
     const inner = schema.unwrap();
     return inner instanceof z.ZodType ? keysAt(inner, path) : [];
   }
+  if (schema instanceof z.ZodArray) {
+    const { element } = schema;
+    return element instanceof z.ZodType ? keysAt(element, rest) : [];
+  }
   if (!(schema instanceof z.ZodObject)) return [];
   if (step === undefined) return Object.keys(schema.shape);
   const member: unknown = schema.shape[String(step)];

@@ -1,5 +1,7 @@
 import type { TenantId } from '@convoke/contract';
 import type { Ceiling } from './usage/budget.ts';
+import { matchesAny } from './rules/glob.ts';
+import type { RuleList } from './rules/rule.ts';
 import type { ValueSchema } from './value-schema.ts';
 
 /** An agent as its folder declares it (`agent.yaml`), with every default filled in. */
@@ -9,6 +11,8 @@ export interface Agent {
   readonly framework: string;
   readonly model?: string;
   readonly approvalRequiredTools: readonly string[];
+  /** Its `rules`, without `approval_required_tools` (`rulesOfAgent` has both). */
+  readonly rules: RuleList;
   readonly sessionFiles: boolean;
   /** What a start may send (D-562); absent where that is a prompt. */
   readonly input?: ValueSchema;
@@ -96,21 +100,5 @@ export function isPublishedTo(agent: Agent, tenantId: TenantId, by: Publication)
 }
 
 export function needsApproval(agent: Agent, toolName: string): boolean {
-  return agent.approvalRequiredTools.some((glob) => matchesGlob(glob, toolName));
-}
-
-/** `*` matches any number of characters; everything else is literal. */
-export function matchesGlob(glob: string, text: string): boolean {
-  const [head = '', ...parts] = glob.split('*');
-  const tail = parts.pop();
-  if (tail === undefined) return text === glob;
-  if (!text.startsWith(head) || !text.endsWith(tail)) return false;
-  const end = text.length - tail.length;
-  let from = head.length;
-  for (const part of parts) {
-    const found = text.indexOf(part, from);
-    if (found === -1) return false;
-    from = found + part.length;
-  }
-  return from <= end;
+  return matchesAny(agent.approvalRequiredTools, toolName);
 }

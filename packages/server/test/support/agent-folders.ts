@@ -40,6 +40,7 @@ export function agentOf(parts: Partial<Agent> & { readonly script?: Json }): Dra
     description: '',
     framework: 'scripted',
     approvalRequiredTools: [],
+    rules: [],
     sessionFiles: false,
     onBusy: 'queue',
     contextFiles: [],

@@ -19,6 +19,7 @@ const agent: Agent = {
   description: '',
   framework: 'scripted',
   approvalRequiredTools: [],
+  rules: [],
   sessionFiles: true,
   onBusy: 'queue',
   contextFiles: [],

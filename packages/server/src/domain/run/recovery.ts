@@ -1,4 +1,5 @@
-import { type Agent, matchesGlob } from '../agent.ts';
+import type { Agent } from '../agent.ts';
+import { matchesGlob } from '../rules/glob.ts';
 import { type Json, canonicalJson } from '../json.ts';
 import { leaveCall } from './call-in-doubt.ts';
 import type { InterruptionReason, RunError } from './run-parts.ts';

@@ -1,4 +1,5 @@
-import { type Agent, matchesGlob } from '../agent.ts';
+import type { Agent } from '../agent.ts';
+import { matchesGlob } from '../rules/glob.ts';
 import type { TokenCounts } from './usage.ts';
 
 /** The prices of the deployment (D-131), from the operator's file. */

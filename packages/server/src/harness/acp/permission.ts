@@ -4,7 +4,8 @@ import type {
   RequestPermissionOutcome,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
-import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
+import { type Agent, needsApproval } from '../../domain/agent.ts';
+import { matchesGlob } from '../../domain/rules/glob.ts';
 import { type Json, type JsonObject, canonicalJson } from '../../domain/json.ts';
 import type { Answer } from '../../ports/harness.ts';
 import { jsonOf } from './json-of.ts';

@@ -4,7 +4,7 @@ import {
   commandProblems,
   processSettings,
 } from '../../agents/process-settings.ts';
-import { matchesGlob } from '../../domain/agent.ts';
+import { matchesGlob } from '../../domain/rules/glob.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { AgentProblem, DeclaredAgent, ReadSettings } from '../../ports/harness.ts';
 

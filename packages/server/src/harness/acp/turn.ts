@@ -6,7 +6,8 @@ import type {
   SessionUpdate,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
-import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
+import { type Agent, needsApproval } from '../../domain/agent.ts';
+import { matchesGlob } from '../../domain/rules/glob.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Answer, Effects, HarnessEvent } from '../../ports/harness.ts';
 import { BoundedMap } from '../../runtime/bounded-map.ts';

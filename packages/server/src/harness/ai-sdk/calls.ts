@@ -1,5 +1,5 @@
 import type { ModelMessage, ToolModelMessage } from 'ai';
-import { matchesGlob } from '../../domain/agent.ts';
+import { matchesGlob } from '../../domain/rules/glob.ts';
 import type { Json } from '../../domain/json.ts';
 import type { Answer, Effects, HarnessEvent } from '../../ports/harness.ts';
 import { type Settled, nothingSettled } from '../parked-requests.ts';

@@ -1,5 +1,5 @@
 import { type McpServers, readMcpServers } from '../../agents/mcp-servers.ts';
-import { matchesGlob } from '../../domain/agent.ts';
+import { matchesGlob } from '../../domain/rules/glob.ts';
 import type {
   AgentProblem,
   DeclaredAgent,

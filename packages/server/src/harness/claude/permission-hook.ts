@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
+import { type Agent, needsApproval } from '../../domain/agent.ts';
+import { matchesGlob } from '../../domain/rules/glob.ts';
 import { type JsonObject, canonicalJson } from '../../domain/json.ts';
 import type { KnownCall } from '../../domain/run/tool-call.ts';
 import type { Answer, HarnessEvent } from '../../ports/harness.ts';

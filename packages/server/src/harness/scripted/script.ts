@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type AgentProblem, problemsOf, unknownKey } from '../../agents/problems.ts';
-import { matchesGlob } from '../../domain/agent.ts';
+import { matchesGlob } from '../../domain/rules/glob.ts';
 import { type Json, type JsonObject, canonicalJson } from '../../domain/json.ts';
 import type { DeclaredAgent, ReadSettings, UsageReport } from '../../ports/harness.ts';
 

@@ -1,0 +1,128 @@
+import { type RuleEffect, type RuleSource, ruleEffects, ruleSources } from '@convoke/contract';
+import type { Json } from '../json.ts';
+import { compare } from './conditions.ts';
+import { type Demands, bothDemands } from './demands.ts';
+import { type NamedTool, type Rule, type RuleList, isAbout } from './rule.ts';
+
+/** Both lists that count for a run (D-500). */
+export interface RuleLists {
+  readonly agent: RuleList;
+  readonly organization: RuleList;
+}
+
+export interface CallToDecide extends NamedTool {
+  readonly input: Json;
+}
+
+/** A rule that matched, as people see it. */
+export interface MatchedRule {
+  readonly from: RuleSource;
+  readonly name: string;
+  readonly reason?: string;
+}
+
+/** A list's part in an `ask`: kept with the request, so that a later change of the rules can be compared with it (D-515). */
+export interface AskingRule extends MatchedRule {
+  readonly demands: Demands;
+}
+
+/** What the rules say about a call. `rules` are those that decided, the organization's first. */
+export type Decision = {
+  /** Matches of rules that only observe (D-525). */
+  readonly observed: readonly ObservedRule[];
+} & (
+  | { readonly effect: 'allow'; readonly rules: readonly MatchedRule[] }
+  | {
+      readonly effect: 'ask';
+      readonly rules: readonly AskingRule[];
+      /** What satisfies all of them (D-505). */
+      readonly demands: Demands;
+    }
+  | {
+      readonly effect: 'deny';
+      readonly rules: readonly MatchedRule[];
+      /** For the agent (D-510). */
+      readonly reason: string;
+    }
+);
+
+export interface ObservedRule extends MatchedRule {
+  readonly effect: RuleEffect;
+}
+
+interface Match {
+  readonly from: RuleSource;
+  readonly rule: Rule;
+}
+
+/** D-500: the first rule of each list that matches decides, and of both results the stricter counts. */
+export function decide(lists: RuleLists, call: CallToDecide): Decision {
+  const observed: ObservedRule[] = [];
+  const matches = ruleSources.flatMap((from): readonly Match[] => {
+    const rule = firstMatch(lists[from], call, (each) => {
+      observed.push({ ...matched({ from, rule: each }), effect: each.effect });
+    });
+    return rule === undefined ? [] : [{ from, rule }];
+  });
+  const effect = strictest(matches);
+  const rules = matches.filter(({ rule }) => rule.effect === effect);
+  switch (effect) {
+    case 'allow':
+      return { observed, effect, rules: rules.map(matched) };
+    case 'deny':
+      return { observed, effect, rules: rules.map(matched), reason: denialOf(rules) };
+    case 'ask': {
+      const asking = rules.flatMap(asked);
+      const demands = asking.map((each) => each.demands).reduce(bothDemands);
+      return { observed, effect, rules: asking, demands };
+    }
+    default:
+      return effect satisfies never;
+  }
+}
+
+/** D-508: whether some rule may decide about calls of this tool. */
+export function namesTool({ agent, organization }: RuleLists, tool: NamedTool): boolean {
+  return [...organization, ...agent].some((rule) => isAbout(rule, tool));
+}
+
+function firstMatch(
+  list: RuleList,
+  call: CallToDecide,
+  observe: (rule: Rule) => void,
+): Rule | undefined {
+  for (const rule of list) {
+    if (!isAbout(rule, call) || !hasConditions(rule, call.input)) continue;
+    if (rule.effect === 'allow' || !rule.isObserved) return rule;
+    observe(rule);
+  }
+  return undefined;
+}
+
+/** D-503: what cannot be compared fulfils the conditions of a rule that restricts, and never those of one that allows. */
+function hasConditions({ effect, when }: Rule, input: Json): boolean {
+  return when.every((condition) => {
+    const result = compare(input, condition);
+    return result === 'unknown' ? effect !== 'allow' : result;
+  });
+}
+
+function strictest(matches: readonly Match[]): RuleEffect {
+  const strictness = matches.map(({ rule }) => ruleEffects.indexOf(rule.effect));
+  return ruleEffects[Math.max(0, ...strictness)] ?? 'deny';
+}
+
+function matched({ from, rule: { name, reason } }: Match): MatchedRule {
+  return { from, name, ...(reason !== undefined && { reason }) };
+}
+
+function asked(match: Match): readonly AskingRule[] {
+  return match.rule.effect === 'ask' ? [{ ...matched(match), demands: match.rule.demands }] : [];
+}
+
+function denialOf([first]: readonly Match[]): string {
+  if (first === undefined) return 'Not allowed.';
+  const { from, rule } = first;
+  const sentence = `Not allowed by the rule ${rule.name} of the ${from}`;
+  return rule.reason === undefined ? `${sentence}.` : `${sentence}: ${rule.reason}`;
+}
