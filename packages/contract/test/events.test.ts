@@ -18,6 +18,7 @@ test('the event types are exactly those of the specification, and the two of D-8
       'message_delta',
       'permission_request',
       'permission_resolved',
+      'call_decided',
       'user_question',
       'user_answered',
       'context_file_loaded',

@@ -13,6 +13,7 @@ const eventTypes = [
   'message_delta',
   'permission_request',
   'permission_resolved',
+  'call_decided',
   'user_question',
   'user_answered',
   'context_file_loaded',

@@ -1,5 +1,5 @@
 import type { RunEvent } from '@convoke/sdk';
-import { standstillOf } from './show-run.ts';
+import { decisionOf, standstillOf } from './show-run.ts';
 
 /** Renders recorded events for people, one line each; the pieces of an answer become one text. */
 export async function* eventLines(events: AsyncIterable<RunEvent>): AsyncGenerator<string> {
@@ -38,6 +38,8 @@ function summaryOf(event: RunEvent): string {
       return `${event.data.tool_name} ${JSON.stringify(event.data.tool_input)}`;
     case 'permission_resolved':
       return [event.data.decision, event.data.message].filter(Boolean).join(': ');
+    case 'call_decided':
+      return decisionOf(event.data);
     case 'user_question': {
       const labels = (event.data.options ?? []).map(({ label }) => label);
       return labels.length === 0

@@ -100,7 +100,19 @@ function remarkOn(event: RunEvent, tools: ReadonlyMap<string, string>): string |
     const tool = tools.get(interaction_key) ?? 'the tool';
     return `${tool}: ${decision === 'allow' ? 'allowed' : 'denied'}`;
   }
+  if (event.type === 'call_decided') return decisionOf(event.data);
   return standstillOf(event);
+}
+
+type DecidedData = Extract<RunEvent, { type: 'call_decided' }>['data'];
+
+const decided = { allow: 'allowed', ask: 'asked about', deny: 'denied' } as const;
+
+/** What rules decided about a call, and which of them. */
+export function decisionOf({ tool_name, effect, by, rules, observed }: DecidedData): string {
+  const names = rules.map(({ name, source }) => `${name} of the ${source}`).join(' and ');
+  const what = observed === true ? `would be ${decided[effect]}` : decided[effect];
+  return `${tool_name}: ${what} by ${by === 'memory' ? 'an earlier permission' : `the rule ${names}`}`;
 }
 
 /** The words about a program that does not yield (D-479), whose author waits for an answer that may never come. */

@@ -15,6 +15,7 @@ const names: Readonly<Record<EventType | 'run_queued' | 'run_waiting', string>> 
   message_delta: 'Text',
   permission_request: 'Permission requested',
   permission_resolved: 'Permission decided',
+  call_decided: 'Decided by a rule',
   user_question: 'Question asked',
   user_answered: 'Question answered',
   context_file_loaded: 'Context file loaded',

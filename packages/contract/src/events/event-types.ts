@@ -4,10 +4,12 @@ import { jsonObject, jsonValue } from '../json.ts';
 import { agentDigest } from '../resources/agent.ts';
 import {
   answerValue,
+  deciders,
   decisions,
   interactionAbout,
   questionOption,
 } from '../resources/interaction.ts';
+import { matchedRule, ruleEffects } from '../resources/rule.ts';
 
 const recovered = z
   .boolean()
@@ -127,6 +129,10 @@ export const eventTypes = {
             'The id of the call in the events `<framework>.tool_call` and `<framework>.tool_result`, where the framework knows it.',
         })
         .optional(),
+      rules: z
+        .array(matchedRule)
+        .meta({ description: "The rules that ask, the organization's first." })
+        .optional(),
       replayed,
     }),
   },
@@ -138,6 +144,27 @@ export const eventTypes = {
       decision: z.enum(decisions),
       message: z.string().optional(),
       updated_input: jsonObject.optional(),
+      by: z
+        .enum(deciders)
+        .meta({ description: 'What decided, where no person and no client did.' })
+        .optional(),
+    }),
+  },
+  call_decided: {
+    terminal: false,
+    description:
+      'Rules decided about a tool call without a person: it was denied, or a rule or an earlier permission allowed it. With `observed`, a rule that only observes has matched: it changed nothing, and `effect` is what it would do.',
+    data: z.object({
+      tool_name: z.string(),
+      tool_call_id: z.string().optional(),
+      interaction_key: z
+        .string()
+        .meta({ description: 'The interaction that holds the denial.' })
+        .optional(),
+      effect: z.enum(ruleEffects),
+      by: z.enum(['rule', 'memory']),
+      rules: z.array(matchedRule),
+      observed: z.literal(true).optional(),
     }),
   },
   user_question: {

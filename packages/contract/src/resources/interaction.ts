@@ -5,6 +5,7 @@ import { text } from '../text.ts';
 import { actorName, labels } from './labels.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
+import { matchedRule } from './rule.ts';
 
 export const interactionKinds = ['permission', 'question'] as const;
 export type InteractionKind = (typeof interactionKinds)[number];
@@ -16,6 +17,9 @@ export type InteractionStatus = (typeof interactionStatuses)[number];
 /** D-37: values of the status filter. */
 export const interactionFilters = [...interactionStatuses, 'all'] as const;
 export type InteractionFilter = (typeof interactionFilters)[number];
+
+/** What decided about a permission where no person and no client did (D-510, D-521, D-522). */
+export const deciders = ['rule', 'memory', 'expiry'] as const;
 
 export const decisions = ['allow', 'deny'] as const;
 export type Decision = (typeof decisions)[number];
@@ -58,6 +62,10 @@ export const interactionRecord = z
       .meta({ description: 'The same as in the events. Do not use it to answer.' }),
     tool_name: z.string().optional(),
     tool_input: jsonValue.optional(),
+    rules: z
+      .array(matchedRule)
+      .meta({ description: "The rules that asked, the organization's first." })
+      .optional(),
     question: z.string().optional(),
     options: z.array(questionOption).optional(),
     multiple: z.boolean().optional(),
@@ -69,6 +77,10 @@ export const interactionRecord = z
     message: z.string().optional(),
     answered_by: z.string().optional(),
     answered_by_name: actorName.optional(),
+    decided_by: z
+      .enum(deciders)
+      .meta({ description: 'What decided, where no person and no client did.' })
+      .optional(),
     created_at: timestamp,
     answered_at: timestamp.optional(),
     applied_at: timestamp.optional(),

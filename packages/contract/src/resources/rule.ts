@@ -21,6 +21,13 @@ export type ExpiryOutcome = (typeof expiryOutcomes)[number];
 export const ruleSources = ['organization', 'agent'] as const;
 export type RuleSource = (typeof ruleSources)[number];
 
+/** A rule that decided about a call. */
+export const matchedRule = z.object({
+  source: z.enum(ruleSources),
+  name: z.string(),
+  reason: z.string().optional(),
+});
+
 const glob = text({ max: limits.ruleGlobMaxCharacters, lines: 'one' }).meta({
   examples: ['mail/*'],
 });

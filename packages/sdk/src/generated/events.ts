@@ -68,6 +68,14 @@ export interface PermissionRequestData {
   tool_input: Json;
   /** The id of the call in the events `<framework>.tool_call` and `<framework>.tool_result`, where the framework knows it. */
   tool_call_id?: string | undefined;
+  /** The rules that ask, the organization's first. */
+  rules?:
+    | Array<{
+        source: 'organization' | 'agent';
+        name: string;
+        reason?: string | undefined;
+      }>
+    | undefined;
   /** This repeats an earlier event of the same interaction. */
   replayed?: boolean | undefined;
 }
@@ -77,6 +85,23 @@ export interface PermissionResolvedData {
   decision: Decision;
   message?: string | undefined;
   updated_input?: JsonObject | undefined;
+  /** What decided, where no person and no client did. */
+  by?: 'rule' | 'memory' | 'expiry' | undefined;
+}
+
+export interface CallDecidedData {
+  tool_name: string;
+  tool_call_id?: string | undefined;
+  /** The interaction that holds the denial. */
+  interaction_key?: string | undefined;
+  effect: 'allow' | 'ask' | 'deny';
+  by: 'rule' | 'memory';
+  rules: Array<{
+    source: 'organization' | 'agent';
+    name: string;
+    reason?: string | undefined;
+  }>;
+  observed?: true | undefined;
 }
 
 export interface UserQuestionData {
@@ -177,6 +202,8 @@ export interface EventDataByType {
   permission_request: PermissionRequestData;
   /** A decision on a permission was recorded. */
   permission_resolved: PermissionResolvedData;
+  /** Rules decided about a tool call without a person: it was denied, or a rule or an earlier permission allowed it. With `observed`, a rule that only observes has matched: it changed nothing, and `effect` is what it would do. */
+  call_decided: CallDecidedData;
   /** The agent asked a question and waits for the answer. */
   user_question: UserQuestionData;
   /** An answer to a question was recorded, or the question was declined. */

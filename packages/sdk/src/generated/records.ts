@@ -237,6 +237,14 @@ export interface InteractionRecord {
   request_id: string;
   tool_name?: string | undefined;
   tool_input?: Json | undefined;
+  /** The rules that asked, the organization's first. */
+  rules?:
+    | Array<{
+        source: 'organization' | 'agent';
+        name: string;
+        reason?: string | undefined;
+      }>
+    | undefined;
   question?: string | undefined;
   options?:
     | Array<{
@@ -269,6 +277,8 @@ export interface InteractionRecord {
   answered_by?: string | undefined;
   /** Name of the client, or name or else email address of the person, as it is now. */
   answered_by_name?: string | undefined;
+  /** What decided, where no person and no client did. */
+  decided_by?: 'rule' | 'memory' | 'expiry' | undefined;
   created_at: string;
   answered_at?: string | undefined;
   applied_at?: string | undefined;
@@ -416,6 +426,14 @@ export interface InteractionInTenantRecord {
   request_id: string;
   tool_name?: string | undefined;
   tool_input?: Json | undefined;
+  /** The rules that asked, the organization's first. */
+  rules?:
+    | Array<{
+        source: 'organization' | 'agent';
+        name: string;
+        reason?: string | undefined;
+      }>
+    | undefined;
   question?: string | undefined;
   options?:
     | Array<{
@@ -448,6 +466,8 @@ export interface InteractionInTenantRecord {
   answered_by?: string | undefined;
   /** Name of the client, or name or else email address of the person, as it is now. */
   answered_by_name?: string | undefined;
+  /** What decided, where no person and no client did. */
+  decided_by?: 'rule' | 'memory' | 'expiry' | undefined;
   created_at: string;
   answered_at?: string | undefined;
   applied_at?: string | undefined;

@@ -2,6 +2,7 @@ import type { InteractionKey, InteractionStatus, RunId, SessionId } from '@convo
 import { isoTime } from './iso-time.ts';
 import { type Json, type JsonObject, canonicalJson } from './json.ts';
 import { type Ruling, accepted, refused } from './refusal.ts';
+import type { AskingRule } from './rules/decide.ts';
 import type { TenantScope } from './scope.ts';
 
 /**
@@ -35,12 +36,17 @@ interface Identity extends TenantScope {
   readonly expiresAt: number;
 }
 
+/** What decided about a permission instead of a person (D-510, D-521, D-522). */
+export type DecidedBy = 'rule' | 'memory' | 'expiry';
+
 export type InteractionRequest = PermissionRequest | UserQuestion;
 
 export interface PermissionRequest {
   readonly kind: 'permission';
   readonly toolName: string;
   readonly toolInput: Json;
+  /** The rules that asked, as they were then (D-515). */
+  readonly asked?: readonly AskingRule[];
 }
 
 export interface UserQuestion {
@@ -87,7 +93,9 @@ export function aboutFields(about: QuestionAbout) {
 interface Answered<Answer> {
   readonly status: 'answered';
   readonly answer: Answer;
-  readonly answeredBy: string;
+  /** Null where no person and no client decided: then `decidedBy` says what did. */
+  readonly answeredBy: string | null;
+  readonly decidedBy?: DecidedBy;
   readonly answeredAt: number;
   readonly appliedAt: number | null;
 }
@@ -198,9 +206,9 @@ export function approvedInput({ toolInput, answer }: AnsweredPermission): Json {
   return answer.updatedInput === undefined ? toolInput : answer.updatedInput;
 }
 
-/** Id of the client or person that answered; undefined before an answer. */
+/** Id of the client or person that answered; undefined before an answer, and where none of them decided. */
 export function answererOf(interaction: Interaction): string | undefined {
-  return interaction.status === 'answered' ? interaction.answeredBy : undefined;
+  return interaction.status === 'answered' ? (interaction.answeredBy ?? undefined) : undefined;
 }
 
 /** The event that announces the request. */

@@ -94,8 +94,19 @@ class _PermissionRequestDataRequired(TypedDict):
 class PermissionRequestData(_PermissionRequestDataRequired, total=False):
     #: The id of the call in the events `<framework>.tool_call` and `<framework>.tool_result`, where the framework knows it.
     tool_call_id: str
+    #: The rules that ask, the organization's first.
+    rules: list[PermissionRequestDataRules]
     #: This repeats an earlier event of the same interaction.
     replayed: bool
+
+
+class _PermissionRequestDataRulesRequired(TypedDict):
+    source: Literal["organization", "agent"]
+    name: str
+
+
+class PermissionRequestDataRules(_PermissionRequestDataRulesRequired, total=False):
+    reason: str
 
 
 class _PermissionResolvedDataRequired(TypedDict):
@@ -106,6 +117,31 @@ class _PermissionResolvedDataRequired(TypedDict):
 class PermissionResolvedData(_PermissionResolvedDataRequired, total=False):
     message: str
     updated_input: JsonObject
+    #: What decided, where no person and no client did.
+    by: Literal["rule", "memory", "expiry"]
+
+
+class _CallDecidedDataRequired(TypedDict):
+    tool_name: str
+    effect: Literal["allow", "ask", "deny"]
+    by: Literal["rule", "memory"]
+    rules: list[CallDecidedDataRules]
+
+
+class CallDecidedData(_CallDecidedDataRequired, total=False):
+    tool_call_id: str
+    #: The interaction that holds the denial.
+    interaction_key: str
+    observed: Literal[True]
+
+
+class _CallDecidedDataRulesRequired(TypedDict):
+    source: Literal["organization", "agent"]
+    name: str
+
+
+class CallDecidedDataRules(_CallDecidedDataRulesRequired, total=False):
+    reason: str
 
 
 class _UserQuestionDataRequired(TypedDict):
@@ -280,6 +316,13 @@ class PermissionResolvedEvent(EventEnvelope):
     data: PermissionResolvedData
 
 
+class CallDecidedEvent(EventEnvelope):
+    """Rules decided about a tool call without a person: it was denied, or a rule or an earlier permission allowed it. With `observed`, a rule that only observes has matched: it changed nothing, and `effect` is what it would do."""
+
+    type: Literal["call_decided"]
+    data: CallDecidedData
+
+
 class UserQuestionEvent(EventEnvelope):
     """The agent asked a question and waits for the answer."""
 
@@ -350,6 +393,7 @@ RunEvent = Union[
     MessageDeltaEvent,
     PermissionRequestEvent,
     PermissionResolvedEvent,
+    CallDecidedEvent,
     UserQuestionEvent,
     UserAnsweredEvent,
     ContextFileLoadedEvent,

@@ -443,6 +443,8 @@ class InteractionRecord(_InteractionRecordRequired, total=False):
 
     tool_name: str
     tool_input: Any
+    #: The rules that asked, the organization's first.
+    rules: list[InteractionRecordRules]
     question: str
     options: list[InteractionRecordOptions]
     multiple: bool
@@ -456,9 +458,20 @@ class InteractionRecord(_InteractionRecordRequired, total=False):
     answered_by: str
     #: Name of the client, or name or else email address of the person, as it is now.
     answered_by_name: str
+    #: What decided, where no person and no client did.
+    decided_by: Literal["rule", "memory", "expiry"]
     answered_at: str
     applied_at: str
     expires_at: str
+
+
+class _InteractionRecordRulesRequired(TypedDict):
+    source: Literal["organization", "agent"]
+    name: str
+
+
+class InteractionRecordRules(_InteractionRecordRulesRequired, total=False):
+    reason: str
 
 
 class _InteractionRecordOptionsRequired(TypedDict):
@@ -557,6 +570,8 @@ class InteractionInTenantRecord(_InteractionInTenantRecordRequired, total=False)
 
     tool_name: str
     tool_input: Any
+    #: The rules that asked, the organization's first.
+    rules: list[InteractionInTenantRecordRules]
     question: str
     options: list[InteractionInTenantRecordOptions]
     multiple: bool
@@ -570,9 +585,20 @@ class InteractionInTenantRecord(_InteractionInTenantRecordRequired, total=False)
     answered_by: str
     #: Name of the client, or name or else email address of the person, as it is now.
     answered_by_name: str
+    #: What decided, where no person and no client did.
+    decided_by: Literal["rule", "memory", "expiry"]
     answered_at: str
     applied_at: str
     expires_at: str
+
+
+class _InteractionInTenantRecordRulesRequired(TypedDict):
+    source: Literal["organization", "agent"]
+    name: str
+
+
+class InteractionInTenantRecordRules(_InteractionInTenantRecordRulesRequired, total=False):
+    reason: str
 
 
 class _InteractionInTenantRecordOptionsRequired(TypedDict):

@@ -16,7 +16,7 @@ export interface CallToDecide extends NamedTool {
 
 /** A rule that matched, as people see it. */
 export interface MatchedRule {
-  readonly from: RuleSource;
+  readonly source: RuleSource;
   readonly name: string;
   readonly reason?: string;
 }
@@ -51,18 +51,18 @@ export interface ObservedRule extends MatchedRule {
 }
 
 interface Match {
-  readonly from: RuleSource;
+  readonly source: RuleSource;
   readonly rule: Rule;
 }
 
 /** D-500: the first rule of each list that matches decides, and of both results the stricter counts. */
 export function decide(lists: RuleLists, call: CallToDecide): Decision {
   const observed: ObservedRule[] = [];
-  const matches = ruleSources.flatMap((from): readonly Match[] => {
-    const rule = firstMatch(lists[from], call, (each) => {
-      observed.push({ ...matched({ from, rule: each }), effect: each.effect });
+  const matches = ruleSources.flatMap((source): readonly Match[] => {
+    const rule = firstMatch(lists[source], call, (each) => {
+      observed.push({ ...matched({ source, rule: each }), effect: each.effect });
     });
-    return rule === undefined ? [] : [{ from, rule }];
+    return rule === undefined ? [] : [{ source, rule }];
   });
   const effect = strictest(matches);
   const rules = matches.filter(({ rule }) => rule.effect === effect);
@@ -112,8 +112,8 @@ function strictest(matches: readonly Match[]): RuleEffect {
   return ruleEffects[Math.max(0, ...strictness)] ?? 'deny';
 }
 
-function matched({ from, rule: { name, reason } }: Match): MatchedRule {
-  return { from, name, ...(reason !== undefined && { reason }) };
+function matched({ source, rule: { name, reason } }: Match): MatchedRule {
+  return { source, name, ...(reason !== undefined && { reason }) };
 }
 
 function asked(match: Match): readonly AskingRule[] {
@@ -122,7 +122,7 @@ function asked(match: Match): readonly AskingRule[] {
 
 function denialOf([first]: readonly Match[]): string {
   if (first === undefined) return 'Not allowed.';
-  const { from, rule } = first;
-  const sentence = `Not allowed by the rule ${rule.name} of the ${from}`;
+  const { source, rule } = first;
+  const sentence = `Not allowed by the rule ${rule.name} of the ${source}`;
   return rule.reason === undefined ? `${sentence}.` : `${sentence}: ${rule.reason}`;
 }

@@ -5,7 +5,7 @@ import type {
   InteractionAnswer,
   InteractionRequest,
 } from '../../domain/interaction.ts';
-import { aboutFields } from '../../domain/interaction.ts';
+import { aboutFields, answererOf } from '../../domain/interaction.ts';
 import { isObject } from '../../domain/json.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { timeIn } from './fields.ts';
@@ -22,8 +22,9 @@ export function interactionView(interaction: Interaction, names: Names): Interac
     request_id: interaction.requestId,
     ...requestFields(interaction),
     ...(answered && answerFields(answered.answer)),
-    answered_by: answered?.answeredBy,
-    answered_by_name: answered && names.get(answered.answeredBy),
+    answered_by: answererOf(interaction),
+    answered_by_name: names.get(answererOf(interaction) ?? ''),
+    decided_by: answered?.decidedBy,
     created_at: isoTime(interaction.createdAt),
     answered_at: timeIn(answered?.answeredAt),
     applied_at: timeIn(answered?.appliedAt),

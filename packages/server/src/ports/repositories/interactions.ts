@@ -1,6 +1,7 @@
 import type { InteractionKey, InteractionStatus, RunId, SessionId } from '@convoke/contract';
 import type {
   AnsweredInteraction,
+  AnsweredPermission,
   ClosedInteraction,
   Interaction,
   PendingInteraction,
@@ -17,13 +18,15 @@ export interface InteractionList {
 }
 
 export interface InteractionRepository {
-  insert(interaction: PendingInteraction): Promise<void>;
+  insert(interaction: PendingInteraction | AnsweredPermission): Promise<void>;
   find(
     scope: TenantScope,
     sessionId: SessionId,
     key: InteractionKey,
   ): Promise<Interaction | undefined>;
   findByRequest(runId: RunId, requestId: string): Promise<Interaction | undefined>;
+  /** Those that were raised under one of these. */
+  ofRequests(runId: RunId, requestIds: readonly string[]): Promise<Interaction[]>;
   /** Writes the answer or the end of a pending interaction; false, and no change, when it is not pending. */
   settle(interaction: AnsweredInteraction | ClosedInteraction): Promise<boolean>;
   cancelPending(runId: RunId): Promise<number>;
@@ -32,6 +35,8 @@ export interface InteractionRepository {
   unapplied(runId: RunId): Promise<AnsweredInteraction[]>;
   /** Every answered interaction of the run. */
   answered(runId: RunId): Promise<AnsweredInteraction[]>;
+  /** Uses the allow up for this call (D-519). False: another call has used it. */
+  spend(key: InteractionKey, ref: string): Promise<boolean>;
   markApplied(runId: RunId, now: number): Promise<void>;
   list(scope: TenantScope, list: InteractionList): Promise<CutPage<Interaction>>;
   /** Pending interactions that have expired, oldest first. */

@@ -1,10 +1,12 @@
 import type { InteractionKind, InteractionStatus } from '@convoke/contract';
 import type {
   AnsweredInteraction,
+  DecidedBy,
   Interaction,
   InteractionAnswer,
   InteractionRequest,
   PendingInteraction,
+  PermissionRequest,
   QuestionAbout,
   UserQuestion,
 } from '../../domain/interaction.ts';
@@ -35,6 +37,8 @@ interface StoredInteraction
   readonly answeredAt: number | null;
   readonly appliedAt: number | null;
   readonly expiresAt: number | null;
+  readonly asked: PermissionRequest['asked'] | null;
+  readonly decidedBy: DecidedBy | null;
 }
 
 export interface InteractionRow {
@@ -60,12 +64,14 @@ const interactionTable = nounTable<StoredInteraction, InteractionRow>('interacti
     options: jsonText('options', 'fixed'),
     multiple: flag('multiple', 'fixed'),
     about: jsonText('about', 'fixed'),
-    answer: jsonText('answer', 'changed'),
-    answeredBy: text('answered_by', 'changed'),
+    answer: jsonText('answer'),
+    answeredBy: text('answered_by'),
     createdAt: number('created_at', 'fixed'),
-    answeredAt: number('answered_at', 'changed'),
-    appliedAt: number('applied_at', 'changed'),
+    answeredAt: number('answered_at'),
+    appliedAt: number('applied_at'),
     expiresAt: number('expires_at', 'fixed'),
+    asked: jsonText('asked', 'fixed'),
+    decidedBy: text('decided_by'),
   },
 });
 
@@ -80,6 +86,8 @@ const unset = {
   answeredBy: null,
   answeredAt: null,
   appliedAt: null,
+  asked: null,
+  decidedBy: null,
 };
 
 export function interactionRepository(db: Transaction): InteractionRepository {
@@ -93,6 +101,14 @@ export function interactionRepository(db: Transaction): InteractionRepository {
         select * from interactions where interaction_key = ${key}
           and session_id = ${session} and tenant_id = ${scope.tenantId}`);
       return row && interactionOf(row);
+    },
+
+    async ofRequests(run, requests) {
+      if (requests.length === 0) return [];
+      const rows = await db.all<InteractionRow>(sql`
+        select * from interactions where run_id = ${run}
+          and request_id in (${sql.join(requests.map((each) => sql`${each}`))})`);
+      return rows.map(interactionOf);
     },
 
     async findByRequest(run, requestId) {
@@ -131,6 +147,13 @@ export function interactionRepository(db: Transaction): InteractionRepository {
         select * from interactions
         where run_id = ${run} and status = 'answered' order by interaction_key`);
       return rows.map(interactionTable.read).map(answeredOf);
+    },
+
+    async spend(key, ref) {
+      const changed = await db.run(sql`
+        update interactions set spent_on = ${ref}
+        where interaction_key = ${key} and (spent_on is null or spent_on = ${ref})`);
+      return changed === 1;
     },
 
     async markApplied(run, now) {
@@ -198,7 +221,8 @@ function answeredOf(stored: StoredInteraction): AnsweredInteraction {
   const answer = stored.answer ?? broken(stored);
   const answered = {
     status: 'answered',
-    answeredBy: stored.answeredBy ?? broken(stored),
+    answeredBy: stored.answeredBy,
+    ...(stored.decidedBy !== null && { decidedBy: stored.decidedBy }),
     answeredAt: stored.answeredAt ?? broken(stored),
     appliedAt: stored.appliedAt,
   } as const;
@@ -218,9 +242,11 @@ function identityOf(stored: StoredInteraction) {
 }
 
 function requestOf(stored: StoredInteraction): InteractionRequest {
-  const { kind, toolInput, options, multiple, about } = stored;
-  if (kind === 'permission')
-    return { kind, toolName: stored.toolName ?? broken(stored), toolInput };
+  const { kind, toolInput, asked, options, multiple, about } = stored;
+  if (kind === 'permission') {
+    const toolName = stored.toolName ?? broken(stored);
+    return { kind, toolName, toolInput, ...(asked && { asked }) };
+  }
   return { kind, question: stored.question ?? broken(stored), options, multiple, about };
 }
 

@@ -149,7 +149,7 @@ describe('both lists (D-500)', () => {
     const { effect, rules: by } = decided(agent, [], { amount: 60 });
     expect([effect, by]).toMatchObject([
       'ask',
-      [{ from: 'agent', name: 'approval_required_tools' }],
+      [{ source: 'agent', name: 'approval_required_tools' }],
     ]);
   });
 
@@ -159,7 +159,7 @@ describe('both lists (D-500)', () => {
     expect(decided(mine)).toMatchObject({ reason: 'Not allowed by the rule mine of the agent.' });
     expect(decided(mine, theirs)).toMatchObject({
       reason: 'Not allowed by the rule theirs of the organization: Read-only.',
-      rules: [{ from: 'organization' }, { from: 'agent' }],
+      rules: [{ source: 'organization' }, { source: 'agent' }],
     });
   });
 
@@ -200,7 +200,7 @@ describe('both lists (D-500)', () => {
     expect(decided(list)).toMatchObject({
       effect: 'ask',
       rules: [{ name: 'late' }],
-      observed: [{ from: 'agent', name: 'seen', effect: 'deny' }],
+      observed: [{ source: 'agent', name: 'seen', effect: 'deny' }],
     });
   });
 
