@@ -18,6 +18,7 @@ import type { OrganizationRepository } from './repositories/organizations.ts';
 import type { OutboxRepository } from './repositories/outbox.ts';
 import type { PasswordRepository } from './repositories/passwords.ts';
 import type { RateLimitRepository } from './repositories/rate-limits.ts';
+import type { RuleRepository } from './repositories/rules.ts';
 import type { RunEventRepository } from './repositories/run-events.ts';
 import type { RunRepository } from './repositories/runs.ts';
 import type { ScheduleRepository } from './repositories/schedules.ts';
@@ -41,6 +42,7 @@ export interface Repositories {
   readonly organizations: OrganizationRepository;
   readonly invitations: InvitationRepository;
   readonly passwords: PasswordRepository;
+  readonly rules: RuleRepository;
   readonly identityRecords: IdentityRecordRepository;
   readonly tenants: TenantRepository;
   readonly clients: ClientRepository;

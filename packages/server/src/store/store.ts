@@ -20,6 +20,7 @@ import { organizationRepository } from './repositories/organizations.ts';
 import { outboxRepository } from './repositories/outbox.ts';
 import { passwordRepository } from './repositories/passwords.ts';
 import { rateLimitRepository } from './repositories/rate-limits.ts';
+import { ruleRepository } from './repositories/rules.ts';
 import { runEventRepository } from './repositories/run-events.ts';
 import { runRepository } from './repositories/runs.ts';
 import { scheduleRepository } from './repositories/schedules.ts';
@@ -102,6 +103,10 @@ class SqlRepositories implements StoreTransaction {
 
   get passwords() {
     return (this.#made.passwords ??= passwordRepository(this.#db));
+  }
+
+  get rules() {
+    return (this.#made.rules ??= ruleRepository(this.#db));
   }
 
   get identityRecords() {

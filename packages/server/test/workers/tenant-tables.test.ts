@@ -28,6 +28,7 @@ const ofNoTenant = [
   [
     'invitations',
     'memberships',
+    'organization_rules',
     'organizations',
     'rate_limits',
     'signing_keys',
