@@ -151,6 +151,11 @@ export {
   questionAnswer,
 } from './resources/interaction.ts';
 export {
+  type RuleDocumentRecord,
+  type RuleWarningCode,
+  ruleWarningCodes,
+} from './resources/rule-document.ts';
+export {
   type AgentRule,
   type ApproverRole,
   type ExpiryOutcome,

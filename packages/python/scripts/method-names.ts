@@ -106,6 +106,10 @@ export const nouns: Readonly<Record<string, Noun>> = {
     about: 'The people of the organization. Invitations add them.',
     bound: ['organization_id'],
   },
+  Rules: {
+    about: 'The rules of the organization about tool calls: one document.',
+    bound: ['organization_id'],
+  },
   Tenants: {
     about:
       'The tenants of the organization. One is usable when it is `active` and its attachment is `ready`.',

@@ -81,14 +81,39 @@ export class TypeFile {
     const required = new Set(schema.required);
     const fields = Object.entries(schema.properties ?? {});
     const needed = fields.filter(([field]) => required.has(field));
-    const optional = fields.filter(([field]) => !required.has(field));
+    const reserved = fields.filter(([field]) => reservedWords.has(field));
+    const optional = fields.filter(([field]) => !required.has(field) && !reservedWords.has(field));
     const isSplit = needed.length > 0 && optional.length > 0;
     const base = `_${name}Required`;
     const parts: string[] = [];
     if (isSplit) parts.push(this.#class(`${base}(TypedDict)`, needed, name));
-    const head = isSplit ? `${name}(${base}, total=False)` : totalHead(name, needed.length);
+    const bases = [base];
+    if (reserved.length > 0) {
+      bases.push(`_${name}Reserved`);
+      parts.push(this.#reserved(`_${name}Reserved`, reserved, { of: name, isSplit, required }));
+    }
+    const head = isSplit
+      ? `${name}(${bases.join(', ')}, total=False)`
+      : totalHead(name, needed.length);
     parts.push(this.#class(head, isSplit || needed.length === 0 ? optional : needed, name, schema));
     this.#classes.set(name, parts.join('\n\n\n'));
+  }
+
+  /** Fields that no class can name, such as `in`, in the form that takes their names as texts. */
+  #reserved(
+    base: string,
+    fields: readonly (readonly [string, Schema])[],
+    { of, isSplit, required }: { of: string; isSplit: boolean; required: ReadonlySet<string> },
+  ): string {
+    if (!isSplit || fields.some(([field]) => required.has(field))) {
+      throw new Error(
+        `${of}: only an optional field beside others may have a word of Python as name`,
+      );
+    }
+    const members = fields.map(
+      ([field, member]) => `"${field}": "${this.typeOf(member, `${of}${pascal(field)}`)}"`,
+    );
+    return `${base} = TypedDict("${base}", {${members.join(', ')}}, total=False)`;
   }
 
   get #isInput(): boolean {
@@ -146,6 +171,9 @@ export class TypeFile {
     return known?.[0] ?? literal(values);
   }
 }
+
+/** Names of fields of the API that are words of Python. */
+const reservedWords: ReadonlySet<string> = new Set(['in']);
 
 export function literal(values: readonly (string | boolean)[]): string {
   const texts = values.map((value) =>

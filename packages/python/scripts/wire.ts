@@ -34,7 +34,13 @@ export function wireFiles(): Readonly<Record<string, string>> {
     enums,
     refs: { ...refs, ...answerNames },
     components: components.schemas,
-    inner: { StartRunBudget: 'RunBudget', InvokeAgentBudget: 'RunBudget' },
+    inner: {
+      StartRunBudget: 'RunBudget',
+      InvokeAgentBudget: 'RunBudget',
+      SetRulesRules: 'NewRule',
+      NewRuleWhen: 'NewRuleCondition',
+      NewRuleApprovers: 'NewRuleApprovers',
+    },
   };
   const records = new TypeFile(names, 'output');
   const requests = new TypeFile(names, 'input');

@@ -50,6 +50,10 @@ const nouns: Readonly<Record<string, Noun>> = {
     about:
       'The open invitations of the organization. The secret of one is in the response that creates it.',
   },
+  rules: {
+    name: 'Rules',
+    about: 'The rules of the organization about tool calls: one document.',
+  },
   tenants: {
     name: 'Tenants',
     about:

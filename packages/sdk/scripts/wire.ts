@@ -59,6 +59,9 @@ export function wireFiles(): Readonly<Record<string, string>> {
     'schedule-records.ts': Object.entries(scheduleNames).map(([component, name]) =>
       declared(name, components.schemas[component]),
     ),
+    'rule-records.ts': Object.entries(ruleNames).map(([component, name]) =>
+      declared(name, components.schemas[component]),
+    ),
     'webhook-records.ts': [
       ...Object.entries(webhookNames).map(([component, name]) =>
         declared(name, components.schemas[component]),
@@ -103,8 +106,9 @@ export function wireFiles(): Readonly<Record<string, string>> {
 function fileOf(name: string, text: string): string {
   const values = ['Json', 'JsonObject', ...Object.keys(enums)];
   const used = values.filter((value) => new RegExp(`\\b${value}\\b`).test(text));
-  const imports = `import type { ${used.join(', ')} } from './values.ts';`;
-  return [generated, ...(name === 'values.ts' ? [] : [imports]), text, ''].join('\n\n');
+  const imports =
+    used.length === 0 ? [] : [`import type { ${used.join(', ')} } from './values.ts';`];
+  return [generated, ...(name === 'values.ts' ? [] : imports), text, ''].join('\n\n');
 }
 
 const generated =
@@ -202,13 +206,20 @@ const scheduleNames: Readonly<Record<string, string>> = {
   Schedule: 'ScheduleRecord',
   ScheduleFire: 'ScheduleFire',
 };
+const ruleNames: Readonly<Record<string, string>> = {
+  RuleCondition: 'RuleCondition',
+  RuleApprovers: 'RuleApprovers',
+  Rule: 'RuleRecord',
+  RuleWarning: 'RuleWarning',
+  RuleDocument: 'RuleDocumentRecord',
+};
 const webhookNames: Readonly<Record<string, string>> = {
   Webhook: 'WebhookRecord',
   WebhookDelivery: 'WebhookDelivery',
   WebhookDeliveryDetail: 'WebhookDeliveryDetail',
 };
 /** Names of the types that references lead to. */
-export const refs = { ...recordNames, ...scheduleNames, ...webhookNames };
+export const refs = { ...recordNames, ...ruleNames, ...scheduleNames, ...webhookNames };
 export const webhookResultNames: Readonly<Record<string, string>> = {
   create_webhook: 'IssuedWebhook',
   replay_webhook: 'WebhookReplay',

@@ -6,6 +6,7 @@ import { Clients } from './clients.ts';
 import { Credentials } from './generated/credentials.ts';
 import { Invitations } from './generated/invitations.ts';
 import { Members } from './generated/members.ts';
+import { Rules } from './generated/rules.ts';
 import { Tenants } from './generated/tenants.ts';
 import { type ConnectionOptions, type TokenOptions, transportOptions } from './options.ts';
 import type { Listing } from './transport/listing.ts';
@@ -31,6 +32,7 @@ export class ConvokeAdmin {
   readonly credentials: Credentials;
   readonly invitations: Invitations;
   readonly members: Members;
+  readonly rules: Rules;
   readonly tenants: Tenants;
   readonly #path: string;
   readonly budgets: Budgets;
@@ -46,6 +48,7 @@ export class ConvokeAdmin {
     this.credentials = new Credentials(this.#transport, this.#path);
     this.invitations = new Invitations(this.#transport, this.#path);
     this.members = new Members(this.#transport, this.#path);
+    this.rules = new Rules(this.#transport, this.#path);
     this.tenants = new Tenants(this.#transport, this.#path);
     this.budgets = new Budgets(this.#transport, this.#path);
     this.usage = new Usage(this.#transport, `${this.#path}/usage`);

@@ -6,6 +6,7 @@ export type {
 } from './runs/interaction-responder.ts';
 export type { Agents } from './agents.ts';
 export type { Budgets } from './generated/budgets.ts';
+export type { Rules } from './generated/rules.ts';
 export type { Clients } from './clients.ts';
 export { Convoke, type ConvokeOptions } from './convoke.ts';
 export { ConvokeAdmin, type ConvokeAdminOptions } from './convoke-admin.ts';
@@ -70,6 +71,13 @@ export type {
   WorkspaceRecord,
 } from './generated/records.ts';
 export type {
+  RuleApprovers,
+  RuleCondition,
+  RuleDocumentRecord,
+  RuleRecord,
+  RuleWarning,
+} from './generated/rule-records.ts';
+export type {
   ScheduleFire,
   ScheduleRecord,
   ScheduleSummary,
@@ -113,6 +121,7 @@ export type {
   SchedulesQuery,
   SessionsQuery,
   SetBudget,
+  SetRules,
   StopSession,
   TenantInteractionsQuery,
   TenantRunsQuery,

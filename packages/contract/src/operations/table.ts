@@ -35,6 +35,7 @@ import {
   signOutMember,
   updateMember,
 } from './organizations.ts';
+import { getRules, setRules } from './rules.ts';
 import {
   createSchedule,
   deleteSchedule,
@@ -207,6 +208,9 @@ export const operations = {
   read_invitation: readInvitation,
   accept_invitation: acceptInvitation,
   sign_up: signUp,
+  get_rules: getRules,
+  set_rules: setRules,
+
   list_audit: listAudit,
   get_audit_status: getAuditStatus,
 

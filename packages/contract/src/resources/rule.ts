@@ -53,40 +53,41 @@ const comparisons = {
   present: z.boolean().optional(),
 };
 
+const conditionParts = {
+  path: z
+    .string()
+    .max(limits.rulePathMaxCharacters)
+    .regex(
+      pointerPattern,
+      `must be a JSON Pointer into the input, such as /amount, with 1 to ${limits.rulePathMaxLevels} levels`,
+    )
+    .meta({ examples: ['/amount'] }),
+  ...comparisons,
+};
+
 /** D-502 */
-export const ruleCondition = z
-  .strictObject({
-    path: z
-      .string()
-      .max(limits.rulePathMaxCharacters)
-      .regex(
-        pointerPattern,
-        `must be a JSON Pointer into the input, such as /amount, with 1 to ${limits.rulePathMaxLevels} levels`,
-      )
-      .meta({ examples: ['/amount'] }),
-    ...comparisons,
-  })
-  .superRefine((condition, context) => {
-    const given = Object.keys(comparisons).filter((name) => name in condition);
-    if (given.length === 1) return;
-    const names = Object.keys(comparisons).join(', ');
-    const message =
-      given.length === 0
-        ? `must have a comparison: one of ${names}`
-        : `has ${given.length} comparisons (${given.join(', ')}): write one condition for each`;
-    context.addIssue({ code: 'custom', message });
-  })
-  .meta({ id: 'RuleCondition', description: 'Compares one value of the input of a tool call.' });
+export const ruleCondition = z.strictObject(conditionParts).superRefine((condition, context) => {
+  const given = Object.keys(comparisons).filter((name) => name in condition);
+  if (given.length === 1) return;
+  const names = Object.keys(comparisons).join(', ');
+  const message =
+    given.length === 0
+      ? `must have a comparison: one of ${names}`
+      : `has ${given.length} comparisons (${given.join(', ')}): write one condition for each`;
+  context.addIssue({ code: 'custom', message });
+});
+
+const approverParts = {
+  role: z.enum(approverRoles).optional(),
+  people: z.int().min(1).max(limits.ruleApproversMax).optional(),
+  not_starter: z.boolean().optional(),
+  clients: z.boolean().optional(),
+  end_users: z.boolean().optional(),
+};
 
 /** D-512 */
 export const ruleApprovers = z
-  .strictObject({
-    role: z.enum(approverRoles).optional(),
-    people: z.int().min(1).max(limits.ruleApproversMax).optional(),
-    not_starter: z.boolean().optional(),
-    clients: z.boolean().optional(),
-    end_users: z.boolean().optional(),
-  })
+  .strictObject(approverParts)
   .superRefine(({ people = 1, not_starter, clients, end_users }, context) => {
     const exclude = (path: 'clients' | 'end_users', why: string) => {
       context.addIssue({ code: 'custom', path: [path], message: `cannot be true with ${why}` });
@@ -96,8 +97,7 @@ export const ruleApprovers = z
     else if (not_starter === true && end_users === true) {
       exclude('end_users', 'not_starter: an end user acts as the client that started the run');
     }
-  })
-  .meta({ id: 'RuleApprovers', description: 'Who may allow the call.' });
+  });
 
 const ofEveryRule = {
   name: z
@@ -140,18 +140,38 @@ function refuseContradictions(rule: RuleParts, context: z.RefinementCtx): void {
 /** D-501: a rule of `agent.yaml`. */
 export const agentRule = z.strictObject(ofEveryRule).superRefine(refuseContradictions);
 
+const ofOrganizationRules = {
+  ...ofEveryRule,
+  agents: globs.optional(),
+  tenants: z
+    .array(z.string().min(1).max(limits.idMaxCharacters))
+    .min(1)
+    .max(limits.ruleTenantsMax)
+    .optional(),
+};
+
 /** D-501: a rule of an organization, which may name agents and tenants. */
 export const organizationRule = z
-  .strictObject({
-    ...ofEveryRule,
-    agents: globs.optional(),
-    tenants: z
-      .array(z.string().min(1).max(limits.idMaxCharacters))
-      .min(1)
-      .max(limits.ruleTenantsMax)
+  .strictObject(ofOrganizationRules)
+  .superRefine(refuseContradictions);
+
+/** The same in an answer, which may grow. */
+export const ruleRecord = z
+  .object({
+    ...ofOrganizationRules,
+    when: z
+      .array(
+        z.object(conditionParts).meta({
+          id: 'RuleCondition',
+          description: 'Compares one value of the input of a tool call.',
+        }),
+      )
+      .optional(),
+    approvers: z
+      .object(approverParts)
+      .meta({ id: 'RuleApprovers', description: 'Who may allow the call.' })
       .optional(),
   })
-  .superRefine(refuseContradictions)
   .meta({
     id: 'Rule',
     description:

@@ -238,6 +238,46 @@ export interface CreateInvitation {
   email?: string | undefined;
 }
 
+export interface SetRules {
+  /** The version that you read before; 0 for the first document. */
+  version: number;
+  rules: ReadonlyArray<{
+    name: string;
+    tools: ReadonlyArray<string>;
+    when?:
+      | ReadonlyArray<{
+          path: string;
+          eq?: string | number | boolean | null | undefined;
+          ne?: string | number | boolean | null | undefined;
+          in?: ReadonlyArray<string | number | boolean | null> | undefined;
+          gt?: number | undefined;
+          gte?: number | undefined;
+          lt?: number | undefined;
+          lte?: number | undefined;
+          like?: string | undefined;
+          present?: boolean | undefined;
+        }>
+      | undefined;
+    effect: 'allow' | 'ask' | 'deny';
+    reason?: string | undefined;
+    observe?: boolean | undefined;
+    approvers?:
+      | {
+          role?: 'operator' | 'admin' | 'owner' | undefined;
+          people?: number | undefined;
+          not_starter?: boolean | undefined;
+          clients?: boolean | undefined;
+          end_users?: boolean | undefined;
+        }
+      | undefined;
+    remember?: 'never' | 'exact' | 'tool' | undefined;
+    wait_hours?: number | undefined;
+    on_expiry?: 'fail' | 'deny' | undefined;
+    agents?: ReadonlyArray<string> | undefined;
+    tenants?: ReadonlyArray<string> | undefined;
+  }>;
+}
+
 export interface AuditQuery {
   /** Only this action. */
   action?: string | undefined;

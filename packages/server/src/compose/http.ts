@@ -39,6 +39,7 @@ import { interactionRoutes } from '../http/routes/interactions.ts';
 import { invitationRoutes } from '../http/routes/invitations.ts';
 import { oauthRoutes } from '../http/routes/oauth.ts';
 import { organizationRoutes } from '../http/routes/organizations.ts';
+import { ruleRoutes } from '../http/routes/rules.ts';
 import { runRoutes } from '../http/routes/runs.ts';
 import { scheduleRoutes } from '../http/routes/schedules.ts';
 import { sessionRoutes } from '../http/routes/sessions.ts';
@@ -213,6 +214,10 @@ function handlersOf(
       signUp: createSignUp({ ...inviting, ...passwordWork }),
       joinUrl: hasConsole ? `${baseUrl}/console/join` : undefined,
     }),
+    ...ruleRoutes(
+      { ...services, roles: config.peopleIssuer === undefined ? 'stored' : 'claimed' },
+      named,
+    ),
     ...auditRoutes(services, named),
     ...usageRoutes(services, { cursors }),
     ...budgetRoutes(services, { cursors }),

@@ -60,6 +60,7 @@ export type AuditAction =
   | 'member.sign_in'
   | 'member.sign_out'
   | 'organization.create'
+  | 'rules.update'
   | 'schedule.create'
   | 'schedule.delete'
   | 'schedule.pause'

@@ -116,11 +116,18 @@ function refuseLongArrays(arrays: BodySchema['arrays'], value: unknown): void {
 function deepest(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefined {
   const [issue] = issues;
   if (issue?.code !== 'invalid_union') return issue;
-  const [nearest] = issue.errors.toSorted(
+  const [nearest = []] = issue.errors.toSorted(
     (a, b) => (b[0]?.path.length ?? 0) - (a[0]?.path.length ?? 0),
   );
-  return nearest === undefined ? issue : (deepest(nearest) ?? issue);
+  const found = deepest(nearest);
+  // Where all alternatives fail at once, a union that has words of its own says what it takes.
+  const isNamed = found?.path.length === 0 && issue.message !== unionMessage;
+  if (found === undefined || isNamed) return issue;
+  return { ...found, path: [...issue.path, ...found.path] };
 }
+
+/** What zod says of a union without words of its own. */
+const unionMessage = 'Invalid input';
 
 function unknownParameter(name: string): never {
   return refuse('unknown_query_parameter', {

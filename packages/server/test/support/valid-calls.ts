@@ -268,6 +268,12 @@ export const validCalls: {
     const email = `${randomUUID()}@convoke.test`;
     return { body: { secret, email, password: 'correct horse battery' } };
   },
+  get_rules: managed,
+  // The same document again is accepted with any version.
+  set_rules: async (server, data) => ({
+    ...(await managed(server, data)),
+    body: { version: 0, rules: [{ name: 'none', tools: ['no-such-tool'], effect: 'deny' }] },
+  }),
   list_audit: managed,
   get_audit_status: managed,
 

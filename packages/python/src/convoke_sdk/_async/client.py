@@ -199,6 +199,7 @@ class AsyncConvokeAdmin(resources.AsyncOrganization):
         self.credentials = resources.AsyncCredentials(driver, calls, organization_id=organization_id)
         self.invitations = resources.AsyncInvitations(driver, calls, organization_id=organization_id)
         self.members = resources.AsyncMembers(driver, calls, organization_id=organization_id)
+        self.rules = resources.AsyncRules(driver, calls, organization_id=organization_id)
         self.tenants = resources.AsyncTenants(driver, calls, organization_id=organization_id)
         self.usage = resources.AsyncOrganizationUsage(driver, calls, organization_id=organization_id)
 

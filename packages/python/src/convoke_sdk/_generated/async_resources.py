@@ -18,8 +18,8 @@ from .._core.calls import Calls
 from .._core.requests import RunInput, UNSET, Unset, input_of, new_key, present
 from . import operations as op
 from .events import RunEvent
-from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
-from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, PermissionAnswer, QuestionDeclined, QuestionReply, SetBudgetScope
+from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RuleDocumentRecord, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
+from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, NewRule, PermissionAnswer, QuestionDeclined, QuestionReply, SetBudgetScope
 from .values import ClientStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MemberRole, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
 
 
@@ -1335,6 +1335,34 @@ class AsyncMembers(AsyncResource):
         in again. Only an owner signs an owner out.
         """
         await self._json(op.SIGN_OUT_MEMBER, path={"user_id": user_id})
+
+
+class AsyncRules(AsyncResource):
+    """The rules of the organization about tool calls: one document."""
+
+    async def get(self) -> RuleDocumentRecord:
+        """Read the rules for tool calls.
+
+        Returns the one document of the organization, as it was written. Before the first it is version 0
+        without rules. `warnings` are about the agents, tenants and people of now.
+        """
+        record: RuleDocumentRecord = await self._json(op.GET_RULES)
+        return record
+
+    async def set(self, *, version: int, rules: Sequence[NewRule]) -> RuleDocumentRecord:
+        """Replace the rules for tool calls.
+
+        The first rule that matches a call decides; a list without a match allows it. What the agent asks for
+        itself holds as well: the stricter of both counts. A new document counts from the next call on. While
+        the old or the new one has a rule with `role: owner`, only an owner replaces it. A document equal to
+        the current one changes nothing, whatever its version, so a request whose answer was lost can be sent
+        again.
+        """
+        record: RuleDocumentRecord = await self._json(
+            op.SET_RULES,
+            json=present({"version": version, "rules": rules}),
+        )
+        return record
 
 
 class AsyncTenants(AsyncResource):

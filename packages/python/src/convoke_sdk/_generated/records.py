@@ -1224,6 +1224,81 @@ class MemberRecord(_MemberRecordRequired, total=False):
     email: str
 
 
+class _RuleDocumentRecordRequired(TypedDict):
+    #: Counts the changes; 0 before the first document.
+    version: int
+    rules: list[RuleRecord]
+    warnings: list[RuleWarning]
+
+
+class RuleDocumentRecord(_RuleDocumentRecordRequired, total=False):
+    """The rules of an organization about tool calls."""
+
+    updated_at: str
+    updated_by: str
+    #: Name of the client, or name or else email address of the person, as it is now.
+    updated_by_name: str
+
+
+class _RuleRecordRequired(TypedDict):
+    name: str
+    tools: list[str]
+    effect: Literal["allow", "ask", "deny"]
+
+
+class RuleRecord(_RuleRecordRequired, total=False):
+    """Says what happens with tool calls that match it. The first rule of a list that matches decides."""
+
+    when: list[RuleCondition]
+    reason: str
+    observe: bool
+    approvers: RuleApprovers
+    remember: Literal["never", "exact", "tool"]
+    wait_hours: float
+    on_expiry: Literal["fail", "deny"]
+    agents: list[str]
+    tenants: list[str]
+
+
+class _RuleConditionRequired(TypedDict):
+    path: str
+
+
+_RuleConditionReserved = TypedDict("_RuleConditionReserved", {"in": "list[str | float | bool | None]"}, total=False)
+
+
+class RuleCondition(_RuleConditionRequired, _RuleConditionReserved, total=False):
+    """Compares one value of the input of a tool call."""
+
+    eq: str | float | bool | None
+    ne: str | float | bool | None
+    gt: float
+    gte: float
+    lt: float
+    lte: float
+    like: str
+    present: bool
+
+
+class RuleApprovers(TypedDict, total=False):
+    """Who may allow the call."""
+
+    role: Literal["operator", "admin", "owner"]
+    people: int
+    not_starter: bool
+    clients: bool
+    end_users: bool
+
+
+class RuleWarning(TypedDict):
+    """What may make a rule other than it was meant. It is stored all the same."""
+
+    #: Its name.
+    rule: str
+    code: Literal["unknown_agent", "unknown_tool", "unreachable", "too_few_approvers", "not_enforced"]
+    message: str
+
+
 class _TenantRecordRequired(TypedDict):
     id: str
     organization_id: str

@@ -62,3 +62,47 @@ class SetBudgetScope(TypedDict):
     kind: Literal["tenant", "client", "agent", "session"]
     #: Id of the tenant, client or session, or name of the agent.
     id: str
+
+
+class _NewRuleRequired(TypedDict):
+    name: str
+    tools: Sequence[str]
+    effect: Literal["allow", "ask", "deny"]
+
+
+class NewRule(_NewRuleRequired, total=False):
+    when: Sequence[NewRuleCondition]
+    reason: str
+    observe: bool
+    approvers: NewRuleApprovers
+    remember: Literal["never", "exact", "tool"]
+    wait_hours: float
+    on_expiry: Literal["fail", "deny"]
+    agents: Sequence[str]
+    tenants: Sequence[str]
+
+
+class _NewRuleConditionRequired(TypedDict):
+    path: str
+
+
+_NewRuleConditionReserved = TypedDict("_NewRuleConditionReserved", {"in": "Sequence[str | float | bool | None]"}, total=False)
+
+
+class NewRuleCondition(_NewRuleConditionRequired, _NewRuleConditionReserved, total=False):
+    eq: str | float | bool | None
+    ne: str | float | bool | None
+    gt: float
+    gte: float
+    lt: float
+    lte: float
+    like: str
+    present: bool
+
+
+class NewRuleApprovers(TypedDict, total=False):
+    role: Literal["operator", "admin", "owner"]
+    people: int
+    not_starter: bool
+    clients: bool
+    end_users: bool

@@ -200,6 +200,7 @@ class ConvokeAdmin(resources.Organization):
         self.credentials = resources.Credentials(driver, calls, organization_id=organization_id)
         self.invitations = resources.Invitations(driver, calls, organization_id=organization_id)
         self.members = resources.Members(driver, calls, organization_id=organization_id)
+        self.rules = resources.Rules(driver, calls, organization_id=organization_id)
         self.tenants = resources.Tenants(driver, calls, organization_id=organization_id)
         self.usage = resources.OrganizationUsage(driver, calls, organization_id=organization_id)
 

@@ -4,6 +4,7 @@ import type { Budget } from '../../domain/usage/budget.ts';
 import { isRefused } from '../../domain/usage/prices.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import { refuse } from '../refusal.ts';
+import { isOffered } from '../offered-agents.ts';
 import type { Services } from '../services.ts';
 
 /** More names than this are counted, not listed. */
@@ -45,20 +46,18 @@ async function coverageOf(
   organizationId: OrganizationId,
   { kind, id }: Budget['scope'],
 ): Promise<Covers> {
-  const isOffered = async ({ tenants }: Agent) =>
-    tenants.default === 'enabled' ||
-    (await tx.tenants.bindable(organizationId, tenants.allow.map(tenantId))).length > 0;
+  const isKnown = (agent: Agent) => isOffered(tx, organizationId, agent);
   switch (kind) {
     case 'tenant':
       return (agent) => isEnabledFor(agent, tenantId(id));
     case 'client': {
       const client = await tx.clients.find(organizationId, clientId(id));
       const tenants = client?.tenantIds ?? null;
-      if (tenants === null) return isOffered;
+      if (tenants === null) return isKnown;
       return (agent) => tenants.some((tenant) => isEnabledFor(agent, tenant));
     }
     case 'agent':
-      return async (agent) => agent.name === id && (await isOffered(agent));
+      return async (agent) => agent.name === id && (await isKnown(agent));
     case 'session': {
       const name = await tx.budgets.agentOfSession(organizationId, id);
       return (agent) => agent.name === name;

@@ -17,3 +17,30 @@ export function matchesGlob(glob: string, text: string): boolean {
 export function matchesAny(globs: readonly string[], text: string): boolean {
   return globs.some((glob) => matchesGlob(glob, text));
 }
+
+/** Whether every text that one of `globs` matches is matched by one of `area`. */
+export function areaCovers(area: readonly string[], globs: readonly string[]): boolean {
+  // A `*` of the glob is a character that only a `*` of the area matches, whatever stands in its place.
+  return globs.every((glob) => matchesAny(area, glob));
+}
+
+/** Whether some text is matched by both globs. */
+export function mayMatchSame(one: string, other: string): boolean {
+  if (!one.includes('*')) return matchesGlob(other, one);
+  if (!other.includes('*')) return matchesGlob(one, other);
+  // What stands between the first and the last `*` can follow each other in the text.
+  const [head, tail] = [headOf(one), tailOf(one)];
+  const [otherHead, otherTail] = [headOf(other), tailOf(other)];
+  return (
+    (head.startsWith(otherHead) || otherHead.startsWith(head)) &&
+    (tail.endsWith(otherTail) || otherTail.endsWith(tail))
+  );
+}
+
+function headOf(glob: string): string {
+  return glob.slice(0, glob.indexOf('*'));
+}
+
+function tailOf(glob: string): string {
+  return glob.slice(glob.lastIndexOf('*') + 1);
+}

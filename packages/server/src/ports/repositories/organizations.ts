@@ -56,6 +56,8 @@ export interface OrganizationRepository {
   /** Those of these people that exist. */
   people(ids: readonly UserId[]): Promise<readonly Pick<User, 'id' | 'email' | 'name'>[]>;
   saveName(id: UserId, name: string | null): Promise<void>;
+  /** How many members have each role; a role of none is missing. */
+  countRoles(id: OrganizationId): Promise<ReadonlyMap<Role, number>>;
   countOwners(id: OrganizationId): Promise<number>;
   find(id: OrganizationId): Promise<Organization | undefined>;
   /** Locks the row until the transaction ends, so that limits are counted and used by one transaction at a time. */

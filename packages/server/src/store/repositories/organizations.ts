@@ -103,6 +103,17 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
         where organization_id = ${id} and role = 'owner'`);
       return row?.owners ?? 0;
     },
+    async countRoles(id) {
+      const rows = await db.all<RoleColumns & { people: number }>(sql`
+        select role, member_role, count(*) as people from memberships
+        where organization_id = ${id} group by role, member_role`);
+      const counts = new Map<Role, number>();
+      for (const row of rows) {
+        const role = toRole(row);
+        counts.set(role, (counts.get(role) ?? 0) + row.people);
+      }
+      return counts;
+    },
     async find(id) {
       const row = await db.get<OrganizationRow>(
         sql`select id, name, created_at from organizations where id = ${id}`,

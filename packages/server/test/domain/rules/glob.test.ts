@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { matchesGlob } from '../../../src/domain/rules/glob.ts';
+import { areaCovers, matchesGlob, mayMatchSame } from '../../../src/domain/rules/glob.ts';
 
 describe('a glob', () => {
   test.each([
@@ -41,6 +41,33 @@ describe('a glob', () => {
     );
   });
 
+  const globs = fc
+    .array(fc.constantFrom('a', 'b', '*'), { maxLength: 5 })
+    .map((letters) => letters.join(''));
+  const words = textsOf(['a', 'b', 'c'], 8);
+
+  test('covers another only if it matches each of its texts', () => {
+    expect(areaCovers(['x', 'mail/*'], ['mail/s*', 'x'])).toBe(true);
+    expect(areaCovers(['mail/*'], ['mail*'])).toBe(false);
+    fc.assert(
+      fc.property(globs, globs, (one, other) => {
+        const isInside = words.every((word) => !matchesGlob(other, word) || matchesGlob(one, word));
+        if (areaCovers([one], [other])) expect(isInside).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('may match the same as another exactly if some text is matched by both', () => {
+    fc.assert(
+      fc.property(globs, globs, (one, other) => {
+        const hasSame = words.some((word) => matchesGlob(one, word) && matchesGlob(other, word));
+        expect(mayMatchSame(one, other)).toBe(hasSame);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   test('takes one pass, however many stars it has', () => {
     // With backtracking, each of these would take longer than the universe is old.
     const text = 'a'.repeat(16 * 1024);
@@ -53,4 +80,15 @@ describe('a glob', () => {
 
 function hex(letter: string): string {
   return letter.charCodeAt(0).toString(16).padStart(2, '0');
+}
+
+/** Every text of these letters up to a length. */
+function textsOf(letters: readonly string[], most: number): string[] {
+  const all = [''];
+  let longest = [''];
+  for (let length = 1; length <= most; length += 1) {
+    longest = longest.flatMap((text) => letters.map((letter) => text + letter));
+    all.push(...longest);
+  }
+  return all;
 }
