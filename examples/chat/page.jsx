@@ -25,11 +25,12 @@ function Chat() {
   };
   return (
     <main>
-      {messages.map(({ id, role, parts }) => (
+      {messages.map(({ id, role, parts, metadata }) => (
         <article key={id} className={role}>
           {parts.map((part, index) => (
             <Part key={`${id}-${index}`} part={part} />
           ))}
+          {role === 'assistant' && metadata?.run_id && <Thumbs runId={metadata.run_id} />}
         </article>
       ))}
       {error && <p role="alert">{error.message}</p>}
@@ -90,6 +91,34 @@ function Part({ part }) {
   return (
     <p>
       <code>{toolName}</code> {state}
+    </p>
+  );
+}
+
+// What this user thinks of the answer: the token says who that is, and the list has only what this user has said.
+function Thumbs({ runId }) {
+  const { feedback } = session.runs.at(runId);
+  const [score, setScore] = useState();
+  useEffect(() => {
+    const show = async () => {
+      const given = await feedback.list();
+      setScore(given.find(({ key }) => key === 'rating')?.score);
+    };
+    show().catch(console.error);
+  }, [runId]);
+  const thumb = (label, shown, value) => (
+    <button
+      type="button"
+      aria-label={label}
+      aria-pressed={score === value}
+      onClick={async () => setScore((await feedback.put('rating', { score: value })).score)}
+    >
+      {shown}
+    </button>
+  );
+  return (
+    <p>
+      {thumb('Good answer', '👍', 1)} {thumb('Bad answer', '👎', -1)}
     </p>
   );
 }

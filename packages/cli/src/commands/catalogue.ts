@@ -20,6 +20,7 @@ export const catalogue: Readonly<Record<string, Readonly<Record<string, Load>>>>
     mcp: async () => (await import('./application/mcp.ts')).mcpCommand(),
     sessions: async () => (await import('./application/sessions.ts')).sessionsCommand(),
     runs: async () => (await import('./application/runs.ts')).runsCommand(),
+    feedback: async () => (await import('./application/feedback.ts')).feedbackCommand(),
     events: async () => (await import('./application/events.ts')).eventsCommand(),
     interactions: async () => (await import('./application/interactions.ts')).interactionsCommand(),
     inbox: async () => (await import('./application/inbox.ts')).inboxCommand(),

@@ -19,6 +19,7 @@ export function noticeLine({
     data.agent_name,
     data.interaction_key === undefined ? undefined : `${data.kind} ${data.interaction_key}`,
     data.error_code,
+    data.feedback_key === undefined ? undefined : `${data.feedback_key} ${data.score ?? ''}`.trim(),
     data.reason,
     data.percent === undefined ? undefined : `${data.percent} %`,
   ];

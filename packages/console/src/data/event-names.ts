@@ -47,6 +47,7 @@ export const webhookEvents: Readonly<Record<Exclude<WebhookType, '*'>, string>> 
   run_completed: 'Run completed',
   run_cancelled: 'Run cancelled',
   run_failed: 'Run failed',
+  run_feedback: 'Run feedback',
   session_created: 'Session created',
   session_stopped: 'Session stopped',
   session_ended: 'Session ended',

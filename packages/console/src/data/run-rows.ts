@@ -35,6 +35,8 @@ export function canCancel(run: Pick<RunSummary, 'status'>): boolean {
  */
 export function rowAfter<R extends RunRow>(row: R, notice: NoticeRecord): R {
   const { status, error_code: code } = notice.data;
+  // Feedback does not move a run: its notice may tell of a status that has passed.
+  if (notice.type === 'run_feedback') return row;
   if (!isRunStatus(status) || hasEnded(row)) return row;
   const isEnd = hasEnded({ status });
   if (row.status === 'cancelling' && !isEnd) return row;

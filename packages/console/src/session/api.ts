@@ -1,5 +1,6 @@
 import type {
   AgentRecord,
+  FeedbackRecord,
   FileRecord,
   InteractionInTenantRecord,
   InteractionSummary,
@@ -17,6 +18,7 @@ import type {
   UsageRecord,
 } from '@convoke/sdk';
 import type { FeedParts } from '../data/feed.ts';
+import { ratingQuery } from '../data/feedback.ts';
 import { isLabel } from '../data/labels.ts';
 import type { PageOf } from '../data/pages.ts';
 import { baseUrl } from './code-flow.ts';
@@ -35,12 +37,13 @@ export interface RunsShown {
   readonly text?: string | undefined;
   readonly label?: string | undefined;
   readonly createdAfter?: string | undefined;
+  readonly rating?: string | undefined;
   readonly limit?: number | undefined;
 }
 
 export function listRuns(
   { client }: TenantScope,
-  { status, agent, text, label, createdAfter, limit = pageRows }: RunsShown,
+  { status, agent, text, label, createdAfter, rating, limit = pageRows }: RunsShown,
   cursor: string | undefined,
 ): Promise<PageOf<RunSummary>> {
   const statuses = typeof status === 'string' ? [status].filter(isSet) : status;
@@ -51,6 +54,7 @@ export function listRuns(
       q: isSet(text) ? text : undefined,
       label: labelFilter(label),
       created_after: createdAfter,
+      ...ratingQuery(rating),
       limit,
       cursor,
     })
@@ -61,6 +65,13 @@ type Statuses = NonNullable<TenantRunsQuery['status']>;
 
 export async function findRun({ client }: TenantScope, id: string): Promise<RunRecord> {
   return (await client.runs.get(id)).record;
+}
+
+export function listFeedback(
+  { client }: TenantScope,
+  { session_id, id }: Pick<RunRecord, 'session_id' | 'id'>,
+): Promise<readonly FeedbackRecord[]> {
+  return client.sessions.at(session_id).runs.at(id).feedback.list();
 }
 
 export interface InteractionsShown {

@@ -224,7 +224,7 @@ describe.each(databaseKinds)('feedback on %s', (database) => {
     ];
     for (const body of bodies) {
       const refused = await refusedPut('rating', body, { of });
-      expect({ ...refused, body }).toMatchObject({ status: 400, error: 'invalid_body' });
+      expect({ sent: body, ...refused }).toMatchObject({ status: 400, error: 'invalid_body' });
     }
     const unknown = await refusedPut('rating', { score: 1, author: 'me' }, { of });
     expect(unknown).toMatchObject({ status: 400, error: 'unknown_field' });

@@ -1,46 +1,35 @@
-import type {
-  Convoke,
-  RunErrorCode,
-  RunFilter,
-  RunRecord,
-  RunStatus,
-  RunSummary,
-  TenantRunsQuery,
-} from '@convoke/sdk';
+import type { Convoke, RunRecord, RunStatus, RunSummary } from '@convoke/sdk';
 import { Command } from 'commander';
 import { collect } from '../../collect.ts';
 import { runOf, sessionOf } from '../../complete-id.ts';
 import { exitCodes, Failure } from '../../failure.ts';
-import { seconds } from '../../options/durations.ts';
 import { globalOptions } from '../../options/global-options.ts';
-import { example, limitOption, repeated } from '../../options/options.ts';
+import { example, limitOption } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { forOutput, print, printJson } from '../../terminal/output.ts';
 import { printOutput } from '../../terminal/run-output.ts';
 import { printFacts, printTable } from '../../terminal/table.ts';
 import { age, duration, moment } from '../../terminal/times.ts';
+import { compareRuns } from './runs/compare.ts';
+import { exportRuns } from './runs/export.ts';
+import { type RunFilters, queryOf, withFilters } from './runs/filters.ts';
 
 export function runsCommand(): Command {
   return new Command('runs')
-    .description('List, show and cancel runs')
+    .description('List, show, cancel, export and compare runs')
     .addCommand(listRuns(), { isDefault: true })
     .addCommand(showRun())
     .addCommand(cancelRun())
+    .addCommand(exportRuns())
+    .addCommand(compareRuns())
     .addHelpText('after', example('runs --status active'));
 }
 
 function listRuns(): Command {
-  return new Command('list')
+  return withFilters(new Command('list'))
     .description('List the runs of the workspace, or of one session, newest first')
     .addHelpText('after', example('runs list --status failed --since 24h'))
     .argument('[session]', 'session id or unique prefix (default: all sessions)')
-    .option('--status <status>', 'only runs with this status; may be repeated', repeated)
-    .option('--agent <name>', 'only runs of this agent')
-    .option('--digest <digits>', 'only runs of this version of an agent: 8 digits or more')
-    .option('--label <key:value>', 'only runs with this label; may be repeated', repeated)
-    .option('--error <code>', 'only runs that failed with this error')
-    .option('--since <time>', 'only runs of the last 90m, 24h or 7d', seconds)
-    .option('--search <text>', 'only runs with this text at the start of the prompt')
     .addOption(limitOption())
     .action(async (session: string | undefined, options: ListOptions, command: Command) => {
       const convoke = await connect(command);
@@ -53,38 +42,8 @@ function listRuns(): Command {
     });
 }
 
-interface ListOptions {
-  readonly status?: readonly RunFilter[];
-  readonly agent?: string;
-  readonly digest?: string;
-  readonly label?: readonly string[];
-  readonly error?: RunErrorCode;
-  /** Seconds. */
-  readonly since?: number;
-  readonly search?: string;
+interface ListOptions extends RunFilters {
   readonly limit: number;
-}
-
-function queryOf({
-  status,
-  agent,
-  digest,
-  label,
-  error,
-  since,
-  search,
-}: ListOptions): TenantRunsQuery {
-  const created_after =
-    since === undefined ? undefined : new Date(Date.now() - since * 1000).toISOString();
-  return {
-    status,
-    agent_name: agent,
-    agent_digest: digest,
-    label,
-    error_code: error,
-    created_after,
-    q: search,
-  };
 }
 
 async function runsOfSession(
@@ -92,8 +51,8 @@ async function runsOfSession(
   typed: string,
   options: ListOptions,
 ): Promise<readonly RunRecord[]> {
-  const { status = [], agent, digest, label, error, since, search, limit } = options;
-  if ([agent, digest, label, error, since, search].some((option) => option !== undefined)) {
+  const { status = [], limit, ...others } = options;
+  if (Object.values(others).some((option) => option !== undefined)) {
     throw new Failure('with a session, --status is the only filter', exitCodes.usage);
   }
   if (status.length > 1)

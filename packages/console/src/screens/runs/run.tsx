@@ -28,6 +28,7 @@ import { useResource, useRight, useTenant, useTitle } from '../../session/use.ts
 import { actorName } from '../../session/actors.ts';
 import { navigate, place, setQuery } from '../../page/router.ts';
 import { ChosenEvent } from './open-event.tsx';
+import { RunFeedback } from './run-feedback.tsx';
 import { RunTabs } from './run-tabs.tsx';
 
 /** One run: where its time went, what was said, and every event. */
@@ -105,6 +106,7 @@ function RunHeading(props: { readonly store: RunStore; readonly run: RunRecord }
         </p>
         <RunCounters store={store} run={run} />
         <Labels of={run.labels} list="runs" />
+        <RunFeedback run={run} />
       </Heading>
     </>
   );

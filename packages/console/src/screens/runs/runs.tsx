@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { firstWords, plural, short } from '../../data/formats.ts';
+import { ratings } from '../../data/feedback.ts';
 import { inBackground } from '../../data/in-background.ts';
 import { bestToTry } from '../../data/ready-agents.ts';
 import { addressOf } from '../../data/routes.ts';
@@ -47,6 +48,7 @@ interface FiltersShown {
   readonly hours: string;
   readonly text: string;
   readonly label: string;
+  readonly rating: string;
 }
 
 export function RunsScreen(): JSX.Element {
@@ -59,6 +61,7 @@ export function RunsScreen(): JSX.Element {
     hours: field('hours'),
     text: field('q'),
     label: field('label'),
+    rating: field('rating'),
   };
   return (
     <>
@@ -70,12 +73,16 @@ export function RunsScreen(): JSX.Element {
 }
 
 /** The rows change with the feed. Those that have not ended can be cancelled, one or several at a time. */
-function RunsTable({ status, agent, hours, text, label }: FiltersShown): JSX.Element {
+function RunsTable({ status, agent, hours, text, label, rating }: FiltersShown): JSX.Element {
   const tenant = useTenant();
   const list = usePages(
-    [tenant.tenantId, status, agent, hours, text, label],
+    [tenant.tenantId, status, agent, hours, text, label, rating],
     (cursor) =>
-      listRuns(tenant, { status, agent, text, label, createdAfter: hoursAgo(hours) }, cursor),
+      listRuns(
+        tenant,
+        { status, agent, text, label, rating, createdAfter: hoursAgo(hours) },
+        cursor,
+      ),
     idOf,
   );
   useRefreshOnNotice(
@@ -91,7 +98,7 @@ function RunsTable({ status, agent, hours, text, label }: FiltersShown): JSX.Ele
   useEffect(() => selection.clear(), [list]);
   const [asked, setAsked] = useState<readonly RunSummary[] | undefined>(undefined);
   const { selected } = selection;
-  const isFiltered = [status, agent, hours, text, label].some((value) => value !== '');
+  const isFiltered = [status, agent, hours, text, label, rating].some((value) => value !== '');
   const ask = (run: RunSummary) => setAsked([run]);
   return (
     <>
@@ -155,6 +162,12 @@ function Filters(props: FiltersShown): JSX.Element {
         value={props.hours}
         choices={ranges}
         onChange={(hours) => setQuery({ hours })}
+      />
+      <Select
+        name="Rating"
+        value={props.rating}
+        choices={ratings}
+        onChange={(rating) => setQuery({ rating })}
       />
       <FilterText field="q" value={props.text} name="Search prompts" max={100} hasKey />
       <LabelFilter value={props.label} />
