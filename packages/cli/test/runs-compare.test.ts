@@ -77,9 +77,9 @@ test('runs are compared by version, the newest version first (D-581)', () => {
 test('the calls of a log are exported with their results, and none of a log that lost its beginning (D-581)', async () => {
   const events = [
     ['run_started', { run_id: 'run_1' }],
-    ['tool_call', { tool_call_id: 'a', name: 'read', input: { path: 'x' } }],
-    ['tool_call', { tool_call_id: 'b', name: 'pay', input: {} }],
-    ['tool_result', { tool_call_id: 'a', name: 'read', ok: true, output: 'text' }],
+    ['demo.tool_call', { id: 'a', name: 'read', input: { path: 'x' } }],
+    ['demo.tool_call', { id: 'b', name: 'pay', input: {} }],
+    ['demo.tool_result', { id: 'a', name: 'read', ok: true, output: 'text' }],
   ].map(([type, data], index) => ({
     id: String(index + 1).padStart(12, '0'),
     session_id: 'sess_1',
