@@ -27,6 +27,7 @@ const tagDescriptions: { readonly [T in Tag]: string } = {
   Agents: 'Agents that are deployed and enabled for the tenant.',
   Sessions: 'A session is a conversation with one agent. It outlives its runs and server restarts.',
   Runs: 'A run is one invocation of the agent inside a session, followed as a stream of events.',
+  Feedback: 'What users, people and programs say about runs.',
   Interactions: 'Questions and permission requests of agents, and their answers.',
   Files:
     'Files for a session. Check `file_attachments_enabled` and `session_files_supported` first.',

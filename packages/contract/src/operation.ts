@@ -18,6 +18,7 @@ export type Tag =
   | 'Agents'
   | 'Sessions'
   | 'Runs'
+  | 'Feedback'
   | 'Interactions'
   | 'Files'
   | 'Faces'

@@ -152,6 +152,27 @@ test.each(versions)(
   },
 );
 
+test('thumbs are the feedback of the user whom the token names, and a reload shows them (D-576)', async () => {
+  const session = await new Convoke(clientOf(server)).sessions.create('echo');
+  const { token } = await session.createToken({ end_user: 'user-9' });
+  const grant = { baseUrl: server.baseUrl, sessionId: session.id, token };
+  const { page } = await open('rated', { grant });
+  await say(page, 'Rate this');
+  await isReady(page);
+  const pressed = (name: string) =>
+    page.locator(`[aria-label="${name}"][aria-pressed="true"]`).waitFor();
+  await press(page, 'Good answer');
+  await pressed('Good answer');
+  await press(page, 'Bad answer');
+  await pressed('Bad answer');
+  await page.reload();
+  await pressed('Bad answer');
+  const { items: runs } = await session.runs.list().page();
+  const given = await Promise.all(runs.map((run) => run.feedback.list()));
+  const author = { kind: 'end_user', id: 'user-9' };
+  expect(given).toMatchObject([[{ key: 'rating', score: -1, author }]]);
+});
+
 test('an answer that begins again after a killed server is shown once, in both versions', async () => {
   const whole = Array.from({ length: 150 }, (_, index) => `w${index}.`).join(' ');
   const talks = await Promise.all(

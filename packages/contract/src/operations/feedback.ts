@@ -27,7 +27,7 @@ export const putFeedback = defineOperation({
   id: 'put_feedback',
   method: 'PUT',
   path: '/v1/sessions/{session_id}/runs/{run_id}/feedback/{key}',
-  tag: 'Runs',
+  tag: 'Feedback',
   summary: 'Give feedback on a run',
   description:
     'Stores what the caller says about the run under the key. It replaces what the same author said before, so a repeated request changes nothing. The run may have any status.',
@@ -59,7 +59,7 @@ export const listFeedback = defineOperation({
   id: 'list_feedback',
   method: 'GET',
   path: '/v1/sessions/{session_id}/runs/{run_id}/feedback',
-  tag: 'Runs',
+  tag: 'Feedback',
   summary: 'List the feedback on a run',
   description:
     'Lists the feedback of all authors, by key and author. A token for one session sees what its own author has given.',
@@ -74,7 +74,7 @@ export const deleteFeedback = defineOperation({
   id: 'delete_feedback',
   method: 'DELETE',
   path: '/v1/sessions/{session_id}/runs/{run_id}/feedback/{key}',
-  tag: 'Runs',
+  tag: 'Feedback',
   summary: 'Take feedback back',
   description: 'Deletes what the caller said about the run under the key.',
   caller: 'automation',

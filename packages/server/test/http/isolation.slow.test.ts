@@ -90,7 +90,7 @@ describe.each(databaseKinds)('on %s', (database) => {
   /** Parameters that name something of a tenant or of an organization. */
   const naming = Object.keys(operations).flatMap((id) => {
     const operation = id as OperationId;
-    const others = ['organization_id', 'agent_name', 'guide_name', 'page_name', 'chat_id'];
+    const others = ['organization_id', 'agent_name', 'guide_name', 'page_name', 'chat_id', 'key'];
     // Faces that select the tenant by their path have tests of their own (D-234).
     const isSelector = (name: string) =>
       name === 'tenant_id' && operations[operation].tag === 'Faces';
@@ -194,7 +194,7 @@ describe.each(databaseKinds)('on %s', (database) => {
     async function idsOnly(id: OperationId): Promise<OperationCall> {
       const isManaged = operations[id].caller === 'human';
       const as = isManaged ? own.organization.owner : own.as;
-      return { as, params: { ...own.ids, chat_id: 'chat' } };
+      return { as, params: { ...own.ids, chat_id: 'chat', key: 'rating' } };
     }
   });
 

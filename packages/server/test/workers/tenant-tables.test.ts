@@ -40,7 +40,16 @@ const ofNoTenant = [
 
 /** Kept as long as the tenant; of all others only a time is kept. The last two wait for a pass, which takes them. */
 const lasting = [
-  ['sessions', 'session_states', 'runs', 'interactions', 'files', 'labels', 'idempotency_keys'],
+  [
+    'sessions',
+    'session_states',
+    'runs',
+    'interactions',
+    'files',
+    'labels',
+    'feedback',
+    'idempotency_keys',
+  ],
   ['feeds', 'schedules', 'webhooks', 'budgets', 'outbox', 'blob_removals'],
 ].flat();
 
