@@ -41,6 +41,30 @@ class Results(unittest.TestCase):
 
         self.assertEqual(rehearse(program).text, "{'list': [1.0, 1152921504606846976, 'mine']} 2")
 
+    def test_what_an_agent_returns_is_its_output(self):
+        @agent
+        def program(ctx):
+            team = ctx.step("sort", lambda: "billing", repeatable=True)
+            ctx.say("Sorted.")
+            return {"team": team, "share": 1.0}
+
+        result = every_kill(lambda: program)
+        self.assertEqual((result.text, result.output), ("Sorted.", {"team": "billing", "share": 1}))
+
+        @agent
+        def says(ctx):
+            return "Done."
+
+        self.assertEqual((rehearse(says).text, rehearse(says).output), ("Done.", None))
+        typed = rehearse(says, output_schema={"type": "string"})
+        self.assertEqual((typed.text, typed.output), ("", "Done."))
+
+        @agent
+        def wrong(ctx):
+            return [{"at": (1, 2)}]
+
+        self.assertIn("result[0].at is a tuple, which JSON cannot represent.", rehearse(wrong).message)
+
     def test_numbers_that_the_server_would_change_are_not_taken(self):
         @agent
         def program(ctx):

@@ -20,12 +20,22 @@ script:
   - repeat: { times: 1000, steps: [{ sleep_ms: 500 }] }
 `;
 
+const typed = `framework: scripted
+input_schema: { type: object, properties: { ticket: { type: integer }, prompt: { type: string } } }
+output_schema: { type: object, required: [ticket] }
+script:
+  - say: 'Read {{input.ticket}}: {{prompt}}'
+  - output: { ticket: '{{input.ticket}}' }
+`;
+
 let server: DevServer;
 let convoke: CommandLine;
 beforeAll(async () => {
   server = await startDevServer(async (place) => {
     await mkdir(join(place, 'agents/lasting'));
     await writeFile(join(place, 'agents/lasting/agent.yaml'), lasting);
+    await mkdir(join(place, 'agents/typed'));
+    await writeFile(join(place, 'agents/typed/agent.yaml'), typed);
   });
   convoke = await createCommandLine(server.place);
 });
@@ -35,6 +45,54 @@ afterAll(async () => {
 });
 
 describe('convoke invoke', () => {
+  test('sends an object with --input, and prints the output behind the text (D-568)', async () => {
+    const file = join(server.place, 'ticket.json');
+    await writeFile(file, '{"ticket": 7}');
+    for (const input of ['{"ticket": 7}', `@${file}`]) {
+      const { code, stdout } = await convoke.run(['invoke', 'typed', 'Hm?', '--input', input]);
+      expect([code, stdout]).toEqual([0, 'Read 7: Hm?\n{\n  "ticket": "7"\n}\n']);
+    }
+    const refused = await convoke.run(['invoke', 'typed', '--input', '{"ticket": "x"}']);
+    expect([refused.code, refused.stderr]).toEqual([
+      expect.not.stringMatching('0'),
+      expect.stringContaining('/input/ticket must be integer'),
+    ]);
+    for (const wrong of [['--input', '[7]'], ['--input', '@missing.json'], []]) {
+      const { code, stderr } = await convoke.run(['invoke', 'typed', ...wrong]);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining(wrong.length > 0 ? '' : '--input'),
+      ]);
+    }
+  });
+
+  test('shows the schemas of an agent, and output and version of a run', async () => {
+    const shown = await convoke.run(['agents', 'show', 'typed']);
+    expect(shown.stdout).toMatch(/\ninput:\n\{[^]*"ticket"[^]*\noutput:\n\{[^]*"required"/);
+    const { id, agent_digest: digest = '' } = await convoke
+      .json<{ id: string }>('invoke', 'typed', '--input', '{"ticket": 8}', '--detach')
+      .then(({ id: run }) =>
+        vi.waitFor(async () => {
+          const read = await convoke.json<{ id: string; status: string; agent_digest?: string }>(
+            'runs',
+            'show',
+            run,
+          );
+          expect(read.status).toBe('completed');
+          return read;
+        }, 20_000),
+      );
+    const run = await convoke.run(['runs', 'show', id]);
+    expect(run.stdout).toContain(digest.slice(0, 8));
+    expect(run.stdout).toContain('"ticket": "8"');
+    const { runs } = await convoke.json<{ runs: { id: string }[] }>(
+      'runs',
+      '--digest',
+      digest.slice(0, 8),
+    );
+    expect(runs.map((each) => each.id)).toContain(id);
+  });
+
   test('attaches files to the run that it starts, and those that are in the session', async () => {
     const paths = ['first.txt', 'second.txt'].map((name) => join(server.place, name));
     for (const path of paths) await writeFile(path, 'words');

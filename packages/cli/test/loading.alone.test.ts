@@ -69,7 +69,7 @@ test(
     const loaded = await modulesOf(['dev'], { prints: 'Convoke listens on' });
     expect(loaded.filter((url) => url.includes('/node_modules/fastify/'))).not.toEqual([]);
     const lazy =
-      /\/node_modules\/(ai|@ai-sdk|@a2a-js|@agentclientprotocol|@anthropic-ai|@aws-sdk|@nats-io|@opentelemetry|oidc-provider|koa|pg|htmlparser2|openid-client)\/|\/packages\/(api-page|sdk)\/|\/deps\/undici\//;
+      /\/node_modules\/(ai|@ai-sdk|@a2a-js|@agentclientprotocol|@anthropic-ai|@aws-sdk|@nats-io|@opentelemetry|oidc-provider|koa|pg|htmlparser2|openid-client|ajv|re2js)\/|\/packages\/(api-page|sdk)\/|\/deps\/undici\//;
     expect(loaded.filter((url) => lazy.test(url))).toEqual([]);
   },
   manyProcessesMs,

@@ -144,6 +144,8 @@ const remedies: Readonly<Record<string, string>> = {
   tool_in_doubt: 'A tool call may have completed, and this agent is set to stop in that case.',
   sandbox_unavailable: 'The sandbox failed to start. See the server log.',
   budget_exceeded: 'The run reached its budget. Its output so far is kept.',
+  output_invalid:
+    'The agent returned something else than its output_schema describes. Its text is kept.',
   internal_error: 'Server error. Search the server log for the run ID.',
 };
 

@@ -246,7 +246,11 @@ describe('a check of a value (D-561)', () => {
 });
 
 describe('the version of an agent (D-574)', () => {
-  const files = { 'in.json': JSON.stringify(ticket), 'workspace/a.txt': 'a', 'skills/s/SKILL.md': 's' };
+  const files = {
+    'in.json': JSON.stringify(ticket),
+    'workspace/a.txt': 'a',
+    'skills/s/SKILL.md': 's',
+  };
   const yaml = 'framework: stdio\ninput_schema: in.json';
   const digestOf = async (text: string, others: Record<string, string>) => {
     const result = await read(text, others);

@@ -139,7 +139,8 @@ async function addTenant(store: Store, { name, readyAt, executing }: Waiting): P
         { isHead: true, now },
       );
       await tx.runs.insert(run);
-      if (index >= readyAt.length) tx.runs.save(leaseRun(run, { ...lease, agentDigest: null }, now), run);
+      if (index >= readyAt.length)
+        tx.runs.save(leaseRun(run, { ...lease, agentDigest: null }, now), run);
     }
   });
 }

@@ -92,7 +92,12 @@ function declaredOf(agent: Agent): DeclaredAgent {
     .looseObject({ instructions: z.string().optional() })
     .parse(settings);
   const yaml = draftSchema.parse({ framework: agent.framework, ...keys });
-  const { declared } = toDeclaredAgent(yaml, { ...agent, instructions, schemas: {}, onLoss: 'resume' });
+  const { declared } = toDeclaredAgent(yaml, {
+    ...agent,
+    instructions,
+    schemas: {},
+    onLoss: 'resume',
+  });
   return { ...rest, declared };
 }
 

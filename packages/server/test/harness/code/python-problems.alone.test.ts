@@ -220,9 +220,9 @@ describe('a run ends with what its author needs', () => {
       },
     ],
     [
-      'when the function returns something else',
-      'return 7',
-      { code: 'agent_error', message: expect.stringContaining('returned an int; return a string') },
+      'when the function returns what JSON cannot represent (D-568)',
+      'return {"found": [1, (2, 3)]}',
+      { code: 'agent_error', message: expect.stringContaining('result.found[1] is a tuple') },
     ],
   ])('%s', async (_what, body, expected) => {
     const { end } = await played({ 'agent.py': agentOf(body) });
