@@ -94,6 +94,11 @@ describe('cancel in every state (D-24)', () => {
 });
 
 describe('a lease', () => {
+  test('names the version of the agent that its leg executes (D-574)', () => {
+    const again = leaseRun(unparkRun(waiting, later), { ...grant, agentDigest: 'd2' }, later);
+    expect([queued, running, again].map((run) => run.agentDigest)).toEqual([null, 'd1', 'd2']);
+  });
+
   test('is taken under a new epoch each time, and the start is the first one', () => {
     const again = leaseRun(unparkRun(waiting, later), { ...grant, owner: 'worker-2' }, later);
     expect(running).toMatchObject({ status: 'running', leaseEpoch: 1, startedAt: now });
