@@ -27,6 +27,15 @@ export interface A2aEvent extends TranscriptEvent {
 }
 
 /**
+ * Where a response is. It only moves down this list:
+ *
+ * - `summing`: the events up to `upTo` become the task that is sent first. Nothing is sent.
+ * - `updating`: the reader has the task, and each change of it becomes an update.
+ * - `over`: the response is complete. Nothing may follow.
+ */
+type Phase = 'summing' | 'updating' | 'over';
+
+/**
  * Encodes the events of one run as a task of the Agent2Agent protocol (D-235): first the task as it stands, then each
  * change of it. Give it every event from the first on, once and in order. The text of its artifact, after all updates, is
  * the text of the run.
@@ -39,20 +48,18 @@ export class A2aStream {
   #at: string | undefined;
   #message: A2aMessage | undefined;
   #metadata: JsonObject | undefined;
-  #isShown = false;
+  #phase: Phase = 'summing';
   #hasArtifact = false;
   /** The requests have changed since the reader was told which of them are open. */
   #isAskedAnew = false;
-  #isOver = false;
   #out: A2aUpdate[] = [];
 
   constructor(options: A2aStreamOptions) {
     this.#options = options;
   }
 
-  /** The response is complete: nothing may follow. */
   get isOver(): boolean {
-    return this.#isOver;
+    return this.#phase === 'over';
   }
 
   /** The first response, where there is nothing to sum up. */
@@ -62,25 +69,26 @@ export class A2aStream {
   }
 
   take(event: A2aEvent): readonly A2aUpdate[] {
-    if (this.#isOver) return [];
+    if (this.#phase === 'over') return [];
+    const isFirst = this.#phase === 'summing';
     const isCut = this.#text.take(event);
     if (isCut) this.#replaceText();
     for (const item of this.#transcript.take(event)) this.#encode(item, event.created_at);
     // Ids have a fixed width, so they compare as text.
     const isReached = event.id >= (this.#options.upTo ?? '');
-    if (!this.#isShown && (isReached || this.#isOver)) this.#show();
+    if (isFirst && (isReached || this.isOver)) this.#show();
     return this.#given();
   }
 
   /** Call it when there are no more events for now: only then is known which requests are open at the same time. */
   pause(): readonly A2aUpdate[] {
     const { waiting } = this.#transcript;
-    if (this.#isOver || waiting.length === 0) return [];
+    if (this.#phase === 'over' || waiting.length === 0) return [];
     if (this.#isAskedAnew) {
       this.#ask(waiting);
       this.#tell();
     }
-    this.#isOver = this.#options.endsAtWait;
+    if (this.#options.endsAtWait) this.#phase = 'over';
     return this.#given();
   }
 
@@ -107,7 +115,7 @@ export class A2aStream {
 
   /** What was said before the first response is part of the task in it. */
   #show(): void {
-    this.#isShown = true;
+    if (this.#phase === 'summing') this.#phase = 'updating';
     this.#hasArtifact = this.#text.text !== '';
     this.#out.push({ task: this.task() });
   }
@@ -139,7 +147,7 @@ export class A2aStream {
   }
 
   #say(text: string): void {
-    if (text === '' || !this.#isShown) return;
+    if (text === '' || this.#phase === 'summing') return;
     this.#sendText(text, this.#hasArtifact);
   }
 
@@ -169,10 +177,10 @@ export class A2aStream {
 
   #end({ outcome, message, code }: EndItem, at: string | undefined): void {
     const { runId } = this.#options;
-    this.#isOver = true;
     if (code !== undefined) this.#metadata = { error_code: code };
     const said = message === undefined ? undefined : [{ text: message }];
     this.#move(outcomes[outcome], at, said && this.#messageOf(`${runId}-end`, said));
+    this.#phase = 'over';
   }
 
   #move(state: A2aState, at: string | undefined, message?: A2aMessage): void {
@@ -184,7 +192,7 @@ export class A2aStream {
   }
 
   #tell(): void {
-    if (!this.#isShown) return;
+    if (this.#phase === 'summing') return;
     const metadata = this.#metadata;
     const status = this.#status();
     this.#out.push({

@@ -51,6 +51,16 @@ export interface AgUiStreamOptions {
 }
 
 /**
+ * Where a response is. It only moves down this list:
+ *
+ * - `behind`: the client may have these events from an earlier response. They are read, and a snapshot of them is sent
+ *   once, where they end.
+ * - `sending`: each event becomes events of the protocol.
+ * - `over`: the response is complete. Nothing may follow.
+ */
+type Phase = 'behind' | 'sending' | 'over';
+
+/**
  * Encodes the events of one run for clients of AG-UI (D-210 to D-213). Give it every event from the first on, once and
  * in order. A response ends with the run, or when the run waits for a person; what continues it is another response, that
  * begins with a snapshot. So nothing depends on what the client got of earlier ones.
@@ -64,21 +74,19 @@ export class AgUiStream {
   #characters = 0;
   /** The client has been told that the speech began, and not that it ended. */
   #isOpen = false;
-  #isBehind: boolean;
+  #phase: Phase;
   /** The client shows what has changed since; a snapshot replaces it (D-465). */
   #isSnapshotDue = false;
   #lastId: string | undefined;
   #out: AgUiEvent[] = [];
-  #isOver = false;
 
   constructor(options: AgUiStreamOptions) {
     this.#options = options;
-    this.#isBehind = options.after !== undefined;
+    this.#phase = options.after === undefined ? 'sending' : 'behind';
   }
 
-  /** The response is complete: nothing may follow. */
   get isOver(): boolean {
-    return this.#isOver;
+    return this.#phase === 'over';
   }
 
   /** The first events of every response. */
@@ -98,28 +106,29 @@ export class AgUiStream {
 
   /** Say of an event whether others of its batch follow: what they may change is shown once, after the last (D-465). */
   take(event: TranscriptEvent, isFollowed = false): readonly AgUiEvent[] {
-    if (this.#isOver) return [];
+    if (this.#phase === 'over') return [];
+    const isBehind = this.#phase === 'behind';
     this.#lastId = event.id;
     for (const item of this.#transcript.take(event)) this.#encode(item);
-    if (!isFollowed && !this.#isOver) this.#showAgain();
+    if (!isFollowed && !this.isOver) this.#showAgain();
     const events = this.#out;
     this.#out = [];
-    if (!this.#isBehind) return events;
+    if (!isBehind) return events;
     const isThere = event.id >= (this.#options.after ?? '');
-    if (!isThere && !this.#isOver) return [];
-    return [this.#catchUp(), ...(this.#isOver ? events.slice(-1) : [])];
+    if (!isThere && !this.isOver) return [];
+    return [this.#catchUp(), ...(this.isOver ? events.slice(-1) : [])];
   }
 
   /** Call it when there are no more events for now: a wait for a person ends the response (D-212). */
   pause(): readonly AgUiEvent[] {
     const { threadId, runId, run, mayEdit = false } = this.#options;
     const { waiting } = this.#transcript;
-    if (this.#isOver) return [];
-    if (waiting.length > 0 && this.#isBehind) this.#out.push(this.#catchUp());
+    if (this.#phase === 'over') return [];
+    if (waiting.length > 0 && this.#phase === 'behind') this.#out.push(this.#catchUp());
     this.#showAgain();
     if (waiting.length === 0) return this.#out.splice(0);
     this.#endSpeech();
-    this.#isOver = true;
+    this.#phase = 'over';
     const interrupts = waiting.map((ask) =>
       interruptOf(ask, callIdOf(run?.runId ?? '', ask), mayEdit),
     );
@@ -131,13 +140,13 @@ export class AgUiStream {
   /** Ends a response that follows no run. */
   finish(): AgUiEvent {
     const { threadId, runId } = this.#options;
-    this.#isOver = true;
+    this.#phase = 'over';
     return { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'success' } };
   }
 
   /** Ends a response with what the protocol calls an error of the run (D-213). */
   fail(message: string, code: string): AgUiEvent {
-    this.#isOver = true;
+    this.#phase = 'over';
     return { type: 'RUN_ERROR', message, code };
   }
 
@@ -206,7 +215,7 @@ export class AgUiStream {
       this.#shown.add(this.#speech);
     }
     const { id: messageId, deltas } = this.#speech;
-    if (!this.#isOpen && !this.#isBehind) {
+    if (!this.#isOpen && this.#phase !== 'behind') {
       this.#isOpen = true;
       this.#out.push(...beginning(kind, messageId));
     }
@@ -294,7 +303,7 @@ export class AgUiStream {
 
   /** Replaces what the client shows of the run, if it has to. A client that is behind gets a snapshot anyway. */
   #showAgain(): void {
-    if (!this.#isSnapshotDue || this.#isBehind) return;
+    if (!this.#isSnapshotDue || this.#phase === 'behind') return;
     // Nothing may be open then. A text continues behind it.
     this.#closeSpeech();
     this.#out.push(this.#snapshot());
@@ -307,7 +316,7 @@ export class AgUiStream {
   }
 
   #catchUp(): AgUiEvent {
-    this.#isBehind = false;
+    if (this.#phase === 'behind') this.#phase = 'sending';
     return this.#snapshot();
   }
 
@@ -318,7 +327,7 @@ export class AgUiStream {
     }
     this.#showAgain();
     this.#endSpeech();
-    this.#isOver = true;
+    this.#phase = 'over';
     const { threadId, runId, hasEnded } = this.#options;
     const { message = runHasEnded, code } = end;
     const metadata = { convoke: this.#metadata(end) };
