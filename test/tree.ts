@@ -71,7 +71,7 @@ const words: readonly Rule[] = [
     // What people read: help, errors, descriptions, pages, guides, decisions, titles of tests. Comments too, where such
     // phrases come from.
     where:
-      /^packages\/[^/]+\/(bin|scripts|src|test)\/.*\.(tsx?|mjs|py)$|^(test|scripts)\/.*\.(ts|mjs|patch)$|^docs\/(decisions|guides)\/|^(docs\/)?\w+\.md$|^agents\/|^examples\//,
+      /^packages\/[^/]+\/(bin|scripts|src|test|convoke_agent)\/.*\.(tsx?|mjs|py)$|^(test|scripts)\/.*\.(ts|mjs|patch)$|^docs\/(decisions|guides)\/|^(docs\/)?\w+\.md$|^agents\/|^examples\//,
     refuses:
       /\b(also not|of yours|what waits|goes on|go on|going on|a look|by itself|by themselves|meanwhile|becomes of|became of|beside the plan|inside of|outside of)\b/i,
     except: naming,
@@ -79,7 +79,7 @@ const words: readonly Rule[] = [
       'a phrase that sounds translated; say continues, pending, automatically or its outcome',
   },
   {
-    where: /^packages\/[^/]+\/src\/.*\.(tsx?|py)$/,
+    where: /^packages\/[^/]+\/(src|convoke_agent)\/.*\.(tsx?|py)$/,
     refuses: /['"`].*\b(be|is|not|or|return|returned|with) a text\b(?! file).*['"`]/,
     except: naming,
     because: 'a message that calls a string a text; users of a language know its types',
