@@ -1,6 +1,5 @@
 import type { TenantId } from '@convoke/contract';
 import type { Ceiling } from './usage/budget.ts';
-import { matchesAny } from './rules/glob.ts';
 import type { RuleList } from './rules/rule.ts';
 import type { ValueSchema } from './value-schema.ts';
 
@@ -97,8 +96,4 @@ export function isEnabledFor(agent: Pick<Agent, 'tenants'>, tenantId: TenantId):
 /** Whether the tenant's clients may call it by the protocol. */
 export function isPublishedTo(agent: Agent, tenantId: TenantId, by: Publication): boolean {
   return agent.publish.includes(by) && isEnabledFor(agent, tenantId);
-}
-
-export function needsApproval(agent: Agent, toolName: string): boolean {
-  return matchesAny(agent.approvalRequiredTools, toolName);
 }

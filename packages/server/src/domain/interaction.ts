@@ -23,7 +23,12 @@ export type ClosedInteraction = Identity &
   InteractionRequest & { readonly status: 'expired' | 'cancelled' };
 
 export type AnsweredInteraction = AnsweredPermission | AnsweredQuestion;
-export type AnsweredPermission = Identity & PermissionRequest & Answered<PermissionAnswer>;
+export type AnsweredPermission = Identity &
+  PermissionRequest &
+  Answered<PermissionAnswer> & {
+    /** The ref of the call that has used the allow (D-519). */
+    readonly spentOn?: string;
+  };
 export type AnsweredQuestion = Identity & UserQuestion & Answered<QuestionAnswer>;
 
 interface Identity extends TenantScope {
@@ -125,6 +130,32 @@ export function openInteraction(
   return { ...identity, ...request, status: 'pending', createdAt: now, expiresAt: now + waitMs };
 }
 
+/** D-510: a request that a rule has answered before it reached a person. */
+export function deniedByRule(
+  {
+    request,
+    reason,
+    ...identity
+  }: Omit<NewInteraction, 'request' | 'waitMs'> & {
+    readonly request: PermissionRequest;
+    readonly reason: string;
+  },
+  now: number,
+): AnsweredPermission {
+  return {
+    ...identity,
+    ...request,
+    status: 'answered',
+    answer: { kind: 'permission', decision: 'deny', message: reason },
+    answeredBy: null,
+    decidedBy: 'rule',
+    createdAt: now,
+    expiresAt: now,
+    answeredAt: now,
+    appliedAt: null,
+  };
+}
+
 export interface AnswerRuling {
   /** True when the same answer was recorded before. */
   readonly repeated: boolean;
@@ -211,12 +242,18 @@ export function answererOf(interaction: Interaction): string | undefined {
   return interaction.status === 'answered' ? (interaction.answeredBy ?? undefined) : undefined;
 }
 
+/** The rules that asked, as people see them. */
+export function askedRules(asked: readonly AskingRule[]) {
+  return asked.map(({ demands: _, ...rule }) => ({ ...rule }));
+}
+
 /** The event that announces the request. */
 export function requestEvent(interaction: Interaction): { type: string; data: JsonObject } {
   const { requestId: request_id, key: interaction_key } = interaction;
   if (interaction.kind === 'permission') {
-    const { toolName: tool_name, toolInput: tool_input } = interaction;
-    const data = { request_id, interaction_key, tool_name, tool_input };
+    const { toolName: tool_name, toolInput: tool_input, asked } = interaction;
+    const rules = asked === undefined ? {} : { rules: askedRules(asked) };
+    const data = { request_id, interaction_key, tool_name, tool_input, ...rules };
     return { type: 'permission_request', data };
   }
   const { question, options, multiple, about } = interaction;

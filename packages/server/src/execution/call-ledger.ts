@@ -2,9 +2,18 @@ import type { Services } from '../app/services.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
 import type { Json } from '../domain/json.ts';
 import type { CallResult } from '../domain/run/tool-call.ts';
-import type { Effects, NewCall } from '../ports/harness.ts';
+import type { Begun, CallToDecide, Decided, Effects, NewCall } from '../ports/harness.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
+import {
+  decisionAbout,
+  isNamed,
+  isSilent,
+  readAnswers,
+  readDenials,
+  standingOf,
+} from './recording/decide-calls.ts';
 import type { LegWriter } from './recording/leg-writer.ts';
+import { retryStorage } from './retry-storage.ts';
 import type { SaveFolder } from './folders/save-before-call.ts';
 
 /** Agents as code refuse a larger result themselves, and store with it what its step said (D-176). */
@@ -20,20 +29,24 @@ export interface LedgerParts {
   readonly beforePoint?: () => Promise<void> | undefined;
 }
 
+type LedgerServices = Pick<Services, 'clock' | 'store' | 'ruleBook'>;
+
 /** The ledger of tool calls for one leg (D-80). Entries share the commits of the leg's events. */
 export class CallLedger implements Effects {
-  readonly #clock: Services['clock'];
+  readonly #services: LedgerServices;
   readonly #parts: LedgerParts;
   /** A call is begun once per leg, however often the harness asks. */
   readonly #known = new Set<string>();
   readonly #inFlight = new Set<string>();
+  /** Free calls that no rule is about (D-508). */
+  readonly #unwritten = new Set<string>();
   /** Calls in flight that may change the session folder. */
   readonly #changing = new Set<string>();
   /** Resolves when the folder is no longer being archived: until then no call begins. */
   #saving: Promise<void> | undefined;
 
-  constructor({ clock }: Pick<Services, 'clock'>, parts: LedgerParts) {
-    this.#clock = clock;
+  constructor(services: LedgerServices, parts: LedgerParts) {
+    this.#services = services;
     this.#parts = parts;
   }
 
@@ -42,24 +55,50 @@ export class CallLedger implements Effects {
     return this.#inFlight.size;
   }
 
-  async begin(call: NewCall): Promise<boolean> {
+  async begin(call: NewCall): Promise<Begun> {
     const { signal } = this.#parts;
-    if (this.#known.has(call.ref) || signal.aborted) return false;
-    this.#known.add(call.ref);
-    this.#inFlight.add(call.ref);
-    const mayStart = await this.#beginInTurn(call);
+    const { ref } = call;
+    if (this.#known.has(ref) || signal.aborted) return { kind: 'left' };
+    this.#known.add(ref);
+    if (call.isFree === true && !(await this.#isNamed(call))) {
+      this.#unwritten.add(ref);
+      return { kind: 'begun' };
+    }
+    this.#inFlight.add(ref);
+    const begun = await this.#beginInTurn(call);
     // An intent that became durable in the meantime is in doubt: harmless, and the only safe reading.
-    if (mayStart && !signal.aborted) return true;
-    this.#forget(call.ref);
-    return false;
+    if (begun.kind === 'begun' && !signal.aborted) return begun;
+    this.#forget(ref);
+    if (begun.kind === 'begun') return { kind: 'left' };
+    // It can be begun after a person has answered.
+    if (begun.kind !== 'left') this.#known.delete(ref);
+    return begun;
+  }
+
+  async decide(call: CallToDecide): Promise<Decided> {
+    const { claimed, signal } = this.#parts;
+    if (signal.aborted) return { kind: 'left' };
+    return this.#read(async (read): Promise<Decided> => {
+      const deciding = await this.#deciding();
+      const decision = decisionAbout(deciding, call);
+      const { holder } = claimed;
+      const answers = isSilent(decision)
+        ? await readDenials(read, holder, [call.ref])
+        : await readAnswers(read, holder);
+      const standing = standingOf(call, decision, answers);
+      if (standing.kind === 'denied') return { kind: 'denied', reason: standing.reason };
+      if (standing.kind === 'ask') return standing;
+      return { kind: 'allowed', isNamed: call.kind === undefined && isNamed(deciding, call) };
+    });
   }
 
   async end(ref: string, { ok, output }: CallResult, point?: Json): Promise<void> {
     const { claimed, writer, beforePoint } = this.#parts;
+    if (this.#unwritten.delete(ref)) return;
     const { epoch } = claimed.holder;
     if (point !== undefined) await beforePoint?.();
     const result = { ok, output: output.slice(0, outputMaxCharacters) };
-    await writer.endCall({ ref, epoch, result, endedAt: this.#clock.now() }, point);
+    await writer.endCall({ ref, epoch, result, endedAt: this.#services.clock.now() }, point);
     this.#forget(ref);
   }
 
@@ -67,23 +106,57 @@ export class CallLedger implements Effects {
     return `${this.#parts.claimed.holder.runId}.${ref}`;
   }
 
-  async #beginInTurn(call: NewCall): Promise<boolean> {
+  /** Whether a rule may decide about the tool, by the rules of now. */
+  async #isNamed({ toolName, kind }: NewCall): Promise<boolean> {
+    if (kind !== undefined) return false;
+    return isNamed(await this.#read(() => this.#deciding()), { toolName });
+  }
+
+  async #deciding() {
+    const { ruleBook, store } = this.#services;
     const { claimed, writer } = this.#parts;
+    const { rules } = writer;
+    const { holder } = claimed;
+    const { organizationId } = holder.scope;
+    const organization = await ruleBook.current(store.read.organizationRules, organizationId);
+    return { holder, rules, organization };
+  }
+
+  #read<T>(work: (read: Services['store']['read']) => Promise<T>): Promise<T> {
+    const { clock, store } = this.#services;
+    const { signal } = this.#parts;
+    return retryStorage({ clock, shouldRetry: () => !signal.aborted }, () => work(store.read));
+  }
+
+  async #beginInTurn({ isFree, ...call }: NewCall): Promise<Begun> {
+    const { claimed, writer } = this.#parts;
+    const mayBegin = call.touches === 'outside' ? await this.#mayBegin(call) : true;
     while (this.#saving !== undefined) await this.#saving;
     const { epoch } = claimed.holder;
+    const intent = { ...call, ...(isFree === true && { isRepeatable: true }) };
     const write = (snapshot?: FolderState) =>
-      writer.beginCall({ ...call, epoch, begunAt: this.#clock.now() }, snapshot);
+      writer.beginCall({ ...intent, epoch, begunAt: this.#services.clock.now() }, snapshot);
     if (call.touches !== 'outside') {
       this.#changing.add(call.ref);
       return write();
     }
-    // An archive of a folder that is being changed would have half of a change, and one that may be repeated needs none.
-    return this.#changing.size > 0 || call.isRepeatable === true
-      ? write()
-      : this.#beginSaved(write);
+    // An archive of a folder that is being changed would have half of a change; one that may be repeated needs none, and
+    // neither does one that does not begin.
+    const isSaved = this.#changing.size === 0 && intent.isRepeatable !== true && mayBegin;
+    return isSaved ? this.#beginSaved(write) : write();
   }
 
-  async #beginSaved(write: (snapshot?: FolderState) => Promise<boolean>): Promise<boolean> {
+  /** By the rules that this server knows; only if one of them is about the call, by those of now. */
+  #mayBegin(call: NewCall): boolean | Promise<boolean> {
+    const { claimed, writer } = this.#parts;
+    const { rules } = writer;
+    const { holder } = claimed;
+    const organization = this.#services.ruleBook.known(holder.scope.organizationId);
+    if (isSilent(decisionAbout({ holder, rules, organization }, call))) return true;
+    return this.decide(call).then(({ kind }) => kind === 'allowed');
+  }
+
+  async #beginSaved(write: (snapshot?: FolderState) => Promise<Begun>): Promise<Begun> {
     const { saveFolder, signal } = this.#parts;
     const turn = Promise.withResolvers<void>();
     this.#saving = turn.promise;
@@ -95,9 +168,9 @@ export class CallLedger implements Effects {
       const saved = await saveFolder();
       // Other calls then share the commit.
       if (saved === undefined) release();
-      const mayStart = !signal.aborted && (await write(saved?.state));
-      await (mayStart ? saved?.settle() : saved?.abandon());
-      return mayStart;
+      const begun: Begun = signal.aborted ? { kind: 'left' } : await write(saved?.state);
+      await (begun.kind === 'begun' ? saved?.settle() : saved?.abandon());
+      return begun;
     } finally {
       release();
     }

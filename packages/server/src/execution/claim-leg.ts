@@ -199,7 +199,10 @@ export function answerOf(interaction: AnsweredInteraction): Answer {
     return { kind: 'question', values };
   }
   const { decision, message } = interaction.answer;
-  if (decision === 'deny') return { kind: 'permission', allow: false, ...reasonOf(message) };
+  if (decision === 'deny') {
+    const by = interaction.decidedBy === 'rule' ? { by: 'rule' as const } : {};
+    return { kind: 'permission', allow: false, ...reasonOf(message), ...by };
+  }
   return { kind: 'permission', allow: true, input: approvedInput(interaction) };
 }
 

@@ -18,6 +18,7 @@ import { type ClaimedLeg, answerOf } from './claim-leg.ts';
 import { collectOutputs } from './folders/collect-outputs.ts';
 import { agentFailure, agentGone, failed, internalError } from './leg-failures.ts';
 import { LegOutput, outputTextSoFar } from './leg-output.ts';
+import { legRules } from './recording/decide-calls.ts';
 import { LegWriter } from './recording/leg-writer.ts';
 import { limitRunTime } from './limit-run-time.ts';
 import { type LegStart, prepareLeg } from './prepare-leg.ts';
@@ -159,6 +160,7 @@ export class LegSupervisor {
       holder: claimed.holder,
       lastSeq: claimed.run.lastSeq,
       waitMs: (agent?.limits.waitHours ?? 1) * 3_600_000,
+      rules: legRules(agent),
       lossesTotal: claimed.run.lossesTotal,
       maker: checkpointMaker(this.#services, agent),
       onLost: () => this.#decide('lost'),
@@ -239,13 +241,8 @@ export class LegSupervisor {
       }
       const beforePoint = () => this.#output.settle(agent, writer);
       const saveFolder = folderSaver(this.#services, claimed);
-      const effects = new CallLedger(this.#services, {
-        claimed,
-        writer,
-        signal,
-        saveFolder,
-        beforePoint,
-      });
+      const parts = { claimed, writer, signal, saveFolder, beforePoint };
+      const effects = new CallLedger(this.#services, parts);
       this.#calls = effects;
       const holdsLease = this.#holdsLease;
       const allowance = () => readAllowance(this.#services, this.runId, agent.model);

@@ -156,7 +156,13 @@ export type LegInput =
 export type Answer =
   /** `input` is the exact input that was approved: the adapter must run this input only (D-39). */
   | { readonly kind: 'permission'; readonly allow: true; readonly input: Json }
-  | { readonly kind: 'permission'; readonly allow: false; readonly reason?: string }
+  /** `by`: a rule denied it, and the reason says which (D-510); otherwise a person did. */
+  | {
+      readonly kind: 'permission';
+      readonly allow: false;
+      readonly reason?: string;
+      readonly by?: 'rule';
+    }
   | { readonly kind: 'question'; readonly values: readonly string[] }
   | { readonly kind: 'question'; readonly declined: true; readonly reason?: string };
 
@@ -207,10 +213,15 @@ export type Allowance =
 
 /** The ledger of tool calls with an effect (D-80). */
 export interface Effects {
-  /** Resolves when the intent is durable. False: do not carry it out, the run is in other hands or knows the call. */
-  begin(call: NewCall): Promise<boolean>;
   /**
-   * Resolves when the result is durable. Only then may the model get it. A recovery point that covers what the call said
+   * Decides about the call by the rules, and resolves when its intent or its denial is durable: carry it out only if it
+   * is `begun` (D-507).
+   */
+  begin(call: NewCall): Promise<Begun>;
+  /** The answer that `begin` would give now, for frameworks that must know it earlier. Writes nothing. */
+  decide(call: CallToDecide): Promise<Decided>;
+  /**
+   * Resolves when the result is durable. Has no effect for a free call that was not written down. Only then may the model get it. A recovery point that covers what the call said
    * is stored in the same transaction (D-175).
    */
   end(ref: string, result: CallResult, point?: Json): Promise<void>;
@@ -218,7 +229,30 @@ export interface Effects {
   key(ref: string): string;
 }
 
-export type NewCall = Pick<CallIntent, 'ref' | 'toolName' | 'input' | 'touches' | 'isRepeatable'>;
+export type NewCall = Pick<
+  CallIntent,
+  'ref' | 'toolName' | 'input' | 'touches' | 'isRepeatable'
+> & {
+  /** It changes nothing, or may be repeated: without a rule about its tool it is not written down (D-508). */
+  readonly isFree?: boolean;
+  /** No tool call, so no rule is about it: a request to a model, or the caller's message to a remote agent (D-509). */
+  readonly kind?: 'model' | 'message';
+};
+
+export type CallToDecide = Pick<NewCall, 'ref' | 'toolName' | 'input' | 'kind'>;
+
+export type Begun = { readonly kind: 'begun' } | NotBegun;
+export type Decided =
+  /** `isNamed`: some rule is about the tool, so another input of it may be decided differently. */
+  { readonly kind: 'allowed'; readonly isNamed: boolean } | NotBegun;
+
+export type NotBegun =
+  /** A person has to allow it: raise a `permission_request`, and begin it again after the answer. */
+  | { readonly kind: 'ask' }
+  /** The agent gets the reason as the result of the call, and goes on (D-510). */
+  | { readonly kind: 'denied'; readonly reason: string }
+  /** Do not carry it out: the run is in other hands, or knows the call. */
+  | { readonly kind: 'left' };
 
 export interface Leg extends AsyncIterable<HarnessEvent> {
   /** True when the executing leg took the answer; false when the answer has to come with a resume leg. */

@@ -16,7 +16,7 @@ import { countUsage } from '../../src/workers/count-usage.ts';
 import { forgetUsage } from '../../src/workers/retention/forget-usage.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { by } from '../support/identity-fixture.ts';
-import { type RunFixture, createRunFixture, hour, maker } from '../support/run-fixture.ts';
+import { type RunFixture, createRunFixture, hour, maker, noRules } from '../support/run-fixture.ts';
 
 const day = 24 * hour;
 
@@ -73,6 +73,7 @@ describe.each(databaseKinds)('budgets on %s', (kind) => {
       inDoubtAfter: undefined,
       lossesTotal: leg.run.lossesTotal,
       maker,
+      rules: noRules,
     });
     return recorded?.breach;
   }

@@ -10,7 +10,14 @@ import { createIds } from '../../src/runtime/ids.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { idleSlot } from '../support/idle-slot.ts';
-import { type RunFixture, createRunFixture, hour, maker, over } from '../support/run-fixture.ts';
+import {
+  type RunFixture,
+  createRunFixture,
+  hour,
+  maker,
+  noRules,
+  over,
+} from '../support/run-fixture.ts';
 
 describe.each(databaseKinds)('the runs of one session on %s', (kind) => {
   let world: RunFixture;
@@ -44,7 +51,7 @@ describe.each(databaseKinds)('the runs of one session on %s', (kind) => {
         if (typeof leg === 'string') throw new Error(leg);
         const end = { status: 'completed', ...over } as const;
         const take = () => ({ items: [], notes: [], context: undefined, end });
-        const sent = { inDoubtAfter: undefined, lossesTotal: 0, maker };
+        const sent = { inDoubtAfter: undefined, lossesTotal: 0, maker, rules: noRules };
         await recordLeg(services, claimedLeg(leg).holder, { take, waitMs: hour, ...sent });
         return world.read(run);
       },

@@ -6,7 +6,14 @@ import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { until } from '../support/eventually.ts';
-import { type RunFixture, createRunFixture, delta, hour, maker } from '../support/run-fixture.ts';
+import {
+  type RunFixture,
+  createRunFixture,
+  delta,
+  hour,
+  maker,
+  noRules,
+} from '../support/run-fixture.ts';
 
 const saveFolder = async () => undefined;
 const call = { ref: 'call-1', toolName: 'pay', input: { amount: 5 }, touches: 'outside' } as const;
@@ -40,7 +47,7 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
     const onLost = () => {};
     const onBreach = () => {};
     const told = { onLost, onBreach, onRefused: () => {}, onFailed: () => {} };
-    const options = { holder, lastSeq, lossesTotal, waitMs: hour, maker, ...told };
+    const options = { holder, lastSeq, lossesTotal, waitMs: hour, maker, rules: noRules, ...told };
     const log = { ...world.log, error: () => {} };
     return new LegWriter({ ...world, store, log }, options);
   }
@@ -59,7 +66,7 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
     for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     expect([hasBegun, await callsOf(claimed)]).toEqual([false, []]);
     open();
-    expect(await begun).toBe(true);
+    expect(await begun).toEqual({ kind: 'begun' });
     expect(await callsOf(claimed)).toMatchObject([{ ...call, status: 'begun' }]);
     const types = (await world.logOf(claimed.run.id)).map(({ type }) => type);
     expect(types).toEqual(['run_started', 'message_delta']);
@@ -78,13 +85,13 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
   test('a call begins once, whoever asks again: this leg, or a later one', async () => {
     const { claimed, ledger, open } = await gatedLeg();
     open();
-    expect(await ledger.begin(call)).toBe(true);
-    expect(await ledger.begin(call)).toBe(false);
+    expect(await ledger.begin(call)).toEqual({ kind: 'begun' });
+    expect(await ledger.begin(call)).toEqual({ kind: 'left' });
     const { signal } = new AbortController();
     const writer = writerOf(claimed, world.store);
     const other = new CallLedger(world, { claimed, writer, signal, saveFolder });
     await ledger.end(call.ref, { ok: true, output: 'paid' });
-    expect(await other.begin(call)).toBe(false);
+    expect(await other.begin(call)).toEqual({ kind: 'left' });
   });
 
   test('a call that may not begin does not begin because the answer of the commit was lost', async () => {
@@ -115,7 +122,7 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
       },
       { what: 'second commit' },
     );
-    expect(await Promise.all(begun)).toEqual([false, true]);
+    expect(await Promise.all(begun)).toEqual([{ kind: 'left' }, { kind: 'begun' }]);
   });
 
   test('nothing begins once the lease is lost', async () => {
@@ -124,8 +131,8 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
     await world.store.transaction(async (tx) =>
       tx.runs.save({ ...claimed.run, leaseEpoch: 9 }, claimed.run),
     );
-    expect(await ledger.begin(call)).toBe(false);
-    expect(await ledger.begin({ ...call, ref: 'call-2' })).toBe(false);
+    expect(await ledger.begin(call)).toEqual({ kind: 'left' });
+    expect(await ledger.begin({ ...call, ref: 'call-2' })).toEqual({ kind: 'left' });
     expect(await callsOf(claimed)).toEqual([]);
   });
 });

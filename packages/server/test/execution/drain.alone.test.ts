@@ -201,7 +201,9 @@ describe('a leg that does not yield in time is cut (D-86)', () => {
 
   test('no call begins once it is cut', async () => {
     const { leg } = await cut({ afterLoss: 'repeat' }, async () => {});
-    expect(await leg.context.effects.begin({ ...call, touches: 'outside' })).toBe(false);
+    expect(await leg.context.effects.begin({ ...call, touches: 'outside' })).toEqual({
+      kind: 'left',
+    });
   });
 
   test.each<[string, PuppetServerOptions]>([

@@ -55,7 +55,7 @@ describe.each(databaseKinds)('on %s', (database) => {
     const { run } = await begin(server, 'puppet');
     const { context } = await puppet.leg();
     const call = { ref: 'c', toolName: word, input: {}, touches: 'outside' } as const;
-    expect(await context.effects.begin(call)).toBe(false);
+    expect(await context.effects.begin(call)).toEqual({ kind: 'left' });
     expect(await ended(server, run)).toMatchObject({
       status: 'failed',
       error_code: 'internal_error',

@@ -86,7 +86,8 @@ describe.each(databaseKinds)('on %s', (database) => {
         const { begin: intent, end } = make(text);
         const name = Object.entries(hostileTexts).find(([, each]) => each === text)?.[0];
         const isBad = field.startsWith('begin') && isRefused(field, name as HostileText);
-        expect(await leg.context.effects.begin(intent)).toBe(!isBad);
+        const kind = isBad ? 'left' : 'begun';
+        expect(await leg.context.effects.begin(intent)).toEqual({ kind });
         await leg.context.effects.end(end.ref, end.result);
       });
       expect(after).toMatchObject(fine);

@@ -7,13 +7,21 @@ import type { Store } from '../../src/ports/store.ts';
 import { agentOf } from '../support/agent-folders.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { until } from '../support/eventually.ts';
-import { type RunFixture, createRunFixture, delta, hour, maker } from '../support/run-fixture.ts';
+import {
+  type RunFixture,
+  createRunFixture,
+  delta,
+  hour,
+  maker,
+  noRules,
+} from '../support/run-fixture.ts';
 
 const optionsOf = ({ lastSeq }: Run, holder: Holder): LegWriterOptions => ({
   holder,
   lastSeq,
   lossesTotal: 0,
   maker,
+  rules: noRules,
   waitMs: hour,
   onLost: () => {},
   onRefused: () => {},

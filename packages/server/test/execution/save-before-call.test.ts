@@ -24,7 +24,14 @@ import { agentOf } from '../support/agent-folders.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { until } from '../support/eventually.ts';
 import { hasBlob } from '../support/has-blob.ts';
-import { type RunFixture, createRunFixture, hour, maker, over } from '../support/run-fixture.ts';
+import {
+  type RunFixture,
+  createRunFixture,
+  hour,
+  maker,
+  noRules,
+  over,
+} from '../support/run-fixture.ts';
 
 const agent = agentOf({ name: 'agent' });
 const write = { toolName: 'write', input: {}, touches: 'workspace' } as const;
@@ -72,7 +79,7 @@ describe.each(databaseKinds)('a session folder that several machines use, on %s'
     const { run, holder } = leg;
     const { lastSeq, lossesTotal } = run;
     const told = { onLost: () => {}, onRefused: () => {}, onFailed: () => {} };
-    const options = { holder, lastSeq, lossesTotal, waitMs: hour, maker, ...told };
+    const options = { holder, lastSeq, lossesTotal, waitMs: hour, maker, rules: noRules, ...told };
     const log = { ...world.log, error: () => {} };
     const writer = new LegWriter({ ...world, store, log }, options);
     const sessionFolders = foldersOn('machine-1');
@@ -94,16 +101,16 @@ describe.each(databaseKinds)('a session folder that several machines use, on %s'
 
   test('is archived before a call to the world outside, so that any machine continues with it (D-92)', async () => {
     const { ledger } = worker();
-    expect(await ledger.begin({ ...write, ref: 'w' })).toBe(true);
+    expect(await ledger.begin({ ...write, ref: 'w' })).toEqual({ kind: 'begun' });
     writeFileSync(join(folder, 'a'), 'written');
     await ledger.end('w', done);
     expect(await named()).toBeNull();
-    expect(await ledger.begin({ ...pay, ref: 'p' })).toBe(true);
+    expect(await ledger.begin({ ...pay, ref: 'p' })).toEqual({ kind: 'begun' });
     const state = await named();
     expect(isArchived(state ?? '')).toBe(true);
     expect(await savedCalls()).toEqual(['w']);
     await ledger.end('p', done);
-    expect(await ledger.begin({ ...pay, ref: 'q' })).toBe(true);
+    expect(await ledger.begin({ ...pay, ref: 'q' })).toEqual({ kind: 'begun' });
     // Nothing has changed since.
     expect(await named()).toBe(state);
     await ledger.end('q', done);
@@ -121,13 +128,13 @@ describe.each(databaseKinds)('a session folder that several machines use, on %s'
 
   test('is not archived while a call changes it, and what begins then waits for the archive (D-92)', async () => {
     const { ledger } = worker();
-    expect(await ledger.begin({ ...write, ref: 'w' })).toBe(true);
+    expect(await ledger.begin({ ...write, ref: 'w' })).toEqual({ kind: 'begun' });
     writeFileSync(join(folder, 'a'), 'half');
-    expect(await ledger.begin({ ...pay, ref: 'p' })).toBe(true);
+    expect(await ledger.begin({ ...pay, ref: 'p' })).toEqual({ kind: 'begun' });
     expect(await named()).toBeNull();
     await ledger.end('w', done);
     const begun = [ledger.begin({ ...pay, ref: 'q' }), ledger.begin({ ...write, ref: 'w2' })];
-    expect(await Promise.all(begun)).toEqual([true, true]);
+    expect(await Promise.all(begun)).toEqual([{ kind: 'begun' }, { kind: 'begun' }]);
     expect(await savedCalls()).toEqual(['w']);
     // The second change is in no archive: only its machine may continue at once.
     await lose();
@@ -136,11 +143,11 @@ describe.each(databaseKinds)('a session folder that several machines use, on %s'
 
   test('is not archived for a call when it is large; the call begins all the same (D-92)', async () => {
     const { ledger } = worker();
-    expect(await ledger.begin({ ...write, ref: 'w' })).toBe(true);
+    expect(await ledger.begin({ ...write, ref: 'w' })).toEqual({ kind: 'begun' });
     writeFileSync(join(folder, 'large'), '');
     truncateSync(join(folder, 'large'), 64 * 1024 ** 2 + 1);
     await ledger.end('w', done);
-    expect(await ledger.begin({ ...pay, ref: 'p' })).toBe(true);
+    expect(await ledger.begin({ ...pay, ref: 'p' })).toEqual({ kind: 'begun' });
     expect(await named()).toBeNull();
   });
 

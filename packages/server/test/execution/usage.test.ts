@@ -12,6 +12,7 @@ import {
   delta,
   hour,
   maker,
+  noRules,
   over,
 } from '../support/run-fixture.ts';
 
@@ -201,7 +202,7 @@ describe.each(databaseKinds)('the ledger on %s', (kind) => {
     const run = await world.start(await world.open());
     const leg = await world.claimed(run);
     const batch: LegBatch = { items: [], notes: [note(1, 10)], context: undefined, end: undefined };
-    const recording = { take: () => batch, waitMs: hour, lossesTotal: 0, maker };
+    const recording = { take: () => batch, waitMs: hour, lossesTotal: 0, maker, rules: noRules };
     await recordLeg(world, leg.holder, { ...recording, inDoubtAfter: undefined });
     await recordLeg(world, leg.holder, { ...recording, inDoubtAfter: leg.run.lastSeq });
     expect(await ledger(world)).toHaveLength(1);

@@ -10,7 +10,7 @@ import type { Account } from '../../src/ports/sandbox.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 import { readBy, recordingLog, temporaryFolder } from '../support/agent-folders.ts';
 import { eventually } from '../support/eventually.ts';
-import { recordingEffects } from '../support/effects.ts';
+import { recordingEffects, ruledEffects } from '../support/effects.ts';
 import { stateIn } from './sittings.ts';
 
 /** One step of an agent of the suite. */
@@ -269,7 +269,7 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
       const agent = readBy(harness, plan.agent);
       const running = harness.start(input, {
         ...folders,
-        effects: ledger.effects,
+        effects: ruledEffects(agent, input, ledger.effects),
         texts: prepared.texts,
         runId: runId(`run_${runNumber}`),
         sessionId: id,

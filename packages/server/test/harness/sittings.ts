@@ -19,7 +19,7 @@ import type { Sandbox, SandboxMode } from '../../src/ports/sandbox.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { openSandbox } from '../../src/sandbox/sandbox.ts';
 import { noTexts, readBy, recordingLog } from '../support/agent-folders.ts';
-import { openEffects } from '../support/effects.ts';
+import { ruledEffects } from '../support/effects.ts';
 
 export type Asked = Extract<HarnessEvent, { type: 'permission_request' | 'user_question' }>;
 
@@ -66,7 +66,7 @@ export interface Said {
 /** One session with one agent, run after run. Checkpoints go through JSON, as in the database. */
 export class Sitting {
   readonly harness: Harness;
-  readonly #context: Omit<LegContext, 'runId' | 'runNumber' | 'prompt' | 'signal'>;
+  readonly #context: Omit<LegContext, 'runId' | 'runNumber' | 'prompt' | 'signal' | 'effects'>;
   readonly #abort = new Map<Leg, AbortController>();
   #state: Json | undefined;
   #runs = 0;
@@ -87,7 +87,7 @@ export class Sitting {
     const id = sessionId(`sess_${name}`);
     const holdsLease = () => true;
     const own = { sessionId: id, agent, settings: agent.settings, sessionFolder, stateDir, texts };
-    this.#context = { ...own, input: {}, state: undefined, holdsLease, effects: openEffects };
+    this.#context = { ...own, input: {}, state: undefined, holdsLease };
   }
 
   get state(): Json | undefined {
@@ -140,6 +140,7 @@ export class Sitting {
     const abort = new AbortController();
     const leg = this.harness.start(input, {
       ...this.#context,
+      effects: ruledEffects(this.#context.agent, input),
       runId: runId(`run_${this.#runs}`),
       runNumber: this.#runs,
       prompt,

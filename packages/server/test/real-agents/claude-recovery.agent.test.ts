@@ -16,6 +16,7 @@ import { installedAgent } from '../harness/installed-agent.ts';
 import { SandboxPlace, Sitting, allowing } from '../harness/sittings.ts';
 import { recordingLog } from '../support/agent-folders.ts';
 import { until } from '../support/eventually.ts';
+import { watchedEffects } from '../support/effects.ts';
 import { startModelServer } from '../support/model-server/server.ts';
 import { Death, MortalLegs } from '../support/mortal-legs.ts';
 
@@ -202,15 +203,15 @@ async function mortal({ task, onBegun, onEnded }: MortalRun) {
     start: (input, context) => {
       const { effects } = context;
       const begin: Effects['begin'] = async (call) => {
-        const mayBegin = await effects.begin(call);
+        const begun = await effects.begin(call);
         if (isFirst('begun')) await onBegun?.(legs.foldersOf(run).stateDir);
-        return mayBegin && context.holdsLease();
+        return context.holdsLease() ? begun : { kind: 'left' };
       };
       const end: Effects['end'] = async (ref, result) => {
         await effects.end(ref, result);
         if (isFirst('ended')) onEnded?.();
       };
-      return real.start(input, { ...context, effects: { ...effects, begin, end } });
+      return real.start(input, { ...context, effects: watchedEffects(effects, { begin, end }) });
     },
   };
   const { account } = place.sandbox;

@@ -1,12 +1,57 @@
 import type { KnownCall } from '../../src/domain/run/tool-call.ts';
-import type { Effects, NewCall } from '../../src/ports/harness.ts';
+import type { Agent } from '../../src/domain/agent.ts';
+import { decide } from '../../src/domain/rules/decide.ts';
+import { rulesOfAgent } from '../../src/domain/rules/rule.ts';
+import type { CallToDecide, Effects, LegInput, NewCall } from '../../src/ports/harness.ts';
 
 /** A ledger that lets every call begin, for tests that do not care about it. */
 export const openEffects: Effects = {
-  begin: () => Promise.resolve(true),
+  begin: () => Promise.resolve({ kind: 'begun' }),
+  decide: () => Promise.resolve({ kind: 'allowed', isNamed: false }),
   end: () => Promise.resolve(),
   key: (ref) => `run_1.${ref}`,
 };
+
+/** Applies the agent's rules. What a person has allowed in an earlier leg, or in this one after it was asked about, begins. */
+export function ruledEffects(agent: Agent, input: LegInput, base: Effects = openEffects): Effects {
+  const asked = new Set<string>();
+  const lists = { agent: rulesOfAgent(agent), organization: [] };
+  const isAllowed = (ref: string) => {
+    if (input.kind === 'prompt') return false;
+    const answer = input.answers.get(ref);
+    const isRepeated = input.kind === 'continue' && input.calls.get(ref)?.state === 'again';
+    return isRepeated || (answer?.kind === 'permission' && answer.allow);
+  };
+  const decisionAbout = ({ ref, kind, ...call }: CallToDecide) => {
+    const { name: agentName } = agent;
+    const decision = decide(lists, { ...call, agentName, tenantId: 'ten_1' });
+    const isFree = kind !== undefined || (decision.effect === 'ask' && isAllowed(ref));
+    return isFree ? ({ effect: 'allow' } as const) : decision;
+  };
+  return {
+    ...base,
+    async begin(call) {
+      const decision = decisionAbout(call);
+      if (decision.effect === 'deny') return { kind: 'denied', reason: decision.reason };
+      if (decision.effect === 'allow' || asked.has(call.ref)) return base.begin(call);
+      asked.add(call.ref);
+      return { kind: 'ask' };
+    },
+    async decide(call) {
+      const decision = decisionAbout(call);
+      if (decision.effect === 'deny') return { kind: 'denied', reason: decision.reason };
+      if (decision.effect === 'allow') return { kind: 'allowed', isNamed: false };
+      asked.add(call.ref);
+      return { kind: 'ask' };
+    },
+  };
+}
+
+/** The ledger of a leg, of which a test watches some methods. */
+export function watchedEffects(effects: Effects, watched: Pick<Effects, 'begin' | 'end'>): Effects {
+  const { begin, end } = watched;
+  return { begin, end, decide: (call) => effects.decide(call), key: (ref) => effects.key(ref) };
+}
 
 export interface RecordedEffects {
   readonly effects: Effects;
@@ -21,9 +66,9 @@ export function recordingEffects(): RecordedEffects {
   const effects: Effects = {
     ...openEffects,
     async begin(call) {
-      if (begun.has(call.ref)) return false;
+      if (begun.has(call.ref)) return { kind: 'left' };
       begun.set(call.ref, call);
-      return true;
+      return { kind: 'begun' };
     },
     async end(ref, result) {
       const { toolName = '', input = {} } = begun.get(ref) ?? {};

@@ -5,6 +5,7 @@ import {
   clientId,
   formatEventId,
 } from '@convoke/contract';
+import { RuleBook } from '../../src/app/rule-book.ts';
 import { startRun } from '../../src/app/runs/start-run.ts';
 import { createSession } from '../../src/app/sessions.ts';
 import type { Agent } from '../../src/domain/agent.ts';
@@ -29,6 +30,9 @@ export type RunFixture = Awaited<ReturnType<typeof createRunFixture>>;
 export const hour = 3_600_000;
 /** By what checkpoints are made. */
 export const maker = { format: 1, agent: 'digest' };
+
+/** Of an agent without any. */
+export const noRules = { agentName: 'agent', agent: [] };
 
 /** The client that starts the runs of a fixture. */
 const starter = clientId('cli_starter');
@@ -63,6 +67,7 @@ export async function createRunFixture(
     log,
     settings,
     prices: noPrices,
+    ruleBook: new RuleBook(),
     agents: only(agentOf({ name: 'agent', ...parts })),
     harnesses: new Map<string, Pick<Harness, 'afterLoss' | 'checkpointFormat'>>([
       ['scripted', { afterLoss }],
@@ -109,6 +114,7 @@ export async function createRunFixture(
     const recorded = await recordLeg(services, leg.holder, {
       take: () => ({ ...whole, ...batch }),
       waitMs: hour,
+      rules: noRules,
       inDoubtAfter: undefined,
       lossesTotal: leg.run.lossesTotal,
       maker,

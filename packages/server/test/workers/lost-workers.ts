@@ -9,7 +9,7 @@ import type { LegNote, PlacedNote } from '../../src/execution/recording/leg-note
 import { recordLeg } from '../../src/execution/recording/record-leg.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 import { by } from '../support/identity-fixture.ts';
-import { type RunFixture, hour, maker } from '../support/run-fixture.ts';
+import { type RunFixture, hour, maker, noRules } from '../support/run-fixture.ts';
 
 /** The steps on the fixture that `world` returns once it is there. */
 export function lossSteps(world: () => RunFixture) {
@@ -74,6 +74,7 @@ export async function begins(
     inDoubtAfter,
     lossesTotal: leg.run.lossesTotal,
     maker,
+    rules: noRules,
   });
   return recorded?.refused.has(call.note) === false;
 }

@@ -5,6 +5,7 @@ import type { CallIntent } from '../../domain/run/tool-call.ts';
 import type { UsageEntry } from '../../domain/usage/usage.ts';
 import type { EndedCall } from '../../ports/repositories/tool-calls.ts';
 import type { CheckpointMaker } from '../../ports/repositories/sessions.ts';
+import type { Begun, NewCall, NotBegun } from '../../ports/harness.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 
 /** A record of a leg that is no event: a checkpoint, or an entry of the ledger of tool calls or of usage. */
@@ -13,10 +14,11 @@ export type LegNote =
   | { readonly kind: 'usage'; readonly entry: UsageEntry; readonly settle?: Settle }
   | {
       readonly kind: 'begin';
-      readonly intent: CallIntent;
+      readonly intent: NewIntent;
       /** State of the session folder before the call, if it was archived for it (D-92). */
       readonly snapshot?: FolderState | undefined;
-      readonly settle: Settle;
+      /** Called once the intent or the denial is durable, or neither can be. */
+      readonly settle: (begun: Begun) => void;
     }
   | {
       readonly kind: 'end';
@@ -26,7 +28,10 @@ export type LegNote =
       readonly settle: Settle;
     };
 
-/** Called once it is known whether the entry is durable and, for an intent, whether the call may start. */
+/** The intent of a call, with what only the decision about it needs. */
+export type NewIntent = CallIntent & Pick<NewCall, 'kind'>;
+
+/** Called once it is known whether the entry is durable. */
 type Settle = (isDurable: boolean) => void;
 
 export interface PlacedNote {
@@ -43,18 +48,23 @@ export interface NotesOfBatch {
   /** Whether a new recovery point ends a series of losses. */
   readonly hasLosses: boolean;
   readonly maker: CheckpointMaker;
+  /** Calls that do not begin, as it was decided. */
+  readonly refused: ReadonlyMap<LegNote, NotBegun>;
 }
 
-/** Writes the notes of a batch, whose lease was proven in this transaction. Returns the intents that were refused. */
+/** Writes the notes of a batch, whose lease was proven in this transaction. Returns the calls that do not begin. */
 export async function recordNotes(
   tx: StoreTransaction,
-  { holder, notes, before, hasLosses, maker }: NotesOfBatch,
-): Promise<ReadonlySet<LegNote>> {
+  { holder, notes, before, hasLosses, maker, ...decided }: NotesOfBatch,
+): Promise<ReadonlyMap<LegNote, NotBegun>> {
   const { runId, sessionId, scope } = holder;
   const owner = { runId, tenantId: scope.tenantId };
-  const refused = new Set<LegNote>();
+  const refused = new Map(decided.refused);
   for (const { note } of notes) {
-    if (note.kind === 'begin' && !(await tx.toolCalls.begin(owner, note.intent))) refused.add(note);
+    if (note.kind === 'begin' && !refused.has(note)) {
+      const isBegun = await tx.toolCalls.begin(owner, note.intent);
+      if (!isBegun) refused.set(note, { kind: 'left' });
+    }
     if (note.kind === 'end') await tx.toolCalls.end(owner, note.call);
   }
   const last = notes.findLast(({ note }) => checkpointIn(note) !== undefined);
@@ -74,17 +84,3 @@ function checkpointIn(note: LegNote): Pick<Checkpoint, 'state' | 'isRecoveryPoin
 }
 
 type Checkpoint = Extract<LegNote, { kind: 'checkpoint' }>;
-
-/** The intents that a committed batch did not get, when only the answer of its commit was lost. */
-export async function refusedIntents(
-  tx: StoreTransaction,
-  { runId }: Holder,
-  notes: readonly PlacedNote[],
-): Promise<ReadonlySet<LegNote>> {
-  const intents = notes.flatMap(({ note }) => (note.kind === 'begin' ? [note] : []));
-  if (intents.length === 0) return new Set();
-  const calls = await tx.toolCalls.ofRun(runId);
-  const isBegun = ({ ref, epoch }: CallIntent) =>
-    calls.some((call) => call.ref === ref && call.epoch === epoch && call.status === 'begun');
-  return new Set(intents.filter(({ intent }) => !isBegun(intent)));
-}

@@ -3,9 +3,9 @@ import { readOutputText } from '../../app/runs/output-text.ts';
 import type { Services } from '../../app/services.ts';
 import type { FolderState } from '../../domain/folder-snapshot.ts';
 import type { Json } from '../../domain/json.ts';
-import type { CallIntent } from '../../domain/run/tool-call.ts';
 import type { UsageEntry } from '../../domain/usage/usage.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
+import type { Begun } from '../../ports/harness.ts';
 import type { CheckpointMaker } from '../../ports/repositories/sessions.ts';
 import type { EndedCall } from '../../ports/repositories/tool-calls.ts';
 import { retryStorage } from '../retry-storage.ts';
@@ -16,7 +16,8 @@ import {
   inspectItem,
   inspectState,
 } from './inspect-output.ts';
-import type { LegNote, PlacedNote } from './leg-notes.ts';
+import type { LegRules } from './decide-calls.ts';
+import type { LegNote, NewIntent, PlacedNote } from './leg-notes.ts';
 import { PendingOutput } from './pending-output.ts';
 import type { LegItem } from './raise-interactions.ts';
 import {
@@ -44,6 +45,7 @@ type WriterServices = Pick<
   | 'slots'
   | 'settings'
   | 'agents'
+  | 'ruleBook'
 >;
 
 export interface LegWriterOptions {
@@ -51,6 +53,7 @@ export interface LegWriterOptions {
   /** Last sequence number of the log when the leg was claimed. */
   readonly lastSeq: number;
   readonly waitMs: number;
+  readonly rules: LegRules;
   /** Workers that the run had lost when the leg was claimed. */
   readonly lossesTotal: number;
   readonly maker: CheckpointMaker;
@@ -112,11 +115,11 @@ export class LegWriter {
 
   /**
    * Resolves once the intent is durable, with everything emitted before it and the folder's state, if it was archived for
-   * the call. False: the call must not start.
+   * the call; or once it is decided that the call must not start.
    */
-  async beginCall(intent: CallIntent, snapshot?: FolderState): Promise<boolean> {
-    if (this.#accept(inspectCall(intent)) === undefined) return false;
-    return this.#settled((settle) => ({ kind: 'begin', intent, snapshot, settle }));
+  async beginCall(intent: NewIntent, snapshot?: FolderState): Promise<Begun> {
+    if (this.#accept(inspectCall(intent)) === undefined || !this.#isOpen) return { kind: 'left' };
+    return new Promise((settle) => this.#note({ kind: 'begin', intent, snapshot, settle }, 0));
   }
 
   /** Resolves once the result is durable, and the recovery point with it. False: the lease is lost. */
@@ -132,10 +135,12 @@ export class LegWriter {
     characters = 0,
   ): Promise<boolean> {
     if (!this.#isOpen) return Promise.resolve(false);
-    return new Promise((resolve) => {
-      this.#pending.note(noteOf(resolve), characters);
-      this.#draining ??= this.#drain();
-    });
+    return new Promise((resolve) => this.#note(noteOf(resolve), characters));
+  }
+
+  #note(note: LegNote, characters: number): void {
+    this.#pending.note(note, characters);
+    this.#draining ??= this.#drain();
   }
 
   #draw(): Promise<void> | undefined {
@@ -155,6 +160,10 @@ export class LegWriter {
 
   context(context: AnnouncedContext): void {
     this.#pending.context = context;
+  }
+
+  get rules(): LegRules {
+    return this.#options.rules;
   }
 
   /** True when this worker no longer holds the lease: nothing more is recorded. */
@@ -216,7 +225,7 @@ export class LegWriter {
     } catch (error) {
       this.#fail(error);
     } finally {
-      if (this.#isLost) settleAll(this.#pending.dropNotes(), () => false);
+      if (this.#isLost) settleAll(this.#pending.dropNotes(), () => notDurable);
       this.#draining = undefined;
     }
   }
@@ -227,7 +236,7 @@ export class LegWriter {
     this.#services.log.error('events could not be stored', error, { run_id: holder.runId });
     this.#failure = { error };
     this.#isClosed = true;
-    settleAll(this.#pending.drop(), () => false);
+    settleAll(this.#pending.drop(), () => notDurable);
     onFailed();
   }
 
@@ -240,24 +249,25 @@ export class LegWriter {
   }
 
   async #recordBatch(): Promise<void> {
-    const { holder, waitMs, lossesTotal, maker, onLost, onBreach } = this.#options;
+    const { holder, waitMs, rules, lossesTotal, maker, onLost, onBreach } = this.#options;
     // A transaction may be retried, so its batch is kept until it is committed.
     let batch: LegBatch | undefined;
     const take = () => (batch ??= this.#pending.takeBatch());
     let inDoubtAfter: number | undefined;
     for (;;) {
       try {
-        const recording = { take, waitMs, inDoubtAfter, lossesTotal, maker };
+        const recording = { take, waitMs, rules, inDoubtAfter, lossesTotal, maker };
         const recorded = await this.#record(holder, recording);
         this.#isLost = recorded === undefined;
         this.#lastSeq = recorded?.lastSeq ?? this.#lastSeq;
         if (this.#isLost) onLost();
         if (recorded?.breach !== undefined) onBreach?.(recorded.breach);
-        settleAll(batch?.notes ?? [], (note) => recorded?.refused.has(note) === false);
+        const lost = recorded === undefined ? notDurable : undefined;
+        settleAll(batch?.notes ?? [], (note) => lost ?? recorded?.refused.get(note) ?? begun);
         return;
       } catch (error) {
         if (!(error instanceof StorageUnavailable)) {
-          settleAll(batch?.notes ?? [], () => false);
+          settleAll(batch?.notes ?? [], () => notDurable);
           throw error;
         }
         this.#services.log.error('events not stored; retrying', error, { run_id: holder.runId });
@@ -288,7 +298,14 @@ function refusal(problem: string): string {
   return `The output of the agent cannot be recorded: ${problem}.`;
 }
 
-/** Tells the calls and reports that wait whether they are durable: a call that is not must not start. */
-function settleAll(notes: readonly PlacedNote[], isDurable: (note: LegNote) => boolean): void {
-  for (const { note } of notes) if ('settle' in note) note.settle?.(isDurable(note));
+const begun: Begun = { kind: 'begun' };
+const notDurable: Begun = { kind: 'left' };
+
+/** Tells the calls and reports that wait what became of them: a call that is not durable must not start. */
+function settleAll(notes: readonly PlacedNote[], outcomeOf: (note: LegNote) => Begun): void {
+  for (const { note } of notes) {
+    const outcome = outcomeOf(note);
+    if (note.kind === 'begin') note.settle(outcome);
+    else if ('settle' in note) note.settle?.(outcome.kind === 'begun');
+  }
 }

@@ -1,10 +1,12 @@
 import { idPrefixes, interactionKey } from '@convoke/contract';
 import type { Services } from '../../app/services.ts';
 import {
+  type AnsweredPermission,
   type Interaction,
   type InteractionRequest,
   type PendingInteraction,
   type QuestionAbout,
+  deniedByRule,
   openInteraction,
   requestEvent,
 } from '../../domain/interaction.ts';
@@ -12,6 +14,7 @@ import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import type { Run } from '../../domain/run/run.ts';
 import type { HarnessEvent } from '../../ports/harness.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
+import { type Deciding, decisionAbout, decisionEvents } from './decide-calls.ts';
 
 /** A provider may choose a longer id; then the request has none, and its call is known by its name (D-192). */
 const callIdMaxCharacters = 500;
@@ -32,10 +35,11 @@ export interface Raised {
 
 /** Stores new requests as interactions. A known `ref` is the same interaction, emitted again as `replayed` (spec §6.6). */
 export async function raiseInteractions(
-  services: Pick<Services, 'ids' | 'clock'>,
+  services: Pick<Services, 'ids' | 'clock' | 'fanout'>,
   tx: StoreTransaction,
-  { run, items, waitMs }: { run: Run; items: readonly LegItem[]; waitMs: number },
+  { items, ...raising }: Raising & { readonly items: readonly LegItem[] },
 ): Promise<Raised> {
+  const { run } = raising;
   const events: RunEventDraft[] = [];
   for (const item of items) {
     if (isDraft(item)) {
@@ -47,32 +51,67 @@ export async function raiseInteractions(
       events.push(raisedEvent(known, item, true));
       continue;
     }
-    const interaction = newInteraction(services, { run, item, waitMs });
-    await tx.interactions.insert(interaction);
-    events.push(raisedEvent(interaction, item, false));
+    const raised = newInteraction(services, { ...raising, item });
+    await tx.interactions.insert(raised.interaction);
+    events.push(...raised.events);
+    // The process that raised it is told, as after any answer (D-511).
+    const isOver = raised.interaction.status === 'answered';
+    if (isOver) tx.onCommit(() => services.fanout.wake(`control:${run.id}`));
   }
   // The run's own count includes every interaction that was open before this batch.
   const mayBeOpen = run.pendingInteractions > 0 || !items.every(isDraft);
   return { events, open: mayBeOpen ? await tx.interactions.countPending(run.id) : 0 };
 }
 
+interface Raising {
+  readonly run: Run;
+  readonly waitMs: number;
+  /** Absent where the service itself asks: no rule is about its questions (D-509). */
+  readonly deciding?: Deciding;
+}
+
+interface NewlyRaised {
+  readonly interaction: PendingInteraction | AnsweredPermission;
+  readonly events: readonly RunEventDraft[];
+}
+
+/** D-511: a rule may answer a request about a tool before a person sees it. */
 function newInteraction(
   { ids, clock }: Pick<Services, 'ids' | 'clock'>,
-  { run, item, waitMs }: { run: Run; item: InteractionEvent; waitMs: number },
-): PendingInteraction {
-  return openInteraction(
-    {
-      key: interactionKey(ids.next(idPrefixes.interaction)),
-      organizationId: run.organizationId,
-      tenantId: run.tenantId,
-      sessionId: run.sessionId,
-      runId: run.id,
-      requestId: item.ref,
-      request: requestOf(item),
-      waitMs,
-    },
-    clock.now(),
-  );
+  { run, item, waitMs, deciding }: Raising & { readonly item: InteractionEvent },
+): NewlyRaised {
+  const { organizationId, tenantId, sessionId, id: runId } = run;
+  const key = interactionKey(ids.next(idPrefixes.interaction));
+  const identity = { key, organizationId, tenantId, sessionId, runId, requestId: item.ref };
+  const now = clock.now();
+  const request = requestOf(item);
+  const decision =
+    deciding !== undefined && item.type === 'permission_request'
+      ? decisionAbout(deciding, { toolName: item.toolName, input: item.toolInput })
+      : undefined;
+  if (
+    decision === undefined ||
+    item.type !== 'permission_request' ||
+    request.kind !== 'permission'
+  ) {
+    const interaction = openInteraction({ ...identity, request, waitMs }, now);
+    return { interaction, events: [raisedEvent(interaction, item, false)] };
+  }
+  if (decision.effect === 'deny') {
+    const { reason } = decision;
+    const interaction = deniedByRule({ ...identity, request, reason }, now);
+    return { interaction, events: decisionEvents(shownCall(item), decision, key) };
+  }
+  const asked = decision.effect === 'ask' ? { asked: decision.rules } : {};
+  const open = { ...identity, request: { ...request, ...asked }, waitMs };
+  const interaction = openInteraction(open, now);
+  return { interaction, events: [raisedEvent(interaction, item, false)] };
+}
+
+type PermissionEvent = Extract<InteractionEvent, { type: 'permission_request' }>;
+
+function shownCall({ toolName, toolCallId }: PermissionEvent) {
+  return { toolName, ...(isShownId(toolCallId) && { toolCallId }) };
 }
 
 function requestOf(item: InteractionEvent): InteractionRequest {
@@ -91,12 +130,15 @@ function raisedEvent(
 ): RunEventDraft {
   const { type, data } = requestEvent(interaction);
   const id = item.type === 'permission_request' ? item.toolCallId : undefined;
-  const isShown = id !== undefined && id.length <= callIdMaxCharacters;
   const more = {
     ...(replayed ? { replayed: true } : {}),
-    ...(isShown ? { tool_call_id: id } : {}),
+    ...(isShownId(id) ? { tool_call_id: id } : {}),
   };
   return { type, data: { ...data, ...more } };
+}
+
+function isShownId(id: string | undefined): id is string {
+  return id !== undefined && id.length <= callIdMaxCharacters;
 }
 
 export function isDraft(item: LegItem): item is RunEventDraft {

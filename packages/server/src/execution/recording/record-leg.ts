@@ -22,10 +22,19 @@ import {
 import { interactionsChanged, isNextDue } from '../../domain/session.ts';
 import { type UsageEntry, addUsage } from '../../domain/usage/usage.ts';
 import type { CheckpointMaker } from '../../ports/repositories/sessions.ts';
+import type { NotBegun } from '../../ports/harness.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import { recordSnapshot } from '../folders/record-snapshot.ts';
 import { chargeUsage } from '../usage/charge-usage.ts';
-import { type LegNote, type PlacedNote, recordNotes, refusedIntents } from './leg-notes.ts';
+import {
+  beginsOf,
+  committedCalls,
+  decideBatch,
+  recordDecisions,
+  storedDenials,
+} from './decide-batch.ts';
+import { type Deciding, type LegRules, OutdatedRules, requireVersion } from './decide-calls.ts';
+import { type LegNote, type PlacedNote, recordNotes } from './leg-notes.ts';
 import { type LegItem, type Raised, isDraft, raiseInteractions } from './raise-interactions.ts';
 import { type LegOutcome, recordLegEnd } from './record-leg-end.ts';
 
@@ -52,6 +61,7 @@ export interface LegRecording {
    * whether the batch was committed (D-321).
    */
   readonly inDoubtAfter: number | undefined;
+  readonly rules: LegRules;
   /** Workers that the run had lost when the leg was claimed. */
   readonly lossesTotal: number;
   /** By what the checkpoints of the leg are made. */
@@ -61,13 +71,13 @@ export interface LegRecording {
 export interface Recorded {
   /** The last sequence number of the log. */
   readonly lastSeq: number;
-  /** Intents of calls that must not start. */
-  readonly refused: ReadonlySet<LegNote>;
+  /** Calls that do not begin. */
+  readonly refused: ReadonlyMap<LegNote, NotBegun>;
   /** The ceiling that the batch reached: the run is to end. */
   readonly breach?: string | undefined;
 }
 
-const noneRefused: ReadonlySet<LegNote> = new Set();
+const noneRefused: ReadonlyMap<LegNote, NotBegun> = new Map();
 
 type RecordingServices = Pick<
   Services,
@@ -81,79 +91,156 @@ type RecordingServices = Pick<
   | 'isSingleServer'
   | 'settings'
   | 'agents'
+  | 'ruleBook'
 >;
 
+/** Far more changes of the rules than happen while a batch is written. */
+const attemptsMax = 20;
+
 /**
- * Records a batch. Undefined when the lease is lost: then nothing was written, and nothing more can be.
+ * Records a batch. Undefined when the lease is lost: then nothing was written, and nothing more can be. A batch that was
+ * decided by rules which have changed since is rolled back, and decided again (D-506).
  */
-export function recordLeg(
+export async function recordLeg(
   services: RecordingServices,
   holder: Holder,
-  { take, waitMs, inDoubtAfter, lossesTotal, maker }: LegRecording,
+  recording: LegRecording,
 ): Promise<Recorded | undefined> {
-  let next: InlineSlot | undefined;
-  const recorded = services.store.transaction(async (tx) => {
-    next?.reset();
-    const batch = take();
-    if (inDoubtAfter !== undefined) {
-      // Behind the lock, so that a commit still under way is seen too.
-      const seen = await lockRun(tx, holder);
-      // Recovery took the run away: events after the batch may be those of another worker.
-      if (seen?.run.lossesTotal !== lossesTotal) return undefined;
-      const isKnown = await isCommitted(tx, seen.run, inDoubtAfter);
-      if (isKnown || (batch.end !== undefined && hasParked(holder, seen.run))) {
-        // The wake-up was lost with the answer.
-        tx.onCommit(() => services.fanout.wake(`run:${holder.runId}`));
-        return {
-          lastSeq: seen.run.lastSeq,
-          refused: await refusedIntents(tx, holder, batch.notes),
-        };
-      }
+  const { ruleBook, store } = services;
+  const { organizationId } = holder.scope;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await recordOnce(services, holder, recording);
+    } catch (error) {
+      if (!(error instanceof OutdatedRules) || attempt === attemptsMax) throw error;
+      await ruleBook.load(store.read.organizationRules, organizationId);
     }
+  }
+}
+
+function recordOnce(
+  services: RecordingServices,
+  holder: Holder,
+  recording: LegRecording,
+): Promise<Recorded | undefined> {
+  const slot: NextSlot = {};
+  const recorded = services.store.transaction(async (tx) => {
+    slot.inline?.reset();
+    const batch = recording.take();
+    const organization = services.ruleBook.known(holder.scope.organizationId);
+    const deciding = { holder, rules: recording.rules, organization };
+    const committed = await findCommitted(services, tx, { recording, batch, deciding });
+    if (committed !== undefined) return committed.recorded;
     if (hasOnlyEvents(batch)) {
       // Fast path for plain events: two statements.
       const lastSeq = await appendEvents(services, tx, { holder, drafts: batch.items });
       return lastSeq === undefined ? undefined : { lastSeq, refused: noneRefused };
     }
-    const isRepeated = inDoubtAfter !== undefined;
-    const entries = await newEntries(tx, holder, { notes: batch.notes, isRepeated });
-    const seqs = await recordItems(services, tx, { holder, batch, entries, waitMs });
-    if (seqs === undefined) return undefined;
-    tx.usage.append(holder, entries, services.clock.now());
-    if (entries.length > 0) tx.onCommit(() => countEntries(services, entries));
-    const { runId } = holder;
-    const breach =
-      entries.length === 0 ? undefined : await chargeUsage(services, tx, { runId, entries });
-    const refused =
-      batch.notes.length === 0
-        ? noneRefused
-        : await recordNotes(tx, {
-            holder,
-            notes: batch.notes,
-            before: seqs.beforeBatch,
-            hasLosses: lossesTotal > 0,
-            maker,
-          });
-    await recordFolders(services, tx, { holder, notes: batch.notes });
-    if (batch.context !== undefined) {
-      const { text, snapshot } = batch.context;
-      tx.sessions.saveContext(holder.sessionId, text, snapshot);
-    }
-    const { state, snapshot } = batch.end ?? {};
-    if (state !== undefined) {
-      tx.sessions.saveCheckpoint(holder.sessionId, { text: JSON.stringify(state), ...maker });
-    }
-    if (snapshot !== undefined) await recordSnapshot(services, tx, { owner: holder, snapshot });
-    if (seqs.endedBeforeNext !== undefined) {
-      next ??= new InlineSlot(services);
-      await beginNext(services, tx, { after: seqs.endedBeforeNext, slot: next });
-    }
-    return { lastSeq: seqs.last, refused, breach };
+    return recordBatch(services, tx, { recording, batch, deciding, slot });
   });
   return recorded.catch((error: unknown) => {
-    next?.giveUp(error);
+    slot.inline?.giveUp(error);
     throw error;
   });
+}
+
+/** The slot of the next run, which the end of a leg may begin. */
+interface NextSlot {
+  inline?: InlineSlot;
+}
+
+interface BatchToRecord {
+  readonly recording: LegRecording;
+  readonly batch: LegBatch;
+  readonly deciding: Deciding;
+}
+
+/** Whether a batch whose answer was lost needs nothing more: it was committed, or recovery took the run away. */
+async function findCommitted(
+  services: Pick<Services, 'fanout'>,
+  tx: StoreTransaction,
+  { recording: { inDoubtAfter, lossesTotal }, batch, deciding }: BatchToRecord,
+): Promise<{ readonly recorded: Recorded | undefined } | undefined> {
+  if (inDoubtAfter === undefined) return undefined;
+  const { holder } = deciding;
+  // Behind the lock, so that a commit still under way is seen too.
+  const seen = await lockRun(tx, holder);
+  // Recovery took the run away: events after the batch may be those of another worker.
+  if (seen?.run.lossesTotal !== lossesTotal) return { recorded: undefined };
+  const isKnown = await isCommitted(tx, seen.run, inDoubtAfter);
+  if (!isKnown && (batch.end === undefined || !hasParked(holder, seen.run))) return undefined;
+  // The wake-up was lost with the answer.
+  tx.onCommit(() => services.fanout.wake(`run:${holder.runId}`));
+  const refused = await committedCalls(tx, { ...deciding, notes: batch.notes });
+  return { recorded: { lastSeq: seen.run.lastSeq, refused } };
+}
+
+async function recordBatch(
+  services: RecordingServices,
+  tx: StoreTransaction,
+  { recording, batch: taken, deciding, slot }: BatchToRecord & { readonly slot: NextSlot },
+): Promise<Recorded | undefined> {
+  const { waitMs, inDoubtAfter, lossesTotal, maker } = recording;
+  const { holder } = deciding;
+  const decided = await decideBatch(services, tx, { ...deciding, batch: taken });
+  const batch = { ...taken, items: decided.items, notes: decided.notes };
+  const isRepeated = inDoubtAfter !== undefined;
+  const entries = await newEntries(tx, holder, { notes: batch.notes, isRepeated });
+  const undecided = beginsOf(taken).filter((note) => !decided.refused.has(note));
+  // In one message with the append.
+  const [seqs, denied] = await Promise.all([
+    recordItems(services, tx, { batch, entries, waitMs, deciding }),
+    storedDenials(tx, { holder, begins: undecided }),
+    hasCalls(taken) ? requireVersion(tx, holder, deciding.organization) : undefined,
+  ]);
+  if (seqs === undefined) return undefined;
+  await recordDecisions(tx, decided);
+  tx.usage.append(holder, entries, services.clock.now());
+  if (entries.length > 0) tx.onCommit(() => countEntries(services, entries));
+  const { runId } = holder;
+  const breach =
+    entries.length === 0 ? undefined : await chargeUsage(services, tx, { runId, entries });
+  const refused =
+    batch.notes.length === 0
+      ? noneRefused
+      : await recordNotes(tx, {
+          holder,
+          notes: batch.notes,
+          before: seqs.beforeBatch,
+          hasLosses: lossesTotal > 0,
+          maker,
+          refused: new Map([...decided.refused, ...denied]),
+        });
+  await recordFolders(services, tx, { holder, notes: batch.notes, refused });
+  await recordStates(services, tx, { holder, batch, maker });
+  if (seqs.endedBeforeNext !== undefined) {
+    slot.inline ??= new InlineSlot(services);
+    await beginNext(services, tx, { after: seqs.endedBeforeNext, slot: slot.inline });
+  }
+  return { lastSeq: seqs.last, refused, breach };
+}
+
+/** Whether rules have a say in it: it begins a call, or asks a person about one. */
+function hasCalls(batch: LegBatch): boolean {
+  const isAsking = batch.items.some((item) => item.type === 'permission_request' && !isDraft(item));
+  return isAsking || beginsOf(batch).length > 0;
+}
+
+/** Context, checkpoint and folder of the session. */
+async function recordStates(
+  services: Pick<Services, 'clock'>,
+  tx: StoreTransaction,
+  { holder, batch, maker }: Pick<LegRecording, 'maker'> & { holder: Holder; batch: LegBatch },
+): Promise<void> {
+  if (batch.context !== undefined) {
+    const { text, snapshot } = batch.context;
+    tx.sessions.saveContext(holder.sessionId, text, snapshot);
+  }
+  const { state, snapshot } = batch.end ?? {};
+  if (state !== undefined) {
+    tx.sessions.saveCheckpoint(holder.sessionId, { text: JSON.stringify(state), ...maker });
+  }
+  if (snapshot !== undefined) await recordSnapshot(services, tx, { owner: holder, snapshot });
 }
 
 function hasOnlyEvents(
@@ -167,10 +254,14 @@ function hasOnlyEvents(
 async function recordFolders(
   services: Pick<Services, 'clock'>,
   tx: StoreTransaction,
-  { holder, notes }: { readonly holder: Holder; readonly notes: readonly PlacedNote[] },
+  {
+    holder,
+    notes,
+    refused,
+  }: Pick<Recorded, 'refused'> & { holder: Holder; notes: readonly PlacedNote[] },
 ): Promise<void> {
   for (const { note } of notes) {
-    if (note.kind !== 'begin' || note.snapshot === undefined) continue;
+    if (note.kind !== 'begin' || note.snapshot === undefined || refused.has(note)) continue;
     await recordSnapshot(services, tx, { owner: holder, snapshot: note.snapshot });
     await tx.toolCalls.markSaved({ runId: holder.runId, tenantId: holder.scope.tenantId });
   }
@@ -216,7 +307,7 @@ function hasParked({ epoch }: Holder, run: Run): boolean {
 }
 
 interface ItemsOfBatch {
-  readonly holder: Holder;
+  readonly deciding: Deciding;
   readonly batch: LegBatch;
   readonly entries: readonly UsageEntry[];
   readonly waitMs: number;
@@ -233,8 +324,9 @@ interface RecordedItems {
 async function recordItems(
   services: Pick<Services, 'clock' | 'ids' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
-  { holder, batch, entries, waitMs }: ItemsOfBatch,
+  { deciding, batch, entries, waitMs }: ItemsOfBatch,
 ): Promise<RecordedItems | undefined> {
+  const { holder } = deciding;
   if (batch.end === undefined && batch.items.every(isDraft)) {
     const usage = addUsage(null, entries);
     const last = await appendEvents(services, tx, { holder, drafts: batch.items, usage });
@@ -245,7 +337,12 @@ async function recordItems(
   const { session, run: before } = locked;
   const run = recordUsage(before, entries);
   const seen = { session, run };
-  const raised = await raiseInteractions(services, tx, { run, items: batch.items, waitMs });
+  const raised = await raiseInteractions(services, tx, {
+    run,
+    items: batch.items,
+    waitMs,
+    deciding,
+  });
   const after =
     batch.end === undefined
       ? recordLiveWaiting(services, tx, { seen, raised })

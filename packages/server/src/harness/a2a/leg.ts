@@ -163,8 +163,10 @@ export class A2aLeg implements Leg {
     await this.#cancelTask(abandoned);
     const { id, text, task } = message;
     const input = { message_id: id, text, ...(task !== '' && { task_id: task }) };
-    const call = { ref: callOf(number), toolName: 'message', input, touches: 'outside' } as const;
-    const maySend = !this.#isCancelled && (await effects.begin(call)) && holdsLease();
+    const names = { ref: callOf(number), toolName: 'message', kind: 'message' } as const;
+    const call = { ...names, input, touches: 'outside' } as const;
+    const begun = this.#isCancelled ? undefined : await effects.begin(call);
+    const maySend = begun?.kind === 'begun' && holdsLease();
     if (!maySend) {
       throw new LegFailure('agent_error', 'The message to the remote agent could not be recorded.');
     }

@@ -81,7 +81,6 @@ export class AcpLeg implements Leg {
     const { tools, asksUser } = settings;
     this.#before = progressBefore(parts);
     this.#turn = new Turn({
-      agent,
       tools,
       asksUser,
       holdsLease,

@@ -4,8 +4,7 @@ import type {
   RequestPermissionOutcome,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
-import { type Agent, needsApproval } from '../../domain/agent.ts';
-import { matchesGlob } from '../../domain/rules/glob.ts';
+import { matchesAny } from '../../domain/rules/glob.ts';
 import { type Json, type JsonObject, canonicalJson } from '../../domain/json.ts';
 import type { Answer } from '../../ports/harness.ts';
 import { jsonOf } from './json-of.ts';
@@ -13,44 +12,41 @@ import { jsonOf } from './json-of.ts';
 /** A longer input is refused: it would have to be shortened for the person who approves it. */
 const inputCharactersMax = 256 * 1024;
 
-export type PermissionDecision =
-  | { readonly kind: 'refuse'; readonly reason: string }
+export type ShownCall =
+  | { readonly ok: false; readonly reason: string }
   | {
-      readonly kind: 'allow' | 'ask';
+      readonly ok: true;
       readonly toolName: string;
+      /** As people see it, and the rules. */
       readonly toolInput: JsonObject;
+      /** For the ledger: a long input is not kept. */
+      readonly keptInput: JsonObject;
+      /** Whether a person can be shown the whole input. */
+      readonly canBeAsked: boolean;
     };
 
-/** Decides a permission request by the agent's `agent.yaml`, not by the agent's own rules. */
-export function decidePermission(
-  { agent, tools }: { readonly agent: Agent; readonly tools: readonly string[] },
-  call: ToolCallUpdate,
-): PermissionDecision {
+/** The call that an agent asks for, if it is one of its tools. */
+export function shownCall(tools: readonly string[], call: ToolCallUpdate): ShownCall {
   const toolName = call.kind ?? 'other';
-  if (!tools.some((glob) => matchesGlob(glob, toolName))) {
-    return { kind: 'refuse', reason: `${toolName} is not among the agent's tools` };
+  if (!matchesAny(tools, toolName)) {
+    return { ok: false, reason: `${toolName} is not among the agent's tools` };
   }
   const toolInput = inputOf(call);
-  const isTooLong = JSON.stringify(toolInput).length > inputCharactersMax;
-  if (!needsApproval(agent, toolName)) {
-    const known = isTooLong ? { title: call.title ?? '', details_dropped: true } : toolInput;
-    return { kind: 'allow', toolName, toolInput: known };
-  }
-  return isTooLong
-    ? { kind: 'refuse', reason: 'its input is too long to be shown for approval' }
-    : { kind: 'ask', toolName, toolInput };
+  const canBeAsked = JSON.stringify(toolInput).length <= inputCharactersMax;
+  const keptInput = canBeAsked ? toolInput : { title: call.title ?? '', details_dropped: true };
+  return { ok: true, toolName, toolInput, keptInput, canBeAsked };
 }
 
 /**
- * Selects an option that allows the call. Agents choose their own option ids, so only the kind of an option has a
- * meaning. A person allows one call only: if the agent offers nothing but `allow_always`, the call is rejected.
+ * Selects an option that allows the call; undefined if there is none. Agents choose their own option ids, so only the kind
+ * of an option has a meaning. `once`: if the agent offers nothing but `allow_always`, it would never ask again.
  */
 export function allowOutcome(
   options: readonly PermissionOption[],
-  by: 'person' | 'settings',
-): RequestPermissionOutcome {
-  const always = by === 'settings' ? choose(options, 'allow_always') : undefined;
-  return choose(options, 'allow_once') ?? always ?? rejectOutcome(options);
+  forHowLong: 'once' | 'always',
+): RequestPermissionOutcome | undefined {
+  const always = forHowLong === 'always' ? choose(options, 'allow_always') : undefined;
+  return choose(options, 'allow_once') ?? always;
 }
 
 export function rejectOutcome(options: readonly PermissionOption[]): RequestPermissionOutcome {

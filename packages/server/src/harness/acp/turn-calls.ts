@@ -1,5 +1,5 @@
 import type { ToolCallUpdate } from '@agentclientprotocol/sdk';
-import type { Effects, NewCall } from '../../ports/harness.ts';
+import type { Begun, CallToDecide, Decided, Effects, NewCall } from '../../ports/harness.ts';
 import type { EventQueue } from '../event-queue.ts';
 import { ReportedCalls, isHarmless } from './reported-calls.ts';
 import type { ReportedCall } from './state.ts';
@@ -57,20 +57,32 @@ export class TurnCalls {
     this.#take(call, ref);
   }
 
-  /** Writes the intent of a call (D-80). False: the call must not be carried out. */
-  async begin(call: ToolCallUpdate, intent: Omit<NewCall, 'touches'>): Promise<boolean> {
+  /** Writes the intent of a call (D-80), or its denial. */
+  async begin(call: ToolCallUpdate, intent: Omit<NewCall, 'touches'>): Promise<Begun> {
     const { toolCallId: id } = call;
     const { queue, effects } = this.#parts;
-    if (isHarmless(intent.toolName)) return true;
-    this.#running.add(id);
-    this.#take(call, intent.ref);
-    await queue.handled();
-    if (await effects.begin({ ...intent, touches: 'both' })) {
-      this.#begun.set(id, intent.ref);
-      return true;
+    const isFree = isHarmless(intent.toolName);
+    if (!isFree) {
+      this.#running.add(id);
+      this.#take(call, intent.ref);
     }
-    this.#running.delete(id);
-    return false;
+    await queue.handled();
+    const begun = await effects.begin({ ...intent, touches: 'both', isFree });
+    if (begun.kind === 'begun') this.#begun.set(id, intent.ref);
+    else this.#running.delete(id);
+    return begun;
+  }
+
+  /** What the rules say about a call before it begins, or after the agent has made it without asking. */
+  async decide(call: CallToDecide): Promise<Decided> {
+    const { queue, effects } = this.#parts;
+    await queue.handled();
+    return effects.decide(call);
+  }
+
+  /** Has the end of the turn wait for it. */
+  settle(check: Promise<void>): void {
+    this.#ended = Promise.all([this.#ended, check]).then(() => undefined);
   }
 
   /** The turn refused a call that the agent had asked for: the call does not run, whatever the agent reported before. */

@@ -1,15 +1,14 @@
 import type {
   CreateElicitationRequest,
   CreateElicitationResponse,
+  RequestPermissionOutcome,
   RequestPermissionRequest,
   RequestPermissionResponse,
   SessionUpdate,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
-import { type Agent, needsApproval } from '../../domain/agent.ts';
-import { matchesGlob } from '../../domain/rules/glob.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Answer, Effects, HarnessEvent } from '../../ports/harness.ts';
+import type { Answer, CallToDecide, Effects, HarnessEvent } from '../../ports/harness.ts';
 import { BoundedMap } from '../../runtime/bounded-map.ts';
 import type { EventQueue } from '../event-queue.ts';
 import { redactedEvent, redactedJson } from '../event-redaction.ts';
@@ -18,7 +17,7 @@ import { OpenRequests } from '../open-requests.ts';
 import type { GrantedCalls, ParkedRequest } from '../parked-requests.ts';
 import { questionEvent, questionsOf, responseTo } from './elicitation.ts';
 import type { Progress } from './state.ts';
-import { allowOutcome, isAllowOf, decidePermission, rejectOutcome } from './permission.ts';
+import { allowOutcome, isAllowOf, rejectOutcome, shownCall } from './permission.ts';
 import type { Listener } from './process.ts';
 import { TurnCalls } from './turn-calls.ts';
 import { eventOf } from './updates.ts';
@@ -29,7 +28,6 @@ const callsMax = 1000;
 const saidCharactersMax = 400;
 
 export interface TurnParts {
-  readonly agent: Agent;
   readonly tools: readonly string[];
   /** Whether a person can be asked. */
   readonly asksUser: boolean;
@@ -119,29 +117,56 @@ export class Turn implements Listener {
     const call = this.#remember(request.toolCall);
     this.#asked.add(call.toolCallId);
     if (!this.#mayAct) return this.#withdraw(call);
-    const decision = decidePermission(this.#parts, call);
-    if (decision.kind === 'refuse') {
-      this.#emitRefusal(call, decision.reason);
-      return { outcome: rejectOutcome(request.options) };
-    }
-    const toolInput = redactedJson(decision.toolInput, this.#parts.redact);
-    const intent = { toolName: decision.toolName, input: toolInput };
-    const granted = this.#parts.granted.take(intent.toolName, toolInput);
+    const shown = shownCall(this.#parts.tools, call);
+    if (!shown.ok) return this.#refuse(request, call, shown.reason);
+    const { redact, granted: grants } = this.#parts;
+    const { toolName, canBeAsked } = shown;
+    const input = redactedJson(shown.toolInput, redact);
+    const kept = redactedJson(shown.keptInput, redact);
+    const granted = grants.take(toolName, kept);
     const ref = granted ?? `permission-${(this.#requests += 1)}`;
-    const isAsked = decision.kind === 'ask' && granted === undefined;
-    const answer = isAsked ? await this.#ask(call, { ref, ...intent }) : undefined;
+    const decided = await this.#calls.decide({ ref, toolName, input });
+    if (!this.#mayAct) return this.#afterStop(cancelled);
+    const isAsked = decided.kind === 'ask' && granted === undefined;
+    if (isAsked && !canBeAsked) {
+      return this.#refuse(request, call, 'its input is too long to be shown for approval');
+    }
+    const answer = isAsked ? await this.#ask(call, { ref, toolName, input }) : undefined;
     if ((isAsked && answer === undefined) || !this.#mayAct) return this.#afterStop(cancelled);
     this.#waiting = this.#waiting.filter((parked) => parked.ref !== ref);
-    if (answer !== undefined && !isAllowOf(answer, toolInput)) {
-      if (answer.kind === 'permission' && answer.allow) {
-        this.#emitRefusal(call, 'ACP agents cannot be given a changed input');
-      }
+    if (answer !== undefined && !isAllowOf(answer, input)) {
+      const isAllowed = answer.kind === 'permission' && answer.allow;
+      if (isAllowed) this.#emitRefusal(call, 'ACP agents cannot be given a changed input');
       return { outcome: rejectOutcome(request.options) };
     }
-    const mayBegin = await this.#calls.begin(call, { ref, ...intent });
-    if (!mayBegin || !this.#mayAct) return cancelled;
-    const by = decision.kind === 'ask' ? 'person' : 'settings';
-    return { outcome: allowOutcome(request.options, by) };
+    const isFree = decided.kind === 'allowed' && !decided.isNamed;
+    const outcome = allowOutcome(request.options, isFree ? 'always' : 'once');
+    // A denial is still written down.
+    if (outcome === undefined && decided.kind !== 'denied') {
+      return this.#refuse(request, call, 'it can only be allowed for good');
+    }
+    return this.#beginOrRefuse(request, call, { ref, toolName, input: kept, outcome });
+  }
+
+  async #beginOrRefuse(
+    request: RequestPermissionRequest,
+    call: ToolCallUpdate,
+    { outcome, ...intent }: Intent,
+  ): Promise<RequestPermissionResponse> {
+    const begun = await this.#calls.begin(call, intent);
+    if (begun.kind === 'denied') return this.#refuse(request, call, begun.reason);
+    if (begun.kind === 'ask') return this.#refuse(request, call, 'a rule about it has changed');
+    if (begun.kind === 'left' || !this.#mayAct) return cancelled;
+    return { outcome: outcome ?? rejectOutcome(request.options) };
+  }
+
+  #refuse(
+    { options }: RequestPermissionRequest,
+    call: ToolCallUpdate,
+    reason: string,
+  ): RequestPermissionResponse {
+    this.#emitRefusal(call, reason);
+    return { outcome: rejectOutcome(options) };
   }
 
   /** Asks a person about a call. Undefined when the request is cancelled. */
@@ -260,21 +285,33 @@ export class Turn implements Listener {
   }
 
   /**
-   * Stops an agent that completed a call without asking, if the call needs approval or is not among its tools. An agent
+   * Stops an agent that completed a call without asking, if a rule does not allow it or it is not among its tools. An agent
    * decides itself whether to ask: by its mode, its settings, its list of harmless commands. `think` has no effects.
    */
-  #onCall({ toolCallId, kind, status, title }: ToolCallUpdate): void {
-    const { agent, tools, redact, onBreach } = this.#parts;
+  #onCall(call: ToolCallUpdate): void {
+    const { toolCallId, kind, status, title } = call;
+    const { tools, redact, onBreach } = this.#parts;
     if (status !== 'completed' || this.#asked.has(toolCallId) || kind === 'think') return;
+    this.#asked.add(toolCallId);
+    const shown = shownCall(tools, call);
     const toolName = kind ?? 'other';
     const did = `The agent did "${redact(title ?? '').slice(0, 200)}" (${toolName})`;
-    if (!tools.some((glob) => matchesGlob(glob, toolName))) {
+    if (!shown.ok) {
       const advice = `Run it in a mode in which it asks first, or add ${toolName} to tools.`;
       onBreach(new LegFailure('agent_error', `${did}, which is not among its tools. ${advice}`));
-    } else if (needsApproval(agent, toolName)) {
-      const advice = `Run it in a mode in which it asks first, or take ${toolName} out of approval_required_tools.`;
-      onBreach(new LegFailure('agent_error', `${did} without asking. ${advice}`));
+    } else {
+      const input = redactedJson(shown.toolInput, redact);
+      this.#calls.settle(
+        this.#decideAfterwards({ ref: `unasked-${toolCallId}`, toolName, input }, did),
+      );
     }
+  }
+
+  async #decideAfterwards(call: CallToDecide, did: string): Promise<void> {
+    const { kind } = await this.#calls.decide(call);
+    if (kind !== 'ask' && kind !== 'denied') return;
+    const advice = `Run it in a mode in which it asks first, or take ${call.toolName} out of the rules.`;
+    this.#parts.onBreach(new LegFailure('agent_error', `${did} without asking. ${advice}`));
   }
 
   #emitRefusal({ toolCallId, kind, title }: ToolCallUpdate, reason: string): void {
@@ -285,6 +322,14 @@ export class Turn implements Listener {
   #emit(event: HarnessEvent): void {
     this.queue.push(redactedEvent(event, this.#parts.redact));
   }
+}
+
+interface Intent {
+  readonly ref: string;
+  readonly toolName: string;
+  readonly input: JsonObject;
+  /** Absent where the call is denied. */
+  readonly outcome: RequestPermissionOutcome | undefined;
 }
 
 const cancelled: RequestPermissionResponse = { outcome: { outcome: 'cancelled' } };

@@ -34,7 +34,7 @@ export interface SettledCalls extends Settled {
 
 export const noCallSettled: SettledCalls = { ...nothingSettled, isComplete: false };
 
-/** Sorts the calls of the model's message: those to run, those for a person, and those that cannot be carried out. */
+/** Sorts the calls of the model's message: those to run, questions to a person, and those of no tool. */
 export function sortCalls(
   unanswered: readonly UnansweredCall[],
   { catalogue, step }: StepCalls,
@@ -50,13 +50,8 @@ export function sortCalls(
       open.push({ ...names, kind: 'question', name: askUserName });
     } else if (tool === undefined) {
       refused.push(resultOf(names, failed('there is no such tool')));
-    } else if (!catalogue.isGated(tool)) {
-      open.push({ ...names, kind: 'run', name: tool.name });
-    } else if (Buffer.byteLength(JSON.stringify(input)) > approvalBytesMax) {
-      const reason = `Not executed: an input of more than ${approvalBytesMax} bytes cannot be approved.`;
-      refused.push(resultOf(names, failed(reason)));
     } else {
-      open.push({ ...names, kind: 'permission', name: tool.name });
+      open.push({ ...names, kind: 'run', name: tool.name });
     }
   }
   return { open, refused };
@@ -74,11 +69,13 @@ export function requestAbout(call: OpenCall, { messages }: StepCalls): HarnessEv
  * The result of an open call. `asked`: a person has to answer first. `later`: the next leg carries it out. `refused`: the
  * ledger does not let it begin, because the run is in other hands.
  */
+type Outcome = ToolOutput | 'asked' | 'later' | 'refused';
+
 export async function outcomeOf(
   call: OpenCall,
   settled: SettledCalls,
   calls: StepCalls,
-): Promise<ToolOutput | 'asked' | 'later' | 'refused'> {
+): Promise<Outcome> {
   const known = settled.calls.get(call.ref);
   if (known?.state === 'ended') return { ok: known.ok, text: known.output };
   if (known?.state === 'left') return succeeded(known.note);
@@ -90,33 +87,43 @@ export async function outcomeOf(
   const { catalogue, messages } = calls;
   const tool = catalogue.byName(call.name);
   if (tool === undefined) return failed(`${call.name} is no longer one of the tools`);
-  const isAllowed = answer?.kind === 'permission' && answer.allow;
-  const use = { call, tool, isAllowed };
-  if (known?.state === 'again') return carryOut({ ...use, input: known.input }, calls);
-  // The agent may have changed since the message: what needs approval now is not run without it.
-  if (call.kind === 'run' && !catalogue.isGated(tool)) {
-    return carryOut({ ...use, input: inputOf(messages, call) }, calls);
-  }
+  const input = inputOf(messages, call);
+  if (known?.state === 'again') return carryOut({ call, tool, input: known.input }, calls);
   if (answer?.kind !== 'permission') {
-    return settled.isComplete ? failed('No answer was given.') : 'asked';
+    const outcome = await carryOut({ call, tool, input }, calls);
+    if (outcome !== 'asked') return outcome;
+    if (settled.isComplete) return failed('No answer was given.');
+    return canBeApproved(input) ? 'asked' : failed(tooLarge);
   }
-  if (!answer.allow) return failed(withReason('The person did not allow this', answer.reason));
+  if (!answer.allow) {
+    const { by, reason = '' } = answer;
+    return failed(by === 'rule' ? reason : withReason('The person did not allow this', reason));
+  }
   // D-39: the approved input runs, not that of the model.
-  return carryOut({ ...use, input: answer.input }, calls);
+  const use = { call, tool, input: answer.input, isAllowed: true };
+  const outcome = await carryOut(use, calls);
+  return outcome === 'asked' ? failed('The rules have changed: it is no longer allowed.') : outcome;
+}
+
+const tooLarge = `Not executed: an input of more than ${approvalBytesMax} bytes cannot be approved.`;
+
+function canBeApproved(input: Json): boolean {
+  return Buffer.byteLength(JSON.stringify(input)) <= approvalBytesMax;
 }
 
 interface Use {
   readonly call: OpenCall;
   readonly tool: AgentTool;
   readonly input: Json;
-  readonly isAllowed: boolean;
+  /** A person has allowed it. */
+  readonly isAllowed?: boolean;
 }
 
-/** Runs the tool through the ledger (D-80), unless the call can be repeated without it. */
+/** Runs the tool through the ledger (D-80), if the rules allow that (D-507). */
 async function carryOut(
-  { call: { ref }, tool, input, isAllowed }: Use,
+  { call: { ref }, tool, input, isAllowed = false }: Use,
   { catalogue, effects, holdsLease, mustYield, signal, repeatableTools }: StepCalls,
-): Promise<ToolOutput | 'later' | 'refused'> {
+): Promise<Outcome> {
   if (signal.aborted) return failed('The run was cancelled.');
   if (mustYield()) return 'later';
   const run = async () =>
@@ -124,16 +131,18 @@ async function carryOut(
   const { name: toolName, touches } = tool;
   const isRepeatable =
     tool.isRepeatable || repeatableTools.some((glob) => matchesGlob(glob, toolName));
-  const isFree = touches === 'none' || (touches === 'outside' && isRepeatable);
   // One allow is for one execution, whatever the tool is (D-39).
-  if (isFree && !isAllowed) return run();
+  const isFree = !isAllowed && (touches === 'none' || (touches === 'outside' && isRepeatable));
   const intent = {
     ref,
     toolName,
     input,
     touches: touches === 'none' ? 'outside' : touches,
+    isFree,
   } as const;
-  if (!(await effects.begin({ ...intent, isRepeatable: tool.isRepeatable }))) return 'refused';
+  const begun = await effects.begin({ ...intent, isRepeatable: tool.isRepeatable });
+  if (begun.kind === 'denied') return failed(begun.reason);
+  if (begun.kind !== 'begun') return begun.kind === 'ask' ? 'asked' : 'refused';
   const output = await run();
   // A tool that was stopped may have had its effect: its call stays in doubt.
   if (output !== 'refused' && !signal.aborted)

@@ -42,7 +42,7 @@ export async function openTools(
   context: LegContext<AiSdkSettings>,
   parts: LegParts,
 ): Promise<ToolSet | LegEnd> {
-  const { agent, settings, signal } = context;
+  const { settings, signal } = context;
   const { references } = parts;
   const connections: McpConnection[] = [];
   const close = async () => {
@@ -66,7 +66,7 @@ export async function openTools(
       settings,
       model,
       system: systemPrompt(context, names),
-      catalogue: catalogueOf(agent, tools, { asksUser: settings.asksUser }),
+      catalogue: catalogueOf(tools, { asksUser: settings.asksUser }),
       signal,
       limits: { retries, silenceMs },
       isYielding: parts.isYielding,

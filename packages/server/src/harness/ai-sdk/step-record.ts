@@ -145,12 +145,8 @@ export class StepRecord {
 
   #call(call: SeenCall, isInvalid: boolean): HarnessEvent | undefined {
     this.#calls.push(call);
-    const { catalogue } = this.#options;
-    const tool = catalogue.byWireName(call.toolName);
-    const needsPerson =
-      call.toolName === askUserName || (tool !== undefined && catalogue.isGated(tool));
-    // A person who is asked about the call sees it in the interaction.
-    if (needsPerson && !isInvalid) return undefined;
+    // A person sees a question in the interaction.
+    if (call.toolName === askUserName && !isInvalid) return undefined;
     const { toolCallId: tool_call_id } = call;
     const data = { tool_call_id, name: this.#nameOf(call), input: shownValue(jsonOf(call.input)) };
     return { type: 'custom', name: 'tool_call', data };

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../domain/json.ts';
 import type { CallResult, Touches } from '../../domain/run/tool-call.ts';
-import type { Effects } from '../../ports/harness.ts';
+import type { Begun, Decided, Effects } from '../../ports/harness.ts';
 import type { EventQueue } from '../event-queue.ts';
 import { redactedJson } from '../event-redaction.ts';
 import type { ToolCall } from './approvals.ts';
@@ -10,7 +10,7 @@ import { askToolName } from './questions.ts';
 import { type ClaudeSettings, toolNameOf } from './settings.ts';
 
 /** These change nothing (D-81). */
-const harmless: ReadonlySet<string> = new Set(['Read', 'Glob', 'Grep', askToolName]);
+const harmless: ReadonlySet<string> = new Set(['Read', 'Glob', 'Grep']);
 
 export interface CallGateParts {
   readonly effects: Effects;
@@ -21,7 +21,9 @@ export interface CallGateParts {
 
 interface BegunCall {
   readonly ref: string;
-  readonly mayStart: Promise<boolean>;
+  /** It changes nothing. */
+  readonly isFree: boolean;
+  readonly begun: Promise<Begun>;
 }
 
 /** Passes Claude's tool calls by the ledger: the intent before a call starts, its result when Claude reports it (D-80). */
@@ -35,7 +37,9 @@ export class CallGate {
 
   /** Calls with an effect that may be under way. */
   get inFlight(): number {
-    return this.#calls.size;
+    let count = 0;
+    for (const { isFree } of this.#calls.values()) if (!isFree) count += 1;
+    return count;
   }
 
   /** The input as the ledger and people see it. */
@@ -44,16 +48,24 @@ export class CallGate {
   }
 
   /**
-   * Resolves when the intent is durable; false: the call must not start. It begins once, however often Claude asks about
+   * Resolves when the intent is durable, or when the call must not start. It begins once, however often Claude asks about
    * it. `ref`: its name in the ledger, if an earlier attempt had begun it.
    */
-  begin(call: ToolCall, ref: string = call.id): Promise<boolean> {
-    if (harmless.has(call.name)) return Promise.resolve(true);
+  begin(call: ToolCall, ref: string = call.id): Promise<Begun> {
+    // A question is asked, not carried out (D-509).
+    if (call.name === askToolName) return Promise.resolve({ kind: 'begun' });
     const known = this.#calls.get(call.id);
-    if (known !== undefined) return known.mayStart;
-    const mayStart = this.#write(call, ref);
-    this.#calls.set(call.id, { ref, mayStart });
-    return mayStart;
+    if (known !== undefined) return known.begun;
+    const begun = this.#write(call, ref);
+    this.#calls.set(call.id, { ref, begun, isFree: harmless.has(call.name) });
+    return begun;
+  }
+
+  /** What the rules say about a call before it begins. */
+  async decide({ id, name, input }: ToolCall): Promise<Decided> {
+    const { effects, queue } = this.#parts;
+    await queue.handled();
+    return effects.decide({ ref: id, toolName: toolNameOf(name), input: this.shown(input) });
   }
 
   /** Resolves when the result is durable. */
@@ -61,20 +73,23 @@ export class CallGate {
     const { effects, queue, redact } = this.#parts;
     const call = this.#calls.get(id);
     if (call === undefined) return;
-    const hasStarted = await call.mayStart;
+    const { kind } = await call.begun;
     await queue.handled();
-    if (hasStarted && !queue.isEnded) await effects.end(call.ref, { ok, output: redact(output) });
+    if (kind === 'begun' && !queue.isEnded)
+      await effects.end(call.ref, { ok, output: redact(output) });
     this.#calls.delete(id);
   }
 
-  async #write({ id, name, input }: ToolCall, ref: string): Promise<boolean> {
+  async #write({ id, name, input }: ToolCall, ref: string): Promise<Begun> {
     const { effects, queue } = this.#parts;
     await queue.handled();
     const touches = this.#touchedBy(name);
-    const intent = { ref, toolName: toolNameOf(name), input: this.shown(input), touches };
-    if (!queue.isEnded && (await effects.begin(intent))) return true;
-    this.#calls.delete(id);
-    return false;
+    const names = { ref, toolName: toolNameOf(name), isFree: harmless.has(name) };
+    const begun: Begun = queue.isEnded
+      ? { kind: 'left' }
+      : await effects.begin({ ...names, input: this.shown(input), touches });
+    if (begun.kind !== 'begun') this.#calls.delete(id);
+    return begun;
   }
 
   #touchedBy(name: string): Touches {

@@ -31,6 +31,7 @@ import { prepareQueries } from './queries.ts';
 import type { ClaudeSdk, Query } from './sdk.ts';
 import type { ClaudeSettings } from './settings.ts';
 import type { Deferred } from './state.ts';
+import { type Asked, refuseUnasked } from './unasked-calls.ts';
 import { callsMade, promptOf, promptToBeginAgain, repeatableByMistake } from './unfinished.ts';
 
 /** Time for Claude to store its session after the result. */
@@ -88,7 +89,6 @@ export class ClaudeLeg implements Leg {
     const redact = (text: string) => this.#redact(text);
     this.#gate = new CallGate({ effects, queue: this.#queue, settings, redact });
     this.#permissionHook = new PermissionHook({
-      agent,
       settings,
       calls: this.#calls,
       gate: this.#gate,
@@ -102,11 +102,7 @@ export class ClaudeLeg implements Leg {
       emit: (event) => this.#emit(event),
       holdsLease,
     });
-    this.#translator = new MessageTranslator({
-      agent,
-      permissionHook: this.#permissionHook,
-      calls: this.#calls,
-    });
+    this.#translator = new MessageTranslator({ agent, calls: this.#calls });
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
@@ -233,14 +229,15 @@ export class ClaudeLeg implements Leg {
    * the end of a leg that needs no process, because a person has to be asked first.
    */
   async #beginDeferred(deferred: Deferred): Promise<LegEnd | undefined> {
-    const decision = this.#permissionHook.decideDeferred(deferred);
-    if (decision.kind === 'ask') {
-      const { isHandedOver: _, ...asked } = deferred;
-      return this.#waitFor(asked);
-    }
+    const decision = await this.#permissionHook.decideDeferred(deferred);
+    const { isHandedOver: _, ...asked } = deferred;
+    if (decision.kind === 'ask') return this.#waitFor(asked);
     if (decision.kind === 'deny') return undefined;
     const call = { ...deferred, input: decision.input ?? deferred.input };
-    if (await this.#gate.begin(call)) return undefined;
+    const begun = await this.#gate.begin(call);
+    if (begun.kind === 'ask') return this.#waitFor(asked);
+    // Of a denial Claude learns when it makes the call.
+    if (begun.kind !== 'left') return undefined;
     throw new LegFailure('agent_error', 'The deferred call cannot be made: it was made before.');
   }
 
@@ -257,6 +254,7 @@ export class ClaudeLeg implements Leg {
   async #onMessage(given: unknown): Promise<LegEnd | undefined> {
     const message = readMessage(given);
     if (message === undefined) return undefined;
+    if (message.type === 'user') await refuseUnasked(message, this.#asked);
     const { events, result } = this.#translator.translate(message);
     if (this.#phase.isSettling) return this.#settle({ events, ...(result && { result }) });
     if (message.type === 'user') await recordResults(message, this.#gate, this.#calls);
@@ -265,6 +263,10 @@ export class ClaudeLeg implements Leg {
     if (result !== undefined) return this.#end(result);
     this.#handOverIfSafe();
     return undefined;
+  }
+
+  get #asked(): Asked {
+    return { permissionHook: this.#permissionHook, translator: this.#translator, gate: this.#gate };
   }
 
   /** Emits a recovery point behind whatever Claude stores in its session. */

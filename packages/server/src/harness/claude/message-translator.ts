@@ -1,11 +1,10 @@
-import { type Agent, needsApproval } from '../../domain/agent.ts';
+import type { Agent } from '../../domain/agent.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { HarnessEvent, LegEnd } from '../../ports/harness.ts';
 import { LegFailure } from '../leg-failure.ts';
 import { isShort } from '../shown-value.ts';
 import type { MessageCalls } from './message-calls.ts';
 import { type ClaudeMessage, type ClaudeResult, toolResultsIn, toolUsesIn } from './messages.ts';
-import type { PermissionHook } from './permission-hook.ts';
 import { toolNameOf } from './settings.ts';
 import type { Deferred } from './state.ts';
 
@@ -24,7 +23,6 @@ export interface Translation {
 
 export interface MessageTranslatorParts {
   readonly agent: Agent;
-  readonly permissionHook: PermissionHook;
   readonly calls: MessageCalls;
 }
 
@@ -63,7 +61,6 @@ export class MessageTranslator {
       case 'user':
         return {
           events: toolResultsIn(message).map(({ tool_use_id, is_error, content = null }) => {
-            this.#verify(tool_use_id);
             const isError = is_error === true;
             return custom('tool_result', {
               tool_call_id: tool_use_id,
@@ -111,20 +108,9 @@ export class MessageTranslator {
     }
   }
 
-  /** Fails the run when a call that needs approval was made without the permission hook. */
-  #verify(id: string): void {
-    const { permissionHook, agent } = this.#parts;
-    const name = this.#calls.get(id);
-    if (
-      name === undefined ||
-      permissionHook.hasDecided(id) ||
-      !needsApproval(agent, toolNameOf(name))
-    )
-      return;
-    throw new LegFailure(
-      'agent_error',
-      `Claude used ${toolNameOf(name)} without asking; settings in its session folder may have allowed it.`,
-    );
+  /** The name of a call that Claude has made. */
+  nameOf(id: string): string | undefined {
+    return this.#calls.get(id);
   }
 
   #end(result: ClaudeResult): Translation {

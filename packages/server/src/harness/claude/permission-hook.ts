@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { type Agent, needsApproval } from '../../domain/agent.ts';
 import { matchesGlob } from '../../domain/rules/glob.ts';
 import { type JsonObject, canonicalJson } from '../../domain/json.ts';
 import type { KnownCall } from '../../domain/run/tool-call.ts';
@@ -30,7 +29,6 @@ const hookInput = z.object({
 type HookInput = z.infer<typeof hookInput>;
 
 export interface PermissionHookParts {
-  readonly agent: Agent;
   readonly settings: ClaudeSettings;
   readonly calls: MessageCalls;
   readonly gate: CallGate;
@@ -98,7 +96,7 @@ export class PermissionHook {
     const decision: Decision =
       input === undefined
         ? { kind: 'deny', reason: 'The call was not understood.' }
-        : await this.#begun(callOf(input), await this.#decide(input));
+        : await this.#begunOrAsked(input);
     if (input !== undefined) this.#decisions.set(input.tool_use_id, decision);
     return {
       hookSpecificOutput: {
@@ -120,22 +118,48 @@ export class PermissionHook {
       return denial(this.#refuseAll(this.#closedBecause).reason, true);
     }
     const call = { id: toolUseID, name: toolName, input };
-    const decided = this.#finalDecision(call) ?? (await this.#askAndDecide(call));
-    if (decided === undefined) return denial(this.#closedBecause ?? '', true);
-    const decision = await this.#begun(call, decided);
+    const final = await this.#finalDecision(call);
+    const begun = final && (await this.#begun(call, final));
+    const decision =
+      begun === undefined || begun.kind === 'ask' ? await this.#askAndBegin(call) : begun;
+    if (decision === undefined) return denial(this.#closedBecause ?? '', true);
     if (!this.#parts.holdsLease()) return denial('The run was cancelled.', true);
     return decision.kind === 'allow'
       ? { behavior: 'allow', updatedInput: decision.input ?? input }
       : denial(decision.kind === 'deny' ? decision.reason : '', false);
   };
 
-  /** Writes the intent of a call that may be made: a run whose lease another server holds must start nothing here. */
-  async #begun<Kind extends Decision>(call: ToolCall, decision: Kind): Promise<Kind | Denial> {
+  /** A rule may have changed since the decision, so a call may have to be asked about although it was allowed. */
+  async #begunOrAsked(given: HookInput): Promise<Decision> {
+    const call = callOf(given);
+    const decision = await this.#begun(call, await this.#decide(given));
+    return decision.kind === 'ask' ? this.#asked(given, { isHandedOver: false }) : decision;
+  }
+
+  /** A subagent's call cannot be deferred: deferring ends the turn of the main agent. */
+  async #asked(
+    { agent_id: agentId, tool_use_id: id }: HookInput,
+    handOver: { readonly isHandedOver: boolean },
+  ): Promise<Extract<Decision, { kind: 'defer' | 'ask' }>> {
+    const isAlone = typeof agentId !== 'string' && (await this.#parts.calls.isOnlyCall(id));
+    return isAlone ? { kind: 'defer', ...handOver } : { kind: 'ask' };
+  }
+
+  /**
+   * Writes the intent of a call that may be made, or its denial by a rule: a run whose lease another server holds must
+   * start nothing here.
+   */
+  async #begun<Kind extends Decision>(
+    call: ToolCall,
+    decision: Kind,
+  ): Promise<Kind | Denial | { readonly kind: 'ask' }> {
     if (decision.kind !== 'allow') return decision;
     const { gate, holdsLease } = this.#parts;
     const intended = { ...call, input: decision.input ?? call.input };
-    const hasBegun = holdsLease() && (await gate.begin(intended, decision.ref));
-    if (hasBegun && holdsLease()) return decision;
+    const begun = holdsLease() ? await gate.begin(intended, decision.ref) : undefined;
+    if (begun?.kind === 'denied') return { kind: 'deny', reason: begun.reason };
+    if (begun?.kind === 'ask') return { kind: 'ask' };
+    if (begun?.kind === 'begun' && holdsLease()) return decision;
     return { kind: 'deny', reason: 'Another server executes the run now.' };
   }
 
@@ -166,7 +190,7 @@ export class PermissionHook {
   }
 
   /** Decides a call that an earlier leg of this run deferred. `ask`: a person has to be asked about it now. */
-  decideDeferred(deferred: Deferred): Exclude<Decision, { kind: 'defer' }> {
+  async decideDeferred(deferred: Deferred): Promise<Exclude<Decision, { kind: 'defer' }>> {
     const { settled } = this.#parts;
     const known = settled?.calls.get(deferred.id);
     const answers = refsOf(deferred).flatMap((ref) => settled?.answers.get(ref) ?? []);
@@ -181,28 +205,26 @@ export class PermissionHook {
     const refused = this.#refusal(deferred);
     if (refused !== undefined) return refused;
     // The agent may have changed since: what needs approval now is not made without it.
-    const mayMake = deferred.isHandedOver === true && !this.#needsPerson(deferred.name);
+    const mayMake = deferred.isHandedOver === true && !(await this.#needsPerson(deferred));
     return mayMake ? { kind: 'allow', input: deferred.input } : { kind: 'ask' };
   }
 
   async #decide(given: HookInput): Promise<Decision> {
     const call = callOf(given);
     if (this.#closedBecause !== undefined) return this.#refuseAll(this.#closedBecause);
-    const { deferred, calls, granted, gate, mustYield } = this.#parts;
+    const { deferred, granted, gate, mustYield } = this.#parts;
     if (call.id === deferred?.id) {
-      const decision = this.decideDeferred(deferred);
+      const decision = await this.decideDeferred(deferred);
       return decision.kind === 'ask' ? { kind: 'defer', isHandedOver: false } : decision;
     }
     const refused = this.#refusal(call) ?? this.#refuseRepetition(call);
     if (refused !== undefined) return refused;
     const ref = granted.take(toolNameOf(call.name), gate.shown(call.input));
     if (ref !== undefined) return { kind: 'allow', ref };
-    const needsPerson = this.#needsPerson(call.name);
+    const needsPerson = await this.#needsPerson(call);
     if (!needsPerson && !mustYield()) return { kind: 'allow' };
-    // A subagent's call cannot be deferred: deferring ends the turn of the main agent.
-    const isAlone = typeof given.agent_id !== 'string' && (await calls.isOnlyCall(call.id));
-    if (isAlone) return { kind: 'defer', isHandedOver: !needsPerson };
-    return { kind: needsPerson ? 'ask' : 'allow' };
+    const asked = await this.#asked(given, { isHandedOver: !needsPerson });
+    return needsPerson || asked.kind === 'defer' ? asked : { kind: 'allow' };
   }
 
   #refusal({ id, name, input }: ToolCall): Denial | undefined {
@@ -231,24 +253,29 @@ export class PermissionHook {
   }
 
   /** For a deferred call the SDK may ask here before it calls the hook, for a changed input after it. */
-  #finalDecision({ id, name }: ToolCall): FinalDecision | undefined {
+  async #finalDecision(call: ToolCall): Promise<FinalDecision | undefined> {
+    const { id } = call;
     const { deferred } = this.#parts;
     if (id === deferred?.id) {
-      const decision = this.decideDeferred(deferred);
+      const decision = await this.decideDeferred(deferred);
       return decision.kind === 'ask' ? undefined : decision;
     }
     const decided = this.#decisions.get(id);
     if (decided?.kind === 'allow' || decided?.kind === 'deny') return decided;
-    return this.#needsPerson(name) ? undefined : { kind: 'allow' };
+    return (await this.#needsPerson(call)) ? undefined : { kind: 'allow' };
   }
 
-  async #askAndDecide(call: ToolCall): Promise<FinalDecision | undefined> {
+  /** Undefined when the run is cancelled or handed over before all answers are there. */
+  async #askAndBegin(call: ToolCall): Promise<FinalDecision | undefined> {
     const answers = await this.#ask(call);
-    return answers === undefined ? undefined : decisionOf(call, answers);
+    if (answers === undefined) return undefined;
+    const begun = await this.#begun(call, decisionOf(call, answers));
+    // The answer does not allow this input, or was used up.
+    return begun.kind === 'ask' ? { kind: 'deny', reason: 'It was not allowed.' } : begun;
   }
 
-  #needsPerson(name: string): boolean {
-    return name === askToolName || needsApproval(this.#parts.agent, toolNameOf(name));
+  async #needsPerson(call: ToolCall): Promise<boolean> {
+    return call.name === askToolName || (await this.#parts.gate.decide(call)).kind === 'ask';
   }
 
   /** `undefined` when the run is cancelled or handed over before all answers are there. */

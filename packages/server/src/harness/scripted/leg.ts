@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { needsApproval } from '../../domain/agent.ts';
 import type { Json } from '../../domain/json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Answer, HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
@@ -248,16 +247,11 @@ async function* callTool(
   leaf: Extract<Leaf, { kind: 'tool' }>,
   turn: Turn,
 ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
-  const { run, ordinal } = turn;
-  const toolInput = expandObject(leaf.input, valuesOf(run));
-  if (!needsApproval(run.context.agent, leaf.name))
-    return yield* useTool(leaf.name, toolInput, turn);
-  const ref = refOf(ordinal);
-  yield { type: 'permission_request', ref, toolCallId: ref, toolName: leaf.name, toolInput };
-  return yield* park(run, ordinal);
+  const { run } = turn;
+  return yield* useTool(leaf.name, expandObject(leaf.input, valuesOf(run)), turn);
 }
 
-/** The answer to a person who denied a tool. */
+/** Said after a denial. */
 const denied = 'denied';
 
 async function* afterDecision(
@@ -270,6 +264,10 @@ async function* afterDecision(
     return failure('agent_error', 'a permission request was answered with text');
   // D-39: the approved input runs, not the one in the script.
   if (answer.allow) return yield* useTool(name, answer.input, turn);
+  return yield* endDenied(run);
+}
+
+async function* endDenied(run: Running): AsyncGenerator<HarnessEvent, LegEnd> {
   const isSaid = takeCut(run) === denied;
   if (!isSaid && !run.cancelFlag.requested) yield deltaOf(denied, run);
   return endOf(run);
@@ -284,17 +282,36 @@ async function* useTool(
   const id = { tool_call_id: call.ref };
   // A call that the ledger knows was shown before the leg that began it was lost.
   if (knownCall(call, run) === undefined) {
-    yield { type: 'custom', name: 'tool_call', data: { ...id, name, input: shownValue(input) } };
+    const { kind } = await run.context.effects.decide(call);
+    if (kind === 'ask') return yield* askAbout(call, run, ordinal);
+    if (kind === 'allowed') {
+      yield { type: 'custom', name: 'tool_call', data: { ...id, name, input: shownValue(input) } };
+    }
   }
   const result = await carryOut(call, run);
   if (result === 'left') return { type: 'end', outcome: 'cancelled' };
+  if (result === 'denied') return yield* endDenied(run);
+  // A rule has changed since.
+  if (result === 'ask') return yield* askAbout(call, run, ordinal);
   if (!result.ok) return failure('tool_error', result.message);
   yield { type: 'custom', name: 'tool_result', data: { ...id, ...result.data } };
   return undefined;
 }
 
+async function* askAbout(
+  { ref, toolName, input: toolInput }: Call,
+  run: Running,
+  ordinal: number,
+): AsyncGenerator<HarnessEvent, LegEnd> {
+  yield { type: 'permission_request', ref, toolCallId: ref, toolName, toolInput };
+  return yield* park(run, ordinal);
+}
+
 /** Runs the tool through the ledger (D-80), or returns what the ledger knows. `left`: the run is in other hands. */
-async function carryOut(call: Call, running: Running): Promise<ToolResult | 'left'> {
+async function carryOut(
+  call: Call,
+  running: Running,
+): Promise<ToolResult | 'left' | 'ask' | 'denied'> {
   const { context, cancelFlag, clock } = running;
   const known = knownCall(call, running);
   if (known?.state === 'left') {
@@ -303,15 +320,14 @@ async function carryOut(call: Call, running: Running): Promise<ToolResult | 'lef
   if (known?.state === 'ended') return storedResult(known);
   const { effects, holdsLease, sessionFolder } = context;
   const sleep = (ms: number) => cancelFlag.sleep(clock, ms);
-  const run = () =>
-    holdsLease()
-      ? runTool({ ...call, sessionFolder, sleep, isOver: () => cancelFlag.requested })
-      : Promise.resolve('left' as const);
-  if (!touchesFolder(call.toolName)) return run();
-  if (!(await effects.begin({ ...call, touches: 'workspace' }))) return 'left';
-  const result = await run();
-  if (result !== 'left')
-    await effects.end(call.ref, { ok: result.ok, output: JSON.stringify(result) });
+  const isFree = !touchesFolder(call.toolName);
+  const { kind } = await effects.begin({ ...call, touches: 'workspace', isFree });
+  if (kind !== 'begun') return kind;
+  if (!holdsLease()) return 'left';
+  const isOver = () => cancelFlag.requested;
+  const result = await runTool({ ...call, sessionFolder, sleep, isOver });
+  if (result === 'left') return result;
+  await effects.end(call.ref, { ok: result.ok, output: JSON.stringify(result) });
   return result;
 }
 

@@ -13,6 +13,7 @@ import {
   type CallMessage,
   type ProgramMessage,
   callBegunMessage,
+  callRefusedMessage,
   cancelMessage,
   readLine,
   startMessage,
@@ -305,8 +306,10 @@ export class StdioLeg {
         const { ref } = message.call;
         const shown = this.#program.eventOf(message);
         if (shown !== undefined) yield shown;
-        if (await effects.begin(message.call)) this.#send(callBegunMessage(ref, runId));
+        const begun = await effects.begin(message.call);
         // After the end of the leg the program is killed; it must not start the call.
+        if (begun.kind === 'begun') this.#send(callBegunMessage(ref, runId));
+        else if (begun.kind !== 'left') this.#send(callRefusedMessage(ref, begun));
         else if (!this.#context.signal.aborted && this.#context.holdsLease()) {
           return `The call ${ref} was begun before; a continued leg finds it in input.calls.`;
         }

@@ -3,7 +3,14 @@ import { z } from 'zod';
 import { type Json, type JsonObject, isObject } from '../../domain/json.ts';
 import { extentOfJson } from '../../domain/json-bounds.ts';
 import type { CallResult, KnownCall } from '../../domain/run/tool-call.ts';
-import type { Answer, HarnessEvent, LegContext, LegInput, NewCall } from '../../ports/harness.ts';
+import type {
+  Answer,
+  HarnessEvent,
+  LegContext,
+  LegInput,
+  NewCall,
+  NotBegun,
+} from '../../ports/harness.ts';
 import type { Places } from '../../ports/sandbox.ts';
 import { problemOf } from '../message-bounds.ts';
 import { parsedJson, parsedObject } from '../parsed-json.ts';
@@ -138,8 +145,9 @@ const eventSchemas = {
       tool_input: parsedJson.default({}),
       touches: z.enum(['workspace', 'outside', 'both']).default('both'),
       repeatable: z.boolean().default(false),
+      kind: z.literal('model').exactOptional(),
     })
-    .transform(({ type, call_id, tool_name, tool_input, touches, repeatable }) => ({
+    .transform(({ type, call_id, tool_name, tool_input, touches, repeatable, kind }) => ({
       type,
       call: {
         ref: call_id,
@@ -147,6 +155,7 @@ const eventSchemas = {
         input: tool_input,
         touches,
         ...(repeatable && { isRepeatable: true }),
+        ...(kind !== undefined && { kind }),
       },
     })),
   call_end: z
@@ -301,6 +310,16 @@ export const yieldMessage: JsonObject = { type: 'yield' };
 /** The intent of a call is durable: the program may carry it out. The key is the same in every attempt (D-82). */
 export function callBegunMessage(callId: string, run: RunId): JsonObject {
   return { type: 'call_begun', call_id: callId, idempotency_key: `${run}.${callId}` };
+}
+
+/** A rule keeps the call from being carried out (D-507): a person has to allow it first, or it is not allowed at all. */
+export function callRefusedMessage(
+  callId: string,
+  refusal: Extract<NotBegun, { kind: 'ask' | 'denied' }>,
+): JsonObject {
+  const message = { type: 'call_refused', call_id: callId };
+  if (refusal.kind === 'ask') return { ...message, effect: 'ask' };
+  return { ...message, effect: 'deny', reason: refusal.reason };
 }
 
 function inputMessage(input: LegInput, prompt: string): JsonObject {

@@ -5,7 +5,7 @@ import type {
   InteractionAnswer,
   InteractionRequest,
 } from '../../domain/interaction.ts';
-import { aboutFields, answererOf } from '../../domain/interaction.ts';
+import { aboutFields, answererOf, askedRules } from '../../domain/interaction.ts';
 import { isObject } from '../../domain/json.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { timeIn } from './fields.ts';
@@ -34,7 +34,8 @@ export function interactionView(interaction: Interaction, names: Names): Interac
 
 function requestFields(request: InteractionRequest): Partial<InteractionRecord> {
   if (request.kind === 'permission') {
-    return { tool_name: request.toolName, tool_input: request.toolInput };
+    const { toolName, toolInput, asked } = request;
+    return { tool_name: toolName, tool_input: toolInput, rules: asked && askedRules(asked) };
   }
   const { question, options, multiple, about } = request;
   return {

@@ -213,13 +213,18 @@ class PlayedLeg {
     const { run, stage } = this.#parts;
     return {
       begin: async (call) => {
-        if (this.#isLost || !run.mayBegin(call.ref)) return false;
+        if (this.#isLost || !run.mayBegin(call.ref)) return { kind: 'left' };
+        const decided = run.decide(call);
+        if (decided.kind !== 'allowed') return decided;
         const { toolName: name, input } = call;
-        if (!(await this.#at(`call_begin ${name}`, () => run.beginCall(call)))) return false;
+        if (!(await this.#at(`call_begin ${name}`, () => run.beginCall(call)))) {
+          return { kind: 'left' };
+        }
         run.tell(call);
         if (!this.#makesCallEvents) this.#show({ type: 'call', name, input });
-        return true;
+        return { kind: 'begun' };
       },
+      decide: async (call) => run.decide(call),
       end: async (ref, result, point) => {
         await this.#at(`call_end ${ref}`, () => run.endCall(ref, result, point));
         if (this.#makesCallEvents) return;

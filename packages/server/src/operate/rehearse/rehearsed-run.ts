@@ -2,10 +2,15 @@ import type { Agent } from '../../domain/agent.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import { leaveCall } from '../../domain/run/call-in-doubt.ts';
 import { completedWith } from '../../domain/run/completion.ts';
-import { type AllowedCall, type LostRunFacts, decideRecovery } from '../../domain/run/recovery.ts';
+import { type LostRunFacts, decideRecovery } from '../../domain/run/recovery.ts';
+import { type Allow, allowFor } from '../../domain/rules/allows.ts';
+import { decide, namesTool } from '../../domain/rules/decide.ts';
+import { rulesOfAgent } from '../../domain/rules/rule.ts';
 import { type CallResult, type ToolCall, knownCalls } from '../../domain/run/tool-call.ts';
 import type {
   Answer,
+  CallToDecide,
+  Decided,
   Harness,
   HarnessEvent,
   LegEnd,
@@ -65,7 +70,7 @@ export class RehearsedRun {
   /** Answers that the leg before was waiting for. */
   #fresh = new Map<string, Answer>();
   readonly #open = new Map<string, Asked>();
-  readonly #allowed: AllowedCall[] = [];
+  readonly #allowed: Allow[] = [];
   readonly #told = new Map<string, CarriedOut>();
   #carriedOut: CarriedOut[] = [];
   #texts: string[] = [];
@@ -146,6 +151,30 @@ export class RehearsedRun {
   mayBegin(ref: string): boolean {
     const known = this.#calls.get(ref);
     return known === undefined ? this.#calls.size < callsMax : known.status === 'again';
+  }
+
+  /** What the agent's own rules say: those of an organization are not known here. */
+  decide(call: CallToDecide): Decided {
+    if (call.kind !== undefined) return { kind: 'allowed', isNamed: false };
+    const known = this.#answers.get(call.ref);
+    if (known?.kind === 'permission' && !known.allow) {
+      return { kind: 'denied', reason: known.reason ?? 'The person did not allow this.' };
+    }
+    const lists = { agent: rulesOfAgent(this.#agent), organization: [] };
+    const { name: agentName } = this.#agent;
+    const named = { ...call, agentName, tenantId: '' };
+    const allowed = { kind: 'allowed', isNamed: namesTool(lists, named) } as const;
+    const decision = decide(lists, named);
+    if (decision.effect === 'allow') return allowed;
+    if (decision.effect === 'deny') {
+      const { reason } = decision;
+      this.#answers.set(call.ref, { kind: 'permission', allow: false, reason, by: 'rule' });
+      return { kind: 'denied', reason };
+    }
+    const allow = allowFor(call, this.#allowed);
+    if (allow === undefined) return { kind: 'ask' };
+    this.#allowed[this.#allowed.indexOf(allow)] = { ...allow, spentOn: call.ref };
+    return allowed;
   }
 
   beginCall(call: NewCall): void {

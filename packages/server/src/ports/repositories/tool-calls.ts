@@ -14,6 +14,8 @@ export interface ToolCallRepository {
   settle(run: CallOwner, call: ToolCall, seen?: 'begun' | 'ended'): Promise<void>;
   /** Marks the calls that are over: an archive has their changes of the session folder. */
   markSaved(run: CallOwner): Promise<void>;
+  /** Calls in doubt that are to be carried out once more. */
+  toRepeat(runId: RunId): Promise<Pick<ToolCall, 'ref' | 'toolName' | 'input'>[]>;
   /** Calls of the run, in the order of their intents. */
   ofRun(runId: RunId): Promise<ToolCall[]>;
   /** Deletes calls of runs that ended before a time; `until` is the first run id of that time. */

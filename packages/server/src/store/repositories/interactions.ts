@@ -39,6 +39,7 @@ interface StoredInteraction
   readonly expiresAt: number | null;
   readonly asked: PermissionRequest['asked'] | null;
   readonly decidedBy: DecidedBy | null;
+  readonly spentOn: string | null;
 }
 
 export interface InteractionRow {
@@ -72,6 +73,7 @@ const interactionTable = nounTable<StoredInteraction, InteractionRow>('interacti
     expiresAt: number('expires_at', 'fixed'),
     asked: jsonText('asked', 'fixed'),
     decidedBy: text('decided_by'),
+    spentOn: text('spent_on', 'changed'),
   },
 });
 
@@ -88,6 +90,7 @@ const unset = {
   appliedAt: null,
   asked: null,
   decidedBy: null,
+  spentOn: null,
 };
 
 export function interactionRepository(db: Transaction): InteractionRepository {
@@ -227,7 +230,8 @@ function answeredOf(stored: StoredInteraction): AnsweredInteraction {
     appliedAt: stored.appliedAt,
   } as const;
   if (request.kind === 'permission' && answer.kind === 'permission') {
-    return { ...identity, ...request, ...answered, answer };
+    const { spentOn } = stored;
+    return { ...identity, ...request, ...answered, answer, ...(spentOn !== null && { spentOn }) };
   }
   if (request.kind === 'question' && answer.kind === 'question') {
     return { ...identity, ...request, ...answered, answer };

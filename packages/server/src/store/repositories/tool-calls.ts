@@ -50,6 +50,13 @@ export function toolCallRepository(db: Transaction): ToolCallRepository {
           order by run_id, ref limit ${limit})`);
     },
 
+    async toRepeat(runId) {
+      const rows = await db.all<CallRow>(sql`
+        select * from tool_calls where run_id = ${runId} and status = 'again'
+        order by ref limit ${callsMax}`);
+      return rows.map(toCall);
+    },
+
     async ofRun(runId) {
       const rows = await db.all<CallRow>(sql`
         select * from tool_calls where run_id = ${runId} order by begun_at, ref limit ${callsMax}`);

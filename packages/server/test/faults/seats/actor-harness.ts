@@ -127,7 +127,7 @@ class ActorLeg implements Leg {
       return 'waiting';
     }
     const call = { ref: callRef, toolName, input: callInput, touches: 'outside' } as const;
-    if (!(await effects.begin(call)) || !holdsLease()) return 'cancelled';
+    if ((await effects.begin(call)).kind !== 'begun' || !holdsLease()) return 'cancelled';
     await life.pass(prompt, 'in the call, before its effect');
     world.carryOut(`${runId}.${callRef}`);
     await life.pass(prompt, 'in the call, after its effect');

@@ -7,6 +7,7 @@ import type { AcpSettings } from '../../../src/harness/acp/settings.ts';
 import type { Answer, Effects, LegContext, LegInput } from '../../../src/ports/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { recordingLog } from '../../support/agent-folders.ts';
+import { watchedEffects } from '../../support/effects.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Death, MortalLegs } from '../../support/mortal-legs.ts';
 import { allowing, denying } from '../sittings.ts';
@@ -216,7 +217,10 @@ describe('an ACP agent that asks before it acts, and whose worker dies', () => {
           await seat.ending();
           await effects.end(ref, result);
         };
-        return harness.start(input, { ...context, effects: { ...effects, begin, end } });
+        return harness.start(input, {
+          ...context,
+          effects: watchedEffects(effects, { begin, end }),
+        });
       },
     });
     const { account } = sandbox;

@@ -11,6 +11,7 @@ import type { Answer } from '../../../src/ports/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { agentOf, recordingLog, temporaryFolder } from '../../support/agent-folders.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { watchedEffects } from '../../support/effects.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Death, MortalLegs } from '../../support/mortal-legs.ts';
 import { Sitting, allowing } from '../sittings.ts';
@@ -245,8 +246,7 @@ describe.each(databaseKinds)('on %s, a worker of Claude that dies', (kind) => {
         const { effects } = context;
         return harness.start(input, {
           ...context,
-          effects: {
-            ...effects,
+          effects: watchedEffects(effects, {
             begin: async (call) => {
               const mayBegin = await effects.begin(call);
               seat.begun();
@@ -256,7 +256,7 @@ describe.each(databaseKinds)('on %s, a worker of Claude that dies', (kind) => {
               await effects.end(ref, result);
               seat.ended();
             },
-          },
+          }),
         });
       },
     };

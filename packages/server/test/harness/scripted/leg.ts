@@ -12,7 +12,7 @@ import type {
   LegInput,
 } from '../../../src/ports/harness.ts';
 import { noTexts, readBy } from '../../support/agent-folders.ts';
-import { openEffects } from '../../support/effects.ts';
+import { ruledEffects } from '../../support/effects.ts';
 
 export interface TestClock extends Clock {
   readonly waits: number[];
@@ -51,7 +51,7 @@ export function start({ answers, clock = testClock(), isContinued, ...rest }: St
   const harness: Harness = scriptedHarness({ clock });
   const agent = readBy(harness, rest.agent);
   return harness.start(input, {
-    effects: openEffects,
+    effects: ruledEffects(agent, input),
     runId: runId('run_1'),
     sessionId: sessionId('sess_1'),
     runNumber: 1,

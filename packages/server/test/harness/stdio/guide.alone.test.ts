@@ -111,7 +111,10 @@ test('a program continues after a loss, and delivers only what is not known', as
   const begun: NewCall[] = [];
   const effects: Effects = {
     ...openEffects,
-    begin: async (call) => begun.push(call) > 0,
+    begin: async (call) => {
+      begun.push(call);
+      return { kind: 'begun' };
+    },
   };
   const delivery = (to: string) => ({ toolName: 'deliver', input: { to } });
   const { text, end } = await playProgram(stdio, agent, {

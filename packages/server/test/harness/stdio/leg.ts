@@ -19,7 +19,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { openSandbox } from '../../../src/sandbox/sandbox.ts';
 import { openSessionFolders } from '../../../src/session-folders/session-folders.ts';
 import { readBy, recordingLog } from '../../support/agent-folders.ts';
-import { openEffects } from '../../support/effects.ts';
+import { ruledEffects } from '../../support/effects.ts';
 
 export interface OpenStdio {
   readonly harness: Harness;
@@ -86,9 +86,10 @@ export async function playProgram(
     files: [],
   });
   if (!prepared.found) throw new Error('the workspace is lost');
-  const leg = harness.start(inputOf(more), {
+  const input = inputOf(more);
+  const leg = harness.start(input, {
     ...prepared,
-    effects: openEffects,
+    effects: ruledEffects(agent, input),
     runId: runId('run_1'),
     sessionId: id,
     agent,

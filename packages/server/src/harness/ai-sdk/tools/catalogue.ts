@@ -1,5 +1,4 @@
 import { type ToolSet, dynamicTool } from 'ai';
-import { type Agent, needsApproval } from '../../../domain/agent.ts';
 import { type AgentTool, type ToolOutput, type ToolUse, failed } from './agent-tool.ts';
 import { askUserDescription, askUserName, askUserSchema } from './ask-user.ts';
 
@@ -9,23 +8,20 @@ export interface Catalogue {
   readonly toolSet: ToolSet;
   byWireName(wireName: string): AgentTool | undefined;
   byName(name: string): AgentTool | undefined;
-  isGated(tool: AgentTool): boolean;
   /** An exception is a fault of the server and may contain paths, so the model learns only that the tool failed. */
   run(tool: AgentTool, input: unknown, use: ToolUse): Promise<ToolOutput>;
 }
 
 /**
  * The SDK gets every tool without an `execute` function, so it can run none, whatever its defaults are. Calls come back
- * unanswered: a person decides about those that need approval (D-39), and the leg runs each through the ledger (D-80).
+ * unanswered, and the leg runs each through the ledger, which knows the rules about it (D-80, D-507).
  */
 export function catalogueOf(
-  agent: Agent,
   tools: readonly AgentTool[],
   { asksUser }: { readonly asksUser: boolean },
 ): Catalogue {
   const byWireName = uniquelyNamed(tools);
   const byName = new Map([...byWireName.values()].map((tool) => [tool.name, tool]));
-  const isGated = (tool: AgentTool) => needsApproval(agent, tool.name);
   const run: Catalogue['run'] = (tool, input, use) =>
     tool.run(input, use).catch(() => failed(`${tool.name} failed on this server`));
   const toolSet: ToolSet = {};
@@ -43,7 +39,6 @@ export function catalogueOf(
     toolSet,
     byWireName: (wireName) => byWireName.get(wireName),
     byName: (name) => byName.get(name),
-    isGated,
     run,
   };
 }

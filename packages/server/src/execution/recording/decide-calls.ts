@@ -1,0 +1,180 @@
+import type { OrganizationRules } from '../../app/rule-book.ts';
+import type { Holder } from '../../app/record.ts';
+import type { Agent } from '../../domain/agent.ts';
+import type { AnsweredInteraction, AnsweredPermission } from '../../domain/interaction.ts';
+import { approvedInput } from '../../domain/interaction.ts';
+import { type Allow, allowFor } from '../../domain/rules/allows.ts';
+import { type Decision, decide, namesTool } from '../../domain/rules/decide.ts';
+import { type RuleList, rulesOfAgent } from '../../domain/rules/rule.ts';
+import type { RunEventDraft } from '../../domain/run/run-event.ts';
+import type { CallToDecide, NotBegun } from '../../ports/harness.ts';
+import type { Repositories, StoreTransaction } from '../../ports/store.ts';
+
+/** The agent's part in the decisions about the calls of a leg. */
+export interface LegRules {
+  readonly agentName: string;
+  /** The agent's list, which counts from the next leg on (D-506). */
+  readonly agent: RuleList;
+}
+
+/** Of an agent that is gone, whose leg only ends: it has none. */
+export function legRules(agent: Agent | undefined): LegRules {
+  if (agent === undefined) return { agentName: '', agent: [] };
+  return { agentName: agent.name, agent: rulesOfAgent(agent) };
+}
+
+/** The document was replaced since this server read it: nothing of the transaction may be written (D-506). */
+export class OutdatedRules extends Error {
+  override readonly name = 'OutdatedRules';
+}
+
+/** Throws where the decisions of this transaction were made by an older document. */
+export async function requireVersion(
+  tx: StoreTransaction,
+  { scope }: Holder,
+  { version }: OrganizationRules,
+): Promise<void> {
+  const now = await tx.organizationRules.version(scope.organizationId);
+  if (now !== version) throw new OutdatedRules('the rules of the organization have changed');
+}
+
+export interface Deciding {
+  readonly holder: Holder;
+  readonly rules: LegRules;
+  readonly organization: OrganizationRules;
+}
+
+/** What the rules say; undefined for what is no tool call (D-509). */
+export function decisionAbout(
+  { holder, rules, organization }: Deciding,
+  { toolName, input, kind }: Omit<CallToDecide, 'ref'>,
+): Decision | undefined {
+  if (kind !== undefined) return undefined;
+  const { tenantId } = holder.scope;
+  const { agentName, agent } = rules;
+  return decide(
+    { agent, organization: organization.rules },
+    { agentName, tenantId, toolName, input },
+  );
+}
+
+/** Whether a rule may decide about calls of the tool. */
+export function isNamed(
+  { holder, rules, organization }: Deciding,
+  { toolName }: Pick<CallToDecide, 'toolName'>,
+): boolean {
+  const { tenantId } = holder.scope;
+  const lists = { agent: rules.agent, organization: organization.rules };
+  return namesTool(lists, { agentName: rules.agentName, tenantId, toolName });
+}
+
+/** Whether no rule has anything to say about the call. */
+export function isSilent(decision: Decision | undefined): boolean {
+  if (decision === undefined) return true;
+  const { effect, rules, observed } = decision;
+  return effect === 'allow' && rules.length === 0 && observed.length === 0;
+}
+
+export type Standing =
+  | { readonly kind: 'allowed'; readonly spends?: AnsweredPermission['key'] }
+  /** `isNew`: the denial is not stored yet. */
+  | (Extract<NotBegun, { kind: 'denied' }> & { readonly isNew: boolean })
+  | Extract<NotBegun, { kind: 'ask' }>;
+
+interface KeyedAllow extends Allow {
+  readonly key: AnsweredPermission['key'];
+}
+
+/** What the run knows about the calls of a batch. */
+export interface KnownAnswers {
+  readonly answered: readonly AnsweredInteraction[];
+  /** Calls in doubt that a person wants carried out once more (D-84): an allow, too. */
+  readonly repeated: readonly Allow[];
+}
+
+/** What becomes of a call. */
+export function standingOf(
+  call: CallToDecide,
+  decision: Decision | undefined,
+  { answered, repeated }: KnownAnswers,
+): Standing {
+  const denied = denialIn(call, answered);
+  if (denied !== undefined) return { ...denied, isNew: false };
+  if (decision === undefined || decision.effect === 'allow') return { kind: 'allowed' };
+  if (decision.effect === 'deny') return { kind: 'denied', reason: decision.reason, isNew: true };
+  const found = allowFor<KeyedAllow | Allow>(call, [...answered.flatMap(allowIn), ...repeated]);
+  if (found === undefined) return { kind: 'ask' };
+  return { kind: 'allowed', ...('key' in found && { spends: found.key }) };
+}
+
+/** Reads what decides about calls that a rule is about. */
+export async function readAnswers(
+  { interactions, toolCalls }: Pick<Repositories, 'interactions' | 'toolCalls'>,
+  { runId }: Pick<Holder, 'runId'>,
+): Promise<KnownAnswers> {
+  const [answered, calls] = await Promise.all([
+    interactions.answered(runId),
+    toolCalls.toRepeat(runId),
+  ]);
+  return { answered, repeated: calls.map((call) => ({ ...call, spentOn: call.ref })) };
+}
+
+/** Reads only whether calls that no rule is about were denied before. */
+export async function readDenials(
+  { interactions }: Pick<Repositories, 'interactions'>,
+  { runId }: Pick<Holder, 'runId'>,
+  refs: readonly string[],
+): Promise<KnownAnswers> {
+  const known = await interactions.ofRequests(runId, refs.flatMap(refsOfDenial));
+  return { answered: known.filter((each) => each.status === 'answered'), repeated: [] };
+}
+
+/** The refs under which a denial of the call may be stored: its own, or another if a person had allowed it before. */
+export function refsOfDenial(ref: string): readonly [string, string] {
+  return [ref, `${ref} denied`];
+}
+
+/** D-510: a denial is final for its call, even if the rules have changed since. */
+function denialIn({ ref }: CallToDecide, answered: readonly AnsweredInteraction[]) {
+  const refs = refsOfDenial(ref);
+  for (const interaction of answered) {
+    if (interaction.kind !== 'permission' || !refs.includes(interaction.requestId)) continue;
+    const { decision, message } = interaction.answer;
+    if (decision === 'deny') return { kind: 'denied', reason: message ?? notAllowed } as const;
+  }
+  return undefined;
+}
+
+const notAllowed = 'The person did not allow this.';
+
+function allowIn(interaction: AnsweredInteraction): readonly KeyedAllow[] {
+  if (interaction.kind !== 'permission' || interaction.answer.decision !== 'allow') return [];
+  const { key, requestId: ref, toolName, spentOn } = interaction;
+  const input = approvedInput(interaction);
+  return [{ key, ref, toolName, input, ...(spentOn !== undefined && { spentOn }) }];
+}
+
+interface DecidedCall {
+  readonly toolName: string;
+  readonly toolCallId?: string | undefined;
+}
+
+/** D-523: what readers of the log learn of a decision that no person made. */
+export function decisionEvents(
+  { toolName, toolCallId }: DecidedCall,
+  { effect, rules, observed }: Decision,
+  interactionKey?: string,
+): readonly RunEventDraft[] {
+  const call = {
+    tool_name: toolName,
+    ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
+  };
+  const events = observed.map(({ effect: would, ...rule }): RunEventDraft => {
+    const data = { ...call, effect: would, by: 'rule', rules: [{ ...rule }], observed: true };
+    return { type: 'call_decided', data };
+  });
+  if (effect === 'ask' || rules.length === 0) return events;
+  const held = interactionKey === undefined ? {} : { interaction_key: interactionKey };
+  const data = { ...call, ...held, effect, by: 'rule', rules: rules.map((rule) => ({ ...rule })) };
+  return [...events, { type: 'call_decided', data }];
+}
