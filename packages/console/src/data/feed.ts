@@ -37,6 +37,7 @@ export type FeedMessage =
   | { readonly kind: 'notice'; readonly notice: NoticeRecord }
   | { readonly kind: 'state'; readonly state: FeedState }
   | { readonly kind: 'lost' }
+  | { readonly kind: 'access' }
   | { readonly kind: 'hello' };
 
 export interface FeedListener {
@@ -44,6 +45,8 @@ export interface FeedListener {
   readonly onState: (state: FeedState) => void;
   /** Notices may have been missed: read the lists again. */
   readonly onLost: () => void;
+  /** A connection was opened again, or refused: what the person may do may have changed. */
+  readonly onAccess: () => void;
 }
 
 /**
@@ -85,6 +88,7 @@ class FeedTab {
       if (this.#isLeading) this.#parts.channel.post({ kind: 'state', state: this.#state });
     } else if (message.kind === 'notice') this.#deliver(message.notice);
     else if (message.kind === 'state') this.#change(message.state);
+    else if (message.kind === 'access') this.#listener.onAccess();
     else {
       this.#cursor = undefined;
       this.#listener.onLost();
@@ -94,11 +98,14 @@ class FeedTab {
   async lead(signal: AbortSignal): Promise<void> {
     this.#isLeading = true;
     let failures = 0;
+    let isOpened = false;
     while (!signal.aborted) {
       try {
         const onOpen = () => {
           failures = 0;
           this.#tell({ kind: 'state', state: 'live' });
+          if (isOpened) this.#tell({ kind: 'access' });
+          isOpened = true;
         };
         const onCursor = (id: string) => {
           if (this.#cursor === undefined || id > this.#cursor) this.#cursor = id;
@@ -108,7 +115,8 @@ class FeedTab {
           this.#tell({ kind: 'notice', notice });
         }
       } catch (error) {
-        if (signal.aborted || this.#parts.isFinal(error)) return;
+        if (signal.aborted) return;
+        if (this.#parts.isFinal(error)) return this.#tell({ kind: 'access' });
         if (this.#parts.isCursorLost(error)) this.#tell({ kind: 'lost' });
       }
       if (signal.aborted) return;

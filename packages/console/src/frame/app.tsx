@@ -7,9 +7,11 @@ import { ProblemNote } from '../parts/problem.tsx';
 import { Skeleton } from '../parts/states.tsx';
 import { Toasts } from '../parts/toast.tsx';
 import { addressOf } from '../data/routes.ts';
+import { leftOrganizations } from '../session/access.ts';
 import { hasEnded, session } from '../session/session.ts';
 import { enter, leaveForSignIn, leaveSignedOut, signInAgain } from '../session/session-flow.ts';
 import { Frame } from './frame.tsx';
+import { NoLongerMember } from './no-longer-member.tsx';
 import { screenOf } from './screens.ts';
 import { navigate, place } from '../page/router.ts';
 
@@ -142,6 +144,14 @@ function SignedIn(): JSX.Element {
     }
   }, [screen, first]);
   if (first === undefined && organization === undefined) {
+    const [left] = leftOrganizations.value;
+    if (left !== undefined) {
+      return (
+        <CenteredMessage>
+          <NoLongerMember name={left.name} />
+        </CenteredMessage>
+      );
+    }
     return (
       <CenteredMessage>
         <h1>No organization</h1>

@@ -9,11 +9,13 @@ import { Icon } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
 import { goLive, liveState } from '../session/live.ts';
+import { leftAt } from '../session/access.ts';
 import { session } from '../session/session.ts';
 import { type TenantScope, tenantScope } from '../session/tenant-clients.ts';
 import { TenantContext } from '../session/use.ts';
 import { Navigation, sectionOf } from './navigation.tsx';
 import { Palette } from './palette.tsx';
+import { NoLongerMember } from './no-longer-member.tsx';
 import { navigate, place } from '../page/router.ts';
 import { loadPageAgain, screenOf } from './screens.ts';
 import { shortcutList } from '../parts/shortcut-list.tsx';
@@ -237,6 +239,8 @@ function FailedScreen({ error }: { readonly error: unknown }): JSX.Element {
 function Body({ isMissing }: { readonly isMissing: boolean }): JSX.Element {
   const { screen, params } = place.value;
   const found = screenOf(screen);
+  const left = leftAt(params);
+  if (left !== undefined) return <NoLongerMember name={left.name} />;
   if (isMissing) {
     return (
       <Empty isScreen title="This tenant doesn’t exist, or you don’t have access.">

@@ -8,9 +8,8 @@ import { useAction } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
 import { Await } from '../parts/page.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
-import { navigate } from '../page/router.ts';
 import { forgetInvitation, invitationSecret } from '../session/invitation-link.ts';
-import { type Offer, readInvitation, signUp } from '../session/invitations.ts';
+import { type Offer, readInvitation, signInWith, signUp } from '../session/invitations.ts';
 import { leaveForSignIn, signOut } from '../session/session-flow.ts';
 import { session } from '../session/session.ts';
 import { hasAccountPage } from '../session/sign-in.ts';
@@ -104,11 +103,15 @@ function NewAccount({ secret, offer }: JoinProps): JSX.Element {
   const isShort = Array.from(password).length < passwordMinCharacters;
   const isReady = email.trim() !== '' && !isShort && password === repeated;
   const { isBusy, error, run } = useAction(async () => {
-    await signUp({ secret, email: email.trim(), password, name: name.trim() || undefined });
+    const { ticket } = await signUp({
+      secret,
+      email: email.trim(),
+      password,
+      name: name.trim() || undefined,
+    });
     forgetInvitation();
-    // The new account signs in, and comes back to the console.
-    navigate(`${consoleRoot}/`, { replace: true });
-    await leaveForSignIn();
+    await signInWith(ticket).catch(() => {});
+    location.assign(`${consoleRoot}/`);
   });
   return (
     <form

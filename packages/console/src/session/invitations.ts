@@ -19,8 +19,16 @@ export function signUp(request: {
   readonly email: string;
   readonly password: string;
   readonly name?: string | undefined;
-}): Promise<unknown> {
+}): Promise<{ readonly ticket: string }> {
   return post('sign-up', request);
+}
+
+/** Signs this browser in with the ticket of the new account. Where it is refused, the sign-in page appears as usual. */
+export async function signInWith(ticket: string): Promise<void> {
+  await fetch(`${baseUrl()}/oidc/joined`, {
+    method: 'POST',
+    body: new URLSearchParams({ ticket }),
+  });
 }
 
 /** The secret is in the body, never in the address. */

@@ -3,6 +3,7 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { type FeedChannel, type FeedMessage, type FeedState, followFeed } from '../data/feed.ts';
 import { followEvents } from './api.ts';
+import { readAccessAgain } from './access.ts';
 import type { TenantScope } from './tenant-clients.ts';
 import { inBackground } from '../data/in-background.ts';
 
@@ -44,6 +45,8 @@ export function goLive(scope: TenantScope): () => void {
         if (state === 'live') tell(undefined);
       },
       onLost: () => tell(undefined),
+      // The server ends the connections of a person whose role has changed (D-791).
+      onAccess: () => readAccessAgain(scope),
     },
     stop.signal,
   );

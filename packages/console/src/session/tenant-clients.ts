@@ -15,6 +15,8 @@ export interface TenantScope {
   readonly clientWith: (fetch: Fetch) => Convoke;
   /** Scopes of the person here; empty until the first token has come. */
   readonly scopes: ReadonlySignal<readonly string[]>;
+  /** Gets a new token: the role of the person has changed. */
+  readonly renewRights: () => Promise<void>;
 }
 
 interface Rejected {
@@ -36,17 +38,22 @@ export function tenantScope(tenantId: string): TenantScope | undefined {
   const selector = { organizationId, tenantId };
   const tokens = tenantTokens(personTokenSource(), selector);
   const scopes = signal<readonly string[]>([]);
-  const token = ({ rejected }: Rejected) =>
+  const obtain = (rejected?: string) =>
     whileSignedIn(async () => {
       const given = await tokens.get(rejected);
       if (given.scopes.join(' ') !== scopes.value.join(' ')) scopes.value = given.scopes;
       return given.token;
     });
+  const token = ({ rejected }: Rejected) => obtain(rejected);
+  const renewRights = async () => {
+    tokens.forget();
+    await obtain();
+  };
   const clientWith = (fetch: Fetch) =>
     new Convoke({ baseUrl: baseUrl(), token, workspace: selector, fetch });
   const client = clientWith((url, init) => fetch(url, init));
   const name = workspace.tenant.display_name;
-  const scope = { ...selector, organizationName, name, client, clientWith, scopes };
+  const scope = { ...selector, organizationName, name, client, clientWith, scopes, renewRights };
   tenants.set(tenantId, scope);
   return scope;
 }

@@ -19,6 +19,7 @@ class Browser {
   connections = 0;
   failNext = false;
   lost = false;
+  refuses = false;
   readonly #receivers = new Set<(message: FeedMessage) => void>();
   readonly #readers = new Set<() => void>();
   #turn: Promise<void> = Promise.resolve();
@@ -39,6 +40,7 @@ class Browser {
     const states: FeedState[] = [];
     const stop = new AbortController();
     let lost = 0;
+    let accesses = 0;
     const done = followFeed(
       this.#parts(),
       {
@@ -46,6 +48,9 @@ class Browser {
         onState: (state) => states.push(state),
         onLost: () => {
           lost += 1;
+        },
+        onAccess: () => {
+          accesses += 1;
         },
       },
       stop.signal,
@@ -55,6 +60,9 @@ class Browser {
       states,
       get lost() {
         return lost;
+      },
+      get accesses() {
+        return accesses;
       },
       close: async () => {
         stop.abort();
@@ -106,6 +114,7 @@ class Browser {
 
   async *#read(after: string | undefined, signal: AbortSignal, onOpen: () => void) {
     this.connections += 1;
+    if (this.refuses) throw 'final' as unknown as Error;
     if (this.lost) {
       this.lost = false;
       throw 'cursor' as unknown as Error;
@@ -180,4 +189,17 @@ test('after a cursor that is no longer kept, every list is read again (D-113, D-
   await expect.poll(() => tab.states.at(-1)).toBe('live');
   expect(tab.lost).toBe(1);
   await tab.close();
+});
+
+test('every tab hears that a connection was opened again or refused: the person may have another role, or none (D-791)', async () => {
+  const browser = new Browser();
+  const tabs = [browser.open(), browser.open()];
+  await expect.poll(() => tabs[1]?.states).toEqual(['live']);
+  expect(tabs.map(({ accesses }) => accesses)).toEqual([0, 0]);
+  browser.breakAll();
+  for (const tab of tabs) await expect.poll(() => tab.accesses).toBe(1);
+  browser.refuses = true;
+  browser.breakAll();
+  for (const tab of tabs) await expect.poll(() => tab.accesses).toBeGreaterThan(1);
+  for (const tab of tabs) await tab.close();
 });

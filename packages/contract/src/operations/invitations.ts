@@ -8,6 +8,7 @@ import {
   invitationList,
   issuedInvitation,
   offeredInvitation,
+  signedUp,
 } from '../resources/invitation.ts';
 import { pageQuery } from '../resources/page.ts';
 import { text } from '../text.ts';
@@ -133,7 +134,7 @@ export const signUp = defineOperation({
   tag: 'Organizations',
   summary: 'Accept an invitation with a new account',
   description:
-    'Creates the account of the person, adds it to the organization and uses the invitation up. Then sign in with the password. ' +
+    'Creates the account of the person, adds it to the organization and uses the invitation up. The `ticket` of the answer signs the browser in; anyone else signs in with the password. ' +
     'Only where the server itself signs people in: with another identity provider this path is 404.',
   caller: 'anonymous',
   scope: bySecret,
@@ -153,7 +154,7 @@ export const signUp = defineOperation({
   bodyRequired: true,
   maxBytes: limits.invitationBodyMaxBytes,
   networkRate,
-  responses: { 201: { description: 'The new membership.', schema: acceptedInvitation } },
+  responses: { 201: { description: 'The new membership.', schema: signedUp } },
   errors: [
     'not_found',
     'invitation_not_found',

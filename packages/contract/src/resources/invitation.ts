@@ -70,4 +70,15 @@ export const acceptedInvitation = z
   })
   .meta({ id: 'AcceptedInvitation', description: 'The membership that an invitation gave.' });
 
+/** The answer to a sign-up (D-790). */
+export const signedUp = acceptedInvitation
+  .extend({
+    ticket: z.string().meta({
+      description:
+        'Signs the browser in that made the account, once and within a minute: the page posts it as the form field `ticket` to `/oidc/joined`.',
+      examples: ['kq0…'],
+    }),
+  })
+  .meta({ id: 'SignedUp', description: 'The membership of a new account, and its first sign-in.' });
+
 export type AcceptedInvitation = z.infer<typeof acceptedInvitation>;

@@ -87,7 +87,9 @@ export function createApplicationAccess(store: Store): ApplicationAccess {
       const token = { scopes, issuedAt };
       if (identity.kind === 'person') {
         const ruling = await decidePerson(identity, token, asked);
-        return { hasAccess: ruling.ok, revokedAt: undefined };
+        // A stream ends with the role under which it was opened: its reader asks again what it may do (D-791).
+        const hasAccess = ruling.ok && ruling.value.role === identity.role;
+        return { hasAccess, revokedAt: undefined };
       }
       const reached = await reachAgain(store, identity, selectors.tenantId);
       const { ok: hasAccess } = decideClient(reached, token, asked);

@@ -6,6 +6,7 @@ import { createPasswords } from '../auth/passwords.ts';
 import { createSealing } from '../auth/sealing.ts';
 import { createAccount } from '../auth/sign-in/account.ts';
 import { createIdentityProvider } from '../auth/sign-in/identity-provider.ts';
+import { createJoinTickets } from '../auth/sign-in/join-ticket.ts';
 import { createSignInLinks } from '../auth/sign-in/link.ts';
 import { createSignInForms } from '../auth/sign-in/sign-in-forms.ts';
 import { createSignIn } from '../auth/sign-in/sign-in.ts';
@@ -78,6 +79,7 @@ export function mountSignIn(app: FastifyInstance, services: Services, parts: Par
       proofKey: digestKey,
     }),
     links: createSignInLinks({ store, clock, baseUrl, hasConsole }),
+    joinTickets: createJoinTickets({ store, clock, baseUrl }),
     records: { sealing, digestKey },
     cookieKey: deriveKey(masterKey, 'identity-cookies').toString('base64url'),
   });

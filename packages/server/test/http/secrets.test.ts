@@ -68,8 +68,8 @@ describe.each(databaseKinds)('an issued secret, on %s (D-65, invariant 19)', (da
     };
     const { secret } = (await server.send('create_invitation', invited)).body;
     const joining = { secret, email: 'joining@convoke.test', password: 'a password of twelve' };
-    await server.send('sign_up', { body: joining });
-    secrets.push(secret, joining.password);
+    const { ticket } = (await server.send('sign_up', { body: joining })).body;
+    secrets.push(secret, joining.password, ticket);
     // People: passwords, a terminal's tokens, a token from the machine.
     const oneTime = makeOneTimePassword();
     await givePassword(server, { text: oneTime, isOneTime: true });

@@ -18,7 +18,7 @@ from .._core.calls import Calls
 from .._core.requests import RunInput, UNSET, Unset, input_of, new_key, present
 from . import operations as op
 from .events import RunEvent
-from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RuleDocumentRecord, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
+from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RuleDocumentRecord, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SignedUp, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
 from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, NewRule, PermissionAnswer, QuestionDeclined, QuestionReply, SetBudgetScope
 from .values import ClientStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MemberRole, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
 
@@ -87,21 +87,14 @@ class AsyncAccount(AsyncResource):
         record: AcceptedInvitation = await self._json(op.ACCEPT_INVITATION, json=present({"secret": secret}))
         return record
 
-    async def sign_up(
-        self,
-        *,
-        secret: str,
-        email: str,
-        password: str,
-        name: str | None = None,
-    ) -> AcceptedInvitation:
+    async def sign_up(self, *, secret: str, email: str, password: str, name: str | None = None) -> SignedUp:
         """Accept an invitation with a new account.
 
-        Creates the account of the person, adds it to the organization and uses the invitation up. Then sign
-        in with the password. Only where the server itself signs people in: with another identity provider
-        this path is 404.
+        Creates the account of the person, adds it to the organization and uses the invitation up. The
+        `ticket` of the answer signs the browser in; anyone else signs in with the password. Only where the
+        server itself signs people in: with another identity provider this path is 404.
         """
-        record: AcceptedInvitation = await self._json(
+        record: SignedUp = await self._json(
             op.SIGN_UP,
             json=present({"secret": secret, "email": email, "password": password, "name": name}),
         )

@@ -114,6 +114,18 @@ class AcceptedInvitation(TypedDict):
     role: MemberRole
 
 
+class SignedUp(TypedDict):
+    """The membership of a new account, and its first sign-in."""
+
+    organization_id: str
+    organization_name: str
+    user_id: str
+    #: The role that the person gets.
+    role: MemberRole
+    #: Signs the browser in that made the account, once and within a minute: the page posts it as the form field `ticket` to `/oidc/joined`.
+    ticket: str
+
+
 class SystemRecord(TypedDict):
     """The server and its limits."""
 

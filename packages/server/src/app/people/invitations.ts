@@ -23,6 +23,7 @@ import { recordAudit } from '../audit.ts';
 import { once } from '../once.ts';
 import { orRefuse, refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
+import { saveSecret } from './sign-in-links.ts';
 
 export type InvitationServices = Pick<Services, 'store' | 'clock' | 'ids'> & {
   readonly secrets: Secrets;
@@ -163,6 +164,8 @@ interface NewAccount {
   readonly email: string;
   readonly name?: string | undefined;
   readonly passwordHash: string;
+  /** Signs the person in once, where they made the account (D-790). */
+  readonly ticket: string;
 }
 
 /**
@@ -182,7 +185,7 @@ export async function signUp(
     const fresh = { id: userId(ids.next(idPrefixes.user)), email, name, createdAt: now };
     const user = await tx.organizations.ensureUser(fresh);
     if (user.id !== fresh.id) return refuse('email_taken');
-    const { passwordHash: hash, from } = request;
+    const { passwordHash: hash, ticket: secret, from } = request;
     await tx.passwords.save({
       userId: user.id,
       hash,
@@ -190,6 +193,7 @@ export async function signUp(
       setAt: now,
       expiresAt: null,
     });
+    await saveSecret(tx, 'JoinTicket', { userId: user.id, secret, now });
     return join(tx, { ...found, user, from, now });
   });
 }

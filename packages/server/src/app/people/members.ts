@@ -16,13 +16,19 @@ export interface ManageMember {
   readonly by: Actor;
 }
 
-type MemberServices = Pick<Services, 'store' | 'clock'>;
+type MemberServices = Pick<Services, 'store' | 'clock' | 'fanout'>;
+
+/** The person's open streams check their access again at once (D-791). */
+function wakeStreams(tx: StoreTransaction, { fanout }: MemberServices, person: UserId): void {
+  tx.onCommit(() => fanout.wake(`access:${person}`));
+}
 
 /** Takes effect with the next request of the person: roles are read on every request (D-751). */
 export async function updateMember(
-  { store, clock }: MemberServices,
+  services: MemberServices,
   { role, ...request }: ManageMember & { readonly role: Role },
 ): Promise<OrganizationMember> {
+  const { store, clock } = services;
   return store.transaction(async (tx) => {
     const { user, membership } = await managedMember(tx, request, role);
     const { organizationId, createdAt, role: previous } = membership;
@@ -30,6 +36,7 @@ export async function updateMember(
     if (previous === role) return changed;
     await requireAnotherOwner(tx, membership);
     await changeRole(tx, { ...membership, role });
+    wakeStreams(tx, services, user.id);
     await recordAudit(tx, {
       chain: organizationId,
       at: clock.now(),
@@ -42,23 +49,24 @@ export async function updateMember(
   });
 }
 
-export async function removeMember(
-  { store, clock }: MemberServices,
-  request: ManageMember,
-): Promise<void> {
+export async function removeMember(services: MemberServices, request: ManageMember): Promise<void> {
+  const { store, clock } = services;
   await store.transaction(async (tx) => {
     const member = await managedMember(tx, request);
     await endMembership(tx, member, { by: request.by, now: clock.now() });
+    wakeStreams(tx, services, member.user.id);
   });
 }
 
 export async function signOutMember(
-  { store, clock }: MemberServices,
+  services: MemberServices,
   request: ManageMember,
 ): Promise<void> {
+  const { store, clock } = services;
   await store.transaction(async (tx) => {
     const { user } = await managedMember(tx, request);
     await endAccess(tx, user.id, { by: request.by, now: clock.now() });
+    wakeStreams(tx, services, user.id);
   });
 }
 

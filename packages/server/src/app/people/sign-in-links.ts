@@ -1,12 +1,26 @@
 import { hash } from 'node:crypto';
 import { type UserId, userId } from '@convoke/contract';
 import type { Actor } from '../../domain/audit.ts';
+import type { StoreTransaction } from '../../ports/store.ts';
 import { recordForPerson } from '../audit.ts';
 import type { Services } from '../services.ts';
 
-/** A link that signs a person in once, on the machine of the server. It is stored as a digest only. */
-const model = 'SignInLink';
-const linkMs = 10 * 60_000;
+/**
+ * What signs a person in once, and is stored as a digest only: a link for the machine of the server, or the ticket that
+ * the browser gets which has just made the account (D-790).
+ */
+export type SignInSecret = 'SignInLink' | 'JoinTicket';
+
+const lifetimesMs: Readonly<Record<SignInSecret, number>> = {
+  SignInLink: 10 * 60_000,
+  JoinTicket: 60_000,
+};
+
+/** What the audit log says that the person signed in with. */
+const words: Readonly<Record<SignInSecret, string>> = {
+  SignInLink: 'link',
+  JoinTicket: 'invitation',
+};
 
 export interface IssueSignInLink {
   readonly userId: UserId;
@@ -21,19 +35,8 @@ export async function issueSignInLink(
   { userId: person, secret, by }: IssueSignInLink,
 ): Promise<number> {
   const now = clock.now();
-  const expiresAt = now + linkMs;
-  await store.transaction(async (tx) => {
-    await tx.identityRecords.save({
-      model,
-      digest: digestOf(secret),
-      userId: person,
-      grantDigest: null,
-      uidDigest: null,
-      userCodeDigest: null,
-      payload: '',
-      consumedAt: null,
-      expiresAt,
-    });
+  return store.transaction(async (tx) => {
+    const expiresAt = await saveSecret(tx, 'SignInLink', { userId: person, secret, now });
     const details = { expires_at: expiresAt };
     await recordForPerson(tx, person, {
       at: now,
@@ -42,17 +45,45 @@ export async function issueSignInLink(
       object: person,
       details,
     });
+    return expiresAt;
+  });
+}
+
+/** Stores the secret in the transaction that gives its person a reason to sign in. Returns when it expires. */
+export async function saveSecret(
+  tx: StoreTransaction,
+  model: SignInSecret,
+  { userId: person, secret, now }: Pick<IssueSignInLink, 'userId' | 'secret'> & { now: number },
+): Promise<number> {
+  const expiresAt = now + lifetimesMs[model];
+  await tx.identityRecords.save({
+    model,
+    digest: digestOf(secret),
+    userId: person,
+    grantDigest: null,
+    uidDigest: null,
+    userCodeDigest: null,
+    payload: '',
+    consumedAt: null,
+    expiresAt,
   });
   return expiresAt;
 }
 
+export interface SentSecret {
+  readonly secret: string;
+  readonly requestId: string;
+  readonly address: string;
+}
+
 /**
- * Uses the link up and returns its person; undefined when it is unknown, used or expired. Of two requests at the same
+ * Uses the secret up and returns its person; undefined when it is unknown, used or expired. Of two requests at the same
  * moment one gets the person.
  */
-export async function takeSignInLink(
+export async function takeSecret(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
-  { secret, requestId, address }: { secret: string; requestId: string; address: string },
+  model: SignInSecret,
+  { secret, requestId, address }: SentSecret,
 ): Promise<UserId | undefined> {
   const digest = digestOf(secret);
   return store.transaction(async (tx) => {
@@ -66,7 +97,7 @@ export async function takeSignInLink(
       by: { kind: 'user', id: person, requestId, address },
       action: 'member.sign_in',
       object: person,
-      details: { with: 'link' },
+      details: { with: words[model] },
     });
     return person;
   });

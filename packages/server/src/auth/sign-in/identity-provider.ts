@@ -7,10 +7,12 @@ import type { SigningKeys } from '../keys.ts';
 import type { Account } from './account.ts';
 import { sessionOf } from './browser-session.ts';
 import type { Exchange } from './exchange.ts';
+import type { JoinTickets } from './join-ticket.ts';
 import type { SignInLinks } from './link.ts';
 import {
   type IssuedAccessToken,
   accountPath,
+  joinedPath,
   linkPath,
   peopleRoutes,
   providerSettings,
@@ -39,6 +41,7 @@ export interface IdentityProviderParts extends Pick<Services, 'store' | 'clock' 
   readonly forms: SignInForms;
   readonly account: Account;
   readonly links: SignInLinks;
+  readonly joinTickets: JoinTickets;
   readonly records: Pick<RecordParts, 'sealing' | 'digestKey'>;
   readonly cookieKey: string;
 }
@@ -50,7 +53,7 @@ interface CreatedProvider {
 }
 
 export function createIdentityProvider(parts: IdentityProviderParts): IdentityProvider {
-  const { baseUrl, keys, forms, account, links, log } = parts;
+  const { baseUrl, keys, forms, account, links, joinTickets, log } = parts;
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   let created: Promise<CreatedProvider> | undefined;
 
@@ -80,6 +83,7 @@ export function createIdentityProvider(parts: IdentityProviderParts): IdentityPr
       }
       const [path = ''] = (request.url ?? '').split('?');
       if (path === accountPath) return account.handle(provider, exchange);
+      if (path === joinedPath) return joinTickets.handle(provider, exchange);
       if (path.startsWith(`${linkPath}/`)) return links.handle(provider, exchange);
       if (path.startsWith(`${signInPath}/`)) return forms.handle(provider, exchange);
       await callback(request, response);

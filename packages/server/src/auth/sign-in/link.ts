@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Provider } from 'oidc-provider';
 import type { Services } from '../../app/services.ts';
-import { issueSignInLink, takeSignInLink } from '../../app/people/sign-in-links.ts';
+import { issueSignInLink, takeSecret } from '../../app/people/sign-in-links.ts';
 import type { IssueSignInLink } from '../../app/people/sign-in-links.ts';
-import { sessionOf } from './browser-session.ts';
+import { signInBrowser } from './browser-session.ts';
 import { type Exchange, isCrossSite, sendPage } from './exchange.ts';
 import { linkPage, messagePage } from './pages.ts';
-import { linkPath, sessionCookie, signedInSeconds } from './provider-settings.ts';
+import { linkPath } from './provider-settings.ts';
 
 /**
  * The page behind a one-time link, for the first minutes with a server on one's own machine. Opening it does nothing,
@@ -52,15 +52,9 @@ export function createSignInLinks(parts: SignInLinkParts): SignInLinks {
       // A browser names the origin of a form. Behind a proxy that hides itself it is that of the proxy.
       if (isCrossSite(request) || request.headers.origin !== origin) return refuseLink();
       const secret = path.slice(linkPath.length + 1);
-      const person = await takeSignInLink(parts, { secret, requestId, address });
+      const person = await takeSecret(parts, 'SignInLink', { secret, requestId, address });
       if (person === undefined) return refuseLink();
-      await (await sessionOf(provider, exchange))?.destroy();
-      const session = new provider.Session();
-      session.loginAccount({ accountId: person, amr: ['otp'] });
-      await session.save(signedInSeconds);
-      const { name, options } = sessionCookie(baseUrl);
-      const { cookies } = provider.createContext(request, response);
-      cookies.set(name, session.jti, { ...options, maxAge: signedInSeconds * 1000 });
+      await signInBrowser(provider, exchange, { person, with: 'otp', baseUrl });
       response.writeHead(303, { location: `${root}/console/` }).end();
     },
   };

@@ -37,6 +37,8 @@ const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:'
 
 /** A link that signs a browser on this machine in, once. */
 export const linkPath = '/oidc/link';
+/** Signs in the browser that has made an account (D-790). */
+export const joinedPath = '/oidc/joined';
 
 /** The command line signs in with a code that a person types into a browser (RFC 8628). */
 export const cliClientId = 'convoke-cli';

@@ -11,10 +11,17 @@ import type { RateLimit } from '../../ports/rate-limit.ts';
 import { networkOf } from '../../runtime/network-of.ts';
 import type { PasswordTurns } from '../password-turns.ts';
 import type { Passwords } from '../passwords.ts';
+import { newJoinTicket } from './join-ticket.ts';
 
 /** Creates the account of a person who has an invitation. */
 export interface SignUp {
-  join(request: SignUpRequest): Promise<AcceptedInvitation>;
+  join(request: SignUpRequest): Promise<SignedUp>;
+}
+
+export interface SignedUp {
+  readonly accepted: AcceptedInvitation;
+  /** Signs this browser in once (D-790). */
+  readonly ticket: string;
 }
 
 export interface SignUpRequest {
@@ -52,7 +59,10 @@ export function createSignUp(parts: SignUpParts): SignUp {
       if (passwordHash === undefined) {
         return refuse('rate_limited', { retryAfterSeconds: noTurnRetrySeconds });
       }
-      return signUp(parts, { secret, email, name, passwordHash, from: { requestId, address } });
+      const ticket = newJoinTicket();
+      const from = { requestId, address };
+      const accepted = await signUp(parts, { secret, email, name, passwordHash, ticket, from });
+      return { accepted, ticket };
     },
   };
 }

@@ -86,8 +86,8 @@ export function invitationRoutes(
 
     async sign_up({ body, request }) {
       const { id: requestId, address } = request;
-      const accepted = await signUp.join({ ...body, requestId, address });
-      return { status: 201, body: acceptedInvitationView(accepted) };
+      const { accepted, ticket } = await signUp.join({ ...body, requestId, address });
+      return { status: 201, body: { ...acceptedInvitationView(accepted), ticket } };
     },
   };
 }

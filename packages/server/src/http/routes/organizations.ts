@@ -18,7 +18,7 @@ type OrganizationOperations =
 type MemberCall = Pick<Parameters<Handlers['remove_member']>[0], 'caller' | 'params' | 'request'>;
 
 export function organizationRoutes(
-  services: Pick<Services, 'store' | 'clock'>,
+  services: Pick<Services, 'store' | 'clock' | 'fanout'>,
   cursors: Cursors,
 ): Handlers<OrganizationOperations> {
   const managed = ({ caller, params, request }: MemberCall) => ({

@@ -4,6 +4,7 @@ import type { IdentityProvider } from '../../auth/sign-in/identity-provider.ts';
 import {
   accountPath,
   cookieNames,
+  joinedPath,
   linkPath,
   peopleRoutes,
   signInPath,
@@ -64,6 +65,7 @@ export const signInDoors: readonly Door[] = [
   { method: 'POST', path: `${signInPath}/:uid`, cost: 'call' },
   { method: 'GET', path: `${linkPath}/:uid`, cost: 'call' },
   { method: 'POST', path: `${linkPath}/:uid`, cost: 'code' },
+  { method: 'POST', path: joinedPath, cost: 'code' },
   { method: 'GET', path: accountPath, cost: 'call' },
   { method: 'POST', path: accountPath, cost: 'call' },
 ];

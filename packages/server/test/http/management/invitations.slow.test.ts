@@ -123,6 +123,46 @@ describe.each(databaseKinds)('an invitation, on %s (D-331)', (database) => {
     expect((await listed()).map(({ id }) => id)).not.toContain(invitation.id);
   });
 
+  test('the ticket of a new account signs one browser of this server in, once and within a minute (D-790)', async () => {
+    const ticketOf = async () => {
+      const { secret } = await invite();
+      const body = { secret, email: newcomer(), password };
+      return (await server.send('sign_up', { as: anonymous, body })).body.ticket;
+    };
+    const { origin } = new URL(server.baseUrl);
+    const post = (ticket: string, headers: Record<string, string> = { origin }) =>
+      fetch(`${server.baseUrl}/oidc/joined`, {
+        method: 'POST',
+        headers,
+        body: new URLSearchParams({ ticket }),
+      });
+    const ticket = await ticketOf();
+    const foreign = [
+      {},
+      { origin: 'https://evil.test' },
+      { origin, 'sec-fetch-site': 'same-site' },
+    ];
+    for (const headers of foreign) expect((await post(ticket, headers)).status).toBe(400);
+    const answers = await Promise.all([post(ticket), post(ticket)]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 400]);
+    const signedIn = answers.find(({ status }) => status === 204);
+    const cookie = signedIn?.headers.getSetCookie().map((line) => line.split(';')[0]) ?? [];
+    const account = `${server.baseUrl}/oidc/account`;
+    const page = await fetch(account, { headers: { cookie: cookie.join('; ') } });
+    expect(await page.text()).toContain('@convoke.test');
+    // It is not a link of the machine, and a link is no ticket.
+    const link = new URL((await server.convoke.consoleLink()) ?? '').pathname.split('/').at(-1);
+    expect((await post(link ?? '')).status).toBe(400);
+    const late = await ticketOf();
+    const asLink = await fetch(`${server.baseUrl}/oidc/link/${late}`, {
+      method: 'POST',
+      headers: { origin },
+    });
+    expect(asLink.status).toBe(400);
+    clock.advance(60_001);
+    for (const text of [late, '', 'x']) expect((await post(text)).status).toBe(400);
+  });
+
   test('a person who is signed in joins with it, once', async () => {
     const { id, as } = await outsider();
     const { secret } = await invite({ role: 'viewer' });

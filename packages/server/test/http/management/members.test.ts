@@ -1,4 +1,4 @@
-import { userId } from '@convoke/contract';
+import { organizationId, userId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../../support/databases.ts';
 import { type Organization, addOrganization, addPerson } from '../../support/identities.ts';
@@ -122,6 +122,32 @@ describe.each(databaseKinds)('owners and admins manage members, on %s (D-751)', 
       [204, 403],
       [204, 409],
     ]).toContainEqual(statuses);
+  });
+
+  test('of two owners who demote each other at once, exactly one stays owner', async () => {
+    const { store } = server.convoke.services;
+    for (let round = 0; round < 3; round += 1) {
+      const duel = await addOrganization(server, 'Duel');
+      const at = { organization_id: duel.organization_id };
+      const id = organizationId(duel.organization_id);
+      const { members } = (await server.send('list_members', { as: duel.owner, params: at })).body;
+      const first = members[0]?.user_id ?? '';
+      const second = await addMember(server, 'owner', duel.organization_id);
+      const as = bearer(await signInToken(server, second));
+      const demote = (user: string, by: typeof as) =>
+        server.call('PATCH', `/v1/organizations/${id}/members/${user}`, {
+          as: by,
+          body: { role: 'viewer' },
+        });
+      const answers = await Promise.all([demote(second, duel.owner), demote(first, as)]);
+      const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+      // The second is refused as the last owner, or has no right any more.
+      expect([
+        [200, 403],
+        [200, 409],
+      ]).toContainEqual(statuses);
+      expect(await store.read.organizations.countOwners(id)).toBe(1);
+    }
   });
 
   test('a member of another organization, and no role of ours, change nothing', async () => {

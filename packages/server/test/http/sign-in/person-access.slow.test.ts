@@ -164,6 +164,35 @@ describe.each(databaseKinds)('a person in a tenant, on %s', (database) => {
     expect(await create()).toBe(201);
   });
 
+  test('what an owner does to a member ends their open streams at once, without a pulse (D-791)', async () => {
+    const { owner: as } = server;
+    const params = (person: UserId) => ({
+      organization_id: server.quickstart.organization_id,
+      user_id: person,
+    });
+    const acts: readonly ((person: UserId) => Promise<unknown>)[] = [
+      (person) =>
+        server.send('update_member', { as, params: params(person), body: { role: 'viewer' } }),
+      (person) => server.send('remove_member', { as, params: params(person) }),
+      (person) => server.send('sign_out_member', { as, params: params(person) }),
+    ];
+    const run = await startRun(
+      await asPerson(server, await addMember(server, 'operator')),
+      'sleeper',
+    );
+    for (const act of acts) {
+      const person = await addMember(server, 'operator');
+      const reader = await server.stream(eventsPath(run), { as: await asPerson(server, person) });
+      await reader.until('message_delta');
+      clock.advance(5);
+      await act(person);
+      // The clock stands still, so only a wake-up can end it.
+      await reader.all();
+      expect(reader.types()).toEqual(['run_started', 'message_delta']);
+    }
+    await server.send('cancel_run', { params: at(run) });
+  });
+
   test('signing out everywhere ends tokens and streams; signing in again works (D-154)', async () => {
     const person = await addMember(server, 'operator');
     const signIn = await signInToken(server, person);
