@@ -11,7 +11,7 @@ import type { SessionFolders } from '../ports/session-folders.ts';
 import type { Settings } from '../ports/settings.ts';
 import type { Store } from '../ports/store.ts';
 import type { Traces } from '../ports/traces.ts';
-import type { RuleBook } from './rule-book.ts';
+import type { KnownRules } from './rules/known-rules.ts';
 
 /** Dependencies of the use cases. Each takes the part it needs: `Pick<Services, 'store' | 'clock'>`. */
 export interface Services {
@@ -27,7 +27,7 @@ export interface Services {
   readonly sessionFolders: SessionFolders;
   readonly settings: Settings;
   readonly prices: Prices;
-  readonly ruleBook: RuleBook;
+  readonly knownRules: KnownRules;
   /**
    * Whether this is the only server on its database. Wake-ups do not tell: a server on PostgreSQL that sends them to itself
    * only (`CONVOKE_WAKEUPS=local`) still shares the database with any other that is started on it.

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import { readAllowList } from '../egress/allow-list.ts';
 import { createTenantLookups } from '../egress/tenant-lookups.ts';
 import { createWebhookSender } from '../egress/webhook-sender.ts';
-import { RuleBook } from '../app/rule-book.ts';
+import { KnownRules } from '../app/rules/known-rules.ts';
 import type { ExecutionServices } from '../execution/services.ts';
 import { inOwnContext } from '../fanout/in-own-context.ts';
 import { a2aHarness } from '../harness/a2a/harness.ts';
@@ -134,7 +134,7 @@ export async function openServices(
     sandbox,
     settings,
     isSingleServer,
-    ruleBook: new RuleBook(),
+    knownRules: new KnownRules(),
     webhookSecrets: createWebhookSecrets(deriveKey(masterKey, 'webhook-secrets')),
     webhookSender: createWebhookSender({
       allow: readAllowList('CONVOKE_WEBHOOK_ALLOW', config.webhookAllow),

@@ -29,7 +29,7 @@ export interface LedgerParts {
   readonly beforePoint?: () => Promise<void> | undefined;
 }
 
-type LedgerServices = Pick<Services, 'clock' | 'store' | 'ruleBook'>;
+type LedgerServices = Pick<Services, 'clock' | 'store' | 'knownRules'>;
 
 /** The ledger of tool calls for one leg (D-80). Entries share the commits of the leg's events. */
 export class CallLedger implements Effects {
@@ -113,12 +113,12 @@ export class CallLedger implements Effects {
   }
 
   async #deciding() {
-    const { ruleBook, store } = this.#services;
+    const { knownRules, store } = this.#services;
     const { claimed, writer } = this.#parts;
     const { rules } = writer;
     const { holder } = claimed;
     const { organizationId } = holder.scope;
-    const organization = await ruleBook.current(store.read.organizationRules, organizationId);
+    const organization = await knownRules.current(store.read, organizationId);
     return { holder, rules, organization };
   }
 
@@ -151,7 +151,7 @@ export class CallLedger implements Effects {
     const { claimed, writer } = this.#parts;
     const { rules } = writer;
     const { holder } = claimed;
-    const organization = this.#services.ruleBook.known(holder.scope.organizationId);
+    const organization = this.#services.knownRules.get(holder.scope.organizationId);
     if (isSilent(decisionAbout({ holder, rules, organization }, call))) return true;
     return this.decide(call).then(({ kind }) => kind === 'allowed');
   }

@@ -14,7 +14,6 @@ import type { IdentityRecordRepository } from './repositories/identity-records.t
 import type { InteractionRepository } from './repositories/interactions.ts';
 import type { InvitationRepository } from './repositories/invitations.ts';
 import type { LabelRepository } from './repositories/labels.ts';
-import type { OrganizationRuleRepository } from './repositories/organization-rules.ts';
 import type { OrganizationRepository } from './repositories/organizations.ts';
 import type { OutboxRepository } from './repositories/outbox.ts';
 import type { PasswordRepository } from './repositories/passwords.ts';
@@ -41,7 +40,6 @@ export interface Repositories {
   readonly audit: AuditRepository;
   readonly toolCalls: ToolCallRepository;
   readonly organizations: OrganizationRepository;
-  readonly organizationRules: OrganizationRuleRepository;
   readonly invitations: InvitationRepository;
   readonly passwords: PasswordRepository;
   readonly rules: RuleRepository;

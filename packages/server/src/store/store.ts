@@ -16,7 +16,6 @@ import { identityRecordRepository } from './repositories/identity-records.ts';
 import { interactionRepository } from './repositories/interactions.ts';
 import { invitationRepository } from './repositories/invitations.ts';
 import { labelRepository } from './repositories/labels.ts';
-import { organizationRuleRepository } from './repositories/organization-rules.ts';
 import { organizationRepository } from './repositories/organizations.ts';
 import { outboxRepository } from './repositories/outbox.ts';
 import { passwordRepository } from './repositories/passwords.ts';
@@ -96,10 +95,6 @@ class SqlRepositories implements StoreTransaction {
 
   get organizations() {
     return (this.#made.organizations ??= organizationRepository(this.#db));
-  }
-
-  get organizationRules() {
-    return (this.#made.organizationRules ??= organizationRuleRepository(this.#db));
   }
 
   get invitations() {

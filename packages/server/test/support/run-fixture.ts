@@ -5,7 +5,7 @@ import {
   clientId,
   formatEventId,
 } from '@convoke/contract';
-import { RuleBook } from '../../src/app/rule-book.ts';
+import { KnownRules } from '../../src/app/rules/known-rules.ts';
 import { startRun } from '../../src/app/runs/start-run.ts';
 import { createSession } from '../../src/app/sessions.ts';
 import type { Agent } from '../../src/domain/agent.ts';
@@ -67,7 +67,7 @@ export async function createRunFixture(
     log,
     settings,
     prices: noPrices,
-    ruleBook: new RuleBook(),
+    knownRules: new KnownRules(),
     agents: only(agentOf({ name: 'agent', ...parts })),
     harnesses: new Map<string, Pick<Harness, 'afterLoss' | 'checkpointFormat'>>([
       ['scripted', { afterLoss }],

@@ -19,8 +19,19 @@ const knownMost = 1_000;
 export class KnownRules {
   readonly #known = new BoundedMap<OrganizationId, VersionedRules>(knownMost);
 
-  get(organizationId: OrganizationId): VersionedRules | undefined {
-    return this.#known.get(organizationId);
+  /** Without a look at the database; empty before the first one. */
+  get(organizationId: OrganizationId): VersionedRules {
+    return this.#known.get(organizationId) ?? none;
+  }
+
+  /** As they are now: one read of the version, and one of the document where that is another one. */
+  async current(
+    { rules }: Pick<Repositories, 'rules'>,
+    organizationId: OrganizationId,
+  ): Promise<VersionedRules> {
+    const known = this.get(organizationId);
+    const version = await rules.version(organizationId);
+    return version === known.version ? known : this.read({ rules }, organizationId);
   }
 
   async read(

@@ -1,4 +1,4 @@
-import type { OrganizationRules } from '../../app/rule-book.ts';
+import type { VersionedRules } from '../../app/rules/known-rules.ts';
 import type { Holder } from '../../app/record.ts';
 import type { Agent } from '../../domain/agent.ts';
 import type { AnsweredInteraction, AnsweredPermission } from '../../domain/interaction.ts';
@@ -32,16 +32,16 @@ export class OutdatedRules extends Error {
 export async function requireVersion(
   tx: StoreTransaction,
   { scope }: Holder,
-  { version }: OrganizationRules,
+  { version }: VersionedRules,
 ): Promise<void> {
-  const now = await tx.organizationRules.version(scope.organizationId);
+  const now = await tx.rules.version(scope.organizationId);
   if (now !== version) throw new OutdatedRules('the rules of the organization have changed');
 }
 
 export interface Deciding {
   readonly holder: Holder;
   readonly rules: LegRules;
-  readonly organization: OrganizationRules;
+  readonly organization: VersionedRules;
 }
 
 /** What the rules say; undefined for what is no tool call (D-509). */
@@ -53,7 +53,7 @@ export function decisionAbout(
   const { tenantId } = holder.scope;
   const { agentName, agent } = rules;
   return decide(
-    { agent, organization: organization.rules },
+    { agent, organization: organization.list },
     { agentName, tenantId, toolName, input },
   );
 }
@@ -64,7 +64,7 @@ export function isNamed(
   { toolName }: Pick<CallToDecide, 'toolName'>,
 ): boolean {
   const { tenantId } = holder.scope;
-  const lists = { agent: rules.agent, organization: organization.rules };
+  const lists = { agent: rules.agent, organization: organization.list };
   return namesTool(lists, { agentName: rules.agentName, tenantId, toolName });
 }
 

@@ -45,7 +45,7 @@ type WriterServices = Pick<
   | 'slots'
   | 'settings'
   | 'agents'
-  | 'ruleBook'
+  | 'knownRules'
 >;
 
 export interface LegWriterOptions {

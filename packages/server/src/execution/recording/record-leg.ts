@@ -91,7 +91,7 @@ type RecordingServices = Pick<
   | 'isSingleServer'
   | 'settings'
   | 'agents'
-  | 'ruleBook'
+  | 'knownRules'
 >;
 
 /** Far more changes of the rules than happen while a batch is written. */
@@ -106,14 +106,14 @@ export async function recordLeg(
   holder: Holder,
   recording: LegRecording,
 ): Promise<Recorded | undefined> {
-  const { ruleBook, store } = services;
+  const { knownRules, store } = services;
   const { organizationId } = holder.scope;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await recordOnce(services, holder, recording);
     } catch (error) {
       if (!(error instanceof OutdatedRules) || attempt === attemptsMax) throw error;
-      await ruleBook.load(store.read.organizationRules, organizationId);
+      await knownRules.read(store.read, organizationId);
     }
   }
 }
@@ -127,7 +127,7 @@ function recordOnce(
   const recorded = services.store.transaction(async (tx) => {
     slot.inline?.reset();
     const batch = recording.take();
-    const organization = services.ruleBook.known(holder.scope.organizationId);
+    const organization = services.knownRules.get(holder.scope.organizationId);
     const deciding = { holder, rules: recording.rules, organization };
     const committed = await findCommitted(services, tx, { recording, batch, deciding });
     if (committed !== undefined) return committed.recorded;
