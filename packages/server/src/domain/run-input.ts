@@ -43,7 +43,10 @@ function promptProblem(members: JsonObject, agent: InputOf['agent']): Refused | 
 }
 
 function undeclared(member: string, { name }: InputOf['agent']): Refused {
-  return refused('unknown_field', `input.${shownName(member)} is not a member that ${name} declares`);
+  return refused(
+    'unknown_field',
+    `input.${shownName(member)} is not a member that ${name} declares`,
+  );
 }
 
 /** D-564: says where the input does not fit, with pointers into the body of the request. */

@@ -27,14 +27,12 @@ export async function ruledWorld(
 
 /** Agents, and folders that will be ones once they are repaired. */
 function listed(agents: Services['agents']): (RuledAgent & Pick<Agent, 'tenants'>)[] {
-  const whole = agents
-    .all()
-    .map(({ name, framework, facts, tenants }) => ({
-      name,
-      framework,
-      tools: facts?.tools,
-      tenants,
-    }));
+  const whole = agents.all().map(({ name, framework, facts, tenants }) => ({
+    name,
+    framework,
+    tools: facts?.tools,
+    tenants,
+  }));
   const broken = agents
     .problems()
     .flatMap(({ folder: name, framework, tenants }) =>
