@@ -87,6 +87,10 @@ const belongsTo: Record<string, readonly string[]> = {
   fastify: ['server/http'],
   pg: ['server/store', 'server/fanout'],
   '@opentelemetry/api': ['server/telemetry'],
+  '@opentelemetry/context-async-hooks': ['server/telemetry'],
+  '@opentelemetry/exporter-trace-otlp-proto': ['server/telemetry'],
+  '@opentelemetry/resources': ['server/telemetry'],
+  '@opentelemetry/sdk-trace': ['server/telemetry'],
   'node:sqlite': ['server/store', 'server/runtime'],
   // Names are looked up with a bound and a time limit.
   'node:dns': ['server/egress'],

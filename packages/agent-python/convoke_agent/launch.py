@@ -90,6 +90,7 @@ def _run_legs(program: Program, lines: int, is_serving: bool) -> None:
         start = server.starts.get()
         if start is None:
             return
+        _follow_trace(start)
         if loaded is None:
             loaded = _load(program)
         os.chdir(folder_at_start)
@@ -171,6 +172,12 @@ def _tell(leg: Leg, message: dict) -> None:
             leg.hand_over_now()
 
     host.tell(receive)
+
+
+def _follow_trace(start: dict) -> None:
+    """Names the span of this leg: a kept process still has the variable of an earlier one (D-588)."""
+    if "traceparent" in start:
+        os.environ["TRACEPARENT"] = start["traceparent"]
 
 
 def _write(message: dict) -> None:

@@ -77,6 +77,8 @@ async function runLegs(): Promise<void> {
   do {
     const start = await inbox.nextStart();
     if (start === undefined) return;
+    // A kept process still has the variable of an earlier leg (D-588).
+    if (start.traceparent !== undefined) process.env['TRACEPARENT'] = start.traceparent;
     body ??= await load();
     process.chdir(folderAtStart);
     await runLeg(inbox, start, body);

@@ -14,6 +14,8 @@ export interface StartMessage {
     readonly calls?: Readonly<Record<string, KnownCall>>;
   };
   readonly run_input: JsonObject;
+  /** The span of the leg, while the server exports traces. */
+  readonly traceparent?: string;
   readonly state: Json;
   /** Whether the agent's files have changed since the previous leg. */
   readonly agent_changed?: boolean;

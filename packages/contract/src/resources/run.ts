@@ -112,6 +112,13 @@ export const runRecord = z
       .meta({ description: 'Since when the interrupted run has been waiting to continue.' })
       .optional(),
     last_event_id: z.string().optional(),
+    trace_id: z
+      .string()
+      .meta({
+        description:
+          'The trace of the run, over all its legs. Absent where the server exports no traces.',
+      })
+      .optional(),
     created_at: timestamp,
     started_at: timestamp.optional(),
     ended_at: timestamp.optional(),

@@ -167,6 +167,8 @@ export interface RunRecord {
   /** Since when the interrupted run has been waiting to continue. */
   interrupted_at?: string | undefined;
   last_event_id?: string | undefined;
+  /** The trace of the run, over all its legs. Absent where the server exports no traces. */
+  trace_id?: string | undefined;
   created_at: string;
   started_at?: string | undefined;
   ended_at?: string | undefined;

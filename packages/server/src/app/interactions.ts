@@ -67,7 +67,7 @@ export interface AnswerInteraction {
  * one transaction: an accepted answer can neither be lost nor be acted on twice.
  */
 export async function answerInteraction(
-  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'agents'>,
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'traces' | 'agents'>,
   scope: TenantScope,
   request: AnswerInteraction,
 ): Promise<Interaction> {
@@ -97,6 +97,9 @@ export async function answerInteraction(
         events: [answeredEvent(interaction.key, answer)],
       },
     });
+    tx.onCommit(() =>
+      services.traces.runs?.waited(seen.run, { interaction: ruling.interaction, to: now }),
+    );
     if (isLeased(seen.run)) tx.onCommit(() => fanout.wake(`control:${runId}`));
     await recordAudit(tx, {
       chain: scope.organizationId,
@@ -248,7 +251,7 @@ function invalidAnswer(what: string): never {
 
 /** Marks the answers that a live agent process took as applied; the run executes again once none is pending. */
 export async function markLiveAnswers(
-  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'traces'>,
   holder: Holder,
 ): Promise<void> {
   await services.store.transaction(async (tx) => {

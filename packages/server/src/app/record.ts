@@ -132,6 +132,7 @@ export function workspaceOf(
 }
 
 type Recorder = Pick<Services, 'clock' | 'fanout' | 'metrics'>;
+type Ender = Recorder & Pick<Services, 'traces'>;
 
 /** What the budgets of an organization that has some have to know of a new run. */
 export interface BudgetCheck {
@@ -221,7 +222,7 @@ function writeSessionAndEvents(
 
 /** Ends a run, and makes the next queued run of its session ready. */
 export async function recordEnd(
-  services: Recorder,
+  services: Ender,
   tx: StoreTransaction,
   end: RunEnd,
 ): Promise<EndedRun> {
@@ -237,13 +238,13 @@ export async function recordEnd(
  * the caller. Returns the run and its session as they are stored.
  */
 export async function recordOwnEnd(
-  services: Recorder,
+  services: Ender,
   tx: StoreTransaction,
   { seen, outcome, before = [], recovered = false }: RunEnd,
 ): Promise<RunInSession<EndedRun>> {
   const { run, session } = seen;
   const now = changeTime(session, services.clock.now());
-  if (run.pendingInteractions > 0) await tx.interactions.cancelPending(run.id);
+  await cancelInteractions(services, tx, { run, now });
   const freed = session.currentRunId === run.id ? runEnded(session, now) : session;
   // Also when it was continued after a loss and ends on its own (D-87).
   const isRecovered = recovered || run.lossesTotal > 0;
@@ -261,9 +262,25 @@ export async function recordOwnEnd(
       ended.status,
       outcome.status === 'failed' ? outcome.code : '',
     );
+    const seconds = Math.max(ended.endedAt - ended.createdAt, 0) / 1000;
+    services.metrics.invocationSeconds.observe(seconds, ended.agentName, ended.error?.code ?? '');
     if (recovered) services.metrics.runsRecovered.add(1);
+    services.traces.runs?.ended(ended);
   });
   return { run: ended, session: freed };
+}
+
+/** Cancels the interactions of a run that is to end: nobody has to answer them any more. */
+export async function cancelInteractions(
+  { traces }: Pick<Services, 'traces'>,
+  tx: StoreTransaction,
+  { run, now }: { readonly run: Run; readonly now: number },
+): Promise<void> {
+  if (run.pendingInteractions === 0) return;
+  const cancelled = await tx.interactions.cancelPending(run.id);
+  tx.onCommit(() => {
+    for (const interaction of cancelled) traces.runs?.waited(run, { interaction, to: now });
+  });
 }
 
 /** Makes the next queued run of a session ready: a worker claims it. */
@@ -278,7 +295,7 @@ export function readyNext(
 
 /** Cancels queued runs. The counters of `session` no longer include them. */
 export async function recordQueueEnd(
-  services: Recorder,
+  services: Ender,
   tx: StoreTransaction,
   { session, queue }: { readonly session: Session; readonly queue: readonly QueuedRun[] },
 ): Promise<void> {

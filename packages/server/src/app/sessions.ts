@@ -25,6 +25,7 @@ import type { StoreTransaction } from '../ports/store.ts';
 import { keyScope, once } from './once.ts';
 import {
   type RunInSession,
+  cancelInteractions,
   lockRun,
   recordMove,
   recordNewSession,
@@ -204,7 +205,7 @@ export interface StopSession {
 
 /** D-13: cancels the queue and pending interactions, and asks the current run to end. */
 export async function stopSession(
-  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'settings'>,
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'traces' | 'settings'>,
   scope: TenantScope,
   request: StopSession,
 ): Promise<Session> {
@@ -230,7 +231,7 @@ export async function stopSession(
 
 /** Records the cancel of a started run. The worker that holds the run, or the next one, ends it. */
 export async function askToEnd(
-  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics' | 'traces'>,
   tx: StoreTransaction,
   { seen, by }: { readonly seen: RunInSession; readonly by: string | null },
 ): Promise<Run> {
@@ -238,7 +239,7 @@ export async function askToEnd(
   const now = services.clock.now();
   const ruling = orRefuse(cancelRun(run, now, by));
   if (ruling.kind !== 'asked') return run;
-  if (run.pendingInteractions > 0) await tx.interactions.cancelPending(run.id);
+  await cancelInteractions(services, tx, { run, now });
   // Wake the leg; a parked run has none, so wake the workers.
   tx.onCommit(() => services.fanout.wake(run.lease === null ? 'work' : `control:${run.id}`));
   return recordMove(services, tx, {

@@ -32,10 +32,10 @@ import { openSandbox } from '../sandbox/sandbox.ts';
 import { openSessionFolders } from '../session-folders/session-folders.ts';
 import { createLog } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
-import { createTraces } from '../telemetry/traces.ts';
 import { openBlobs } from './blobs.ts';
 import { openClock, openStore } from './database.ts';
 import { openFanout } from './fanout.ts';
+import { openTraces } from './traces.ts';
 
 /** Replacements for tests, and what a development server adds. */
 export interface Overrides {
@@ -113,13 +113,15 @@ export async function openServices(
     prices,
   });
   closers.defer(() => agents.close());
+  const traces = await openTraces(config.telemetry, { log, agents, harnesses });
+  closers.defer(() => traces.close());
   return {
     store: overrides.wrapStore?.(store) ?? store,
     clock,
     ids: createIds(clock),
     log,
     metrics,
-    traces: await createTraces(),
+    traces,
     agents,
     harnesses,
     fanout: inOwnContext(fanout),

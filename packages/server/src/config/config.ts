@@ -7,6 +7,7 @@ import type { Settings } from '../ports/settings.ts';
 import { type ClusterConfig, clusterProblem, readCluster } from './cluster-settings.ts';
 import { oidcProblem, readPeopleIssuer } from './oidc-settings.ts';
 import { type SettingName, settingTable } from './setting-table.ts';
+import { type TelemetryConfig, readTelemetry } from './telemetry-settings.ts';
 import type { TrustedProxies } from './trusted-proxies.ts';
 
 export { settingTable };
@@ -38,6 +39,7 @@ export interface Config {
     readonly level: 'auto' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
     readonly format: 'auto' | 'text' | 'json';
   };
+  readonly telemetry: TelemetryConfig;
   readonly tenantHeader: 'any' | 'workspace';
   readonly apiRatePerMinute: number;
   readonly managementRatePerMinute: number;
@@ -96,6 +98,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     a2aAllow: value('CONVOKE_A2A_ALLOW'),
     webhookAllow: value('CONVOKE_WEBHOOK_ALLOW'),
     log: { level: value('CONVOKE_LOG_LEVEL'), format: value('CONVOKE_LOG_FORMAT') },
+    telemetry: readTelemetry(env, { hasContent: value('CONVOKE_TRACE_CONTENT') === 'on' }),
     tenantHeader: value('CONVOKE_TENANT_HEADER'),
     apiRatePerMinute: value('CONVOKE_API_RATE_PER_MINUTE'),
     managementRatePerMinute: value('CONVOKE_MANAGEMENT_RATE_PER_MINUTE'),

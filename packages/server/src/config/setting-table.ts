@@ -102,6 +102,13 @@ export const settingTable = {
     role: 'both',
     ...oneOf(['auto', 'text', 'json']),
   },
+  CONVOKE_TRACE_CONTENT: {
+    fallback: 'off',
+    means:
+      'on puts inputs, answers and tool calls into the exported traces, as far as the log of the run shows them',
+    role: 'both',
+    ...oneOf(['on', 'off']),
+  },
   CONVOKE_TENANT_HEADER: {
     fallback: 'any',
     means: '"workspace" refuses X-Tenant-ID',

@@ -25,6 +25,8 @@ export interface LedgerParts {
   /** Aborted when the leg is over: no call may begin any more. */
   readonly signal: AbortSignal;
   readonly saveFolder: SaveFolder;
+  /** Called when a call may begin. */
+  readonly onBegin?: (call: NewCall) => void;
   /** Called before a recovery point is stored with a result. */
   readonly beforePoint?: () => Promise<void> | undefined;
 }
@@ -67,7 +69,10 @@ export class CallLedger implements Effects {
     this.#inFlight.add(ref);
     const begun = await this.#beginInTurn(call);
     // An intent that became durable in the meantime is in doubt: harmless, and the only safe reading.
-    if (begun.kind === 'begun' && !signal.aborted) return begun;
+    if (begun.kind === 'begun' && !signal.aborted) {
+      this.#parts.onBegin?.(call);
+      return begun;
+    }
     this.#forget(ref);
     if (begun.kind === 'begun') return { kind: 'left' };
     // It can be begun after a person has answered.

@@ -1,6 +1,6 @@
 import { type CutDelta, outputTextMaxCharacters } from '../app/runs/output-text.ts';
 import type { Agent } from '../domain/agent.ts';
-import type { Json } from '../domain/json.ts';
+import type { Json, JsonObject } from '../domain/json.ts';
 import { plainName } from '../domain/run/plain-text.ts';
 import type { Prices } from '../domain/usage/prices.ts';
 import { harnessEventType } from '../domain/run/run-event.ts';
@@ -11,6 +11,7 @@ import { type Interrupted, discardFrom } from './recording/discarded-text.ts';
 import type { LegWriter } from './recording/leg-writer.ts';
 import type { LegOutcome } from './recording/record-leg-end.ts';
 import { type NewText, RepeatedText } from './recording/repeated-text.ts';
+import type { TracedLeg } from './traced-leg.ts';
 
 /** Characters of the answer so far that a leg gets. */
 const saidCharactersMax = 4000;
@@ -26,6 +27,7 @@ export class LegOutput {
   /** Undefined once the text is longer than the field of the run holds. */
   #text: string | undefined;
   readonly #prices: Prices;
+  readonly #traced: Pick<TracedLeg, 'take'> | undefined;
   #repeated = new RepeatedText([]);
   #interrupted: Interrupted | undefined;
   #usage: LegUsage | undefined;
@@ -34,7 +36,8 @@ export class LegOutput {
   /** The model of the last delta, as the agent named it and as the log shows it: most deltas name the same one. */
   #model: { readonly given: string | undefined; readonly shown: string } | undefined;
 
-  constructor(textSoFar: string | undefined, prices: Prices) {
+  constructor(textSoFar: string | undefined, prices: Prices, traced?: Pick<TracedLeg, 'take'>) {
+    this.#traced = traced;
     this.#text = textSoFar;
     this.#prices = prices;
   }
@@ -85,6 +88,7 @@ export class LegOutput {
       case 'permission_request':
       case 'user_question': {
         this.#isAtRecoveryPoint = false;
+        if (event.type === 'permission_request') this.#traced?.take(event.type, asked(event));
         const pause = this.settle(agent, writer);
         return writer.push(event) ?? pause;
       }
@@ -95,6 +99,7 @@ export class LegOutput {
         return this.#charge(event, agent, writer);
       case 'custom': {
         const type = harnessEventType(agent.framework, event.name);
+        if (isAboutCall(event.name)) this.#traced?.take(type, event.data);
         const pause = writer.push({ type, data: event.data });
         return event.point === undefined
           ? pause
@@ -170,4 +175,19 @@ export class LegOutput {
  */
 export function outputTextSoFar({ run, input }: ClaimedLeg): string | undefined {
   return input.kind === 'prompt' ? (run.outputText ?? '') : (run.outputText ?? undefined);
+}
+
+/** Frameworks name these events alike (D-191). */
+function isAboutCall(name: string): boolean {
+  return name === 'tool_call' || name === 'tool_result' || name === 'tool_call_update';
+}
+
+function asked({
+  ref,
+  toolCallId,
+  toolName: tool_name,
+  toolInput: tool_input,
+}: Extract<HarnessEvent, { type: 'permission_request' }>): JsonObject {
+  const id = toolCallId === undefined ? {} : { tool_call_id: toolCallId };
+  return { interaction_key: ref, request_id: ref, tool_name, tool_input, ...id };
 }

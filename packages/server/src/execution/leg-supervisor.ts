@@ -8,7 +8,6 @@ import { type RunOutcome, attemptOf } from '../domain/run/run.ts';
 import { pricing } from '../domain/usage/prices.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
 import type { Leg, LegEnd } from '../ports/harness.ts';
-import type { Span } from '../ports/traces.ts';
 import { nextTurn } from '../runtime/next-turn.ts';
 import { readAllowance } from './usage/allowance.ts';
 import { CallLedger } from './call-ledger.ts';
@@ -29,6 +28,7 @@ import { retryStorage } from './retry-storage.ts';
 import { folderSaver } from './folders/save-before-call.ts';
 import { saveSnapshot } from './folders/save-snapshot.ts';
 import type { ExecutionServices } from './services.ts';
+import { TracedLeg } from './traced-leg.ts';
 
 /** Made once: an error per leg would cost a stack trace each. */
 const legIsOver = new DOMException('The leg is over.', 'AbortError');
@@ -65,7 +65,7 @@ export class LegSupervisor {
   #state: Json | undefined;
   #output: LegOutput;
   #claimed: ClaimedLeg | undefined;
-  #span: Span | undefined;
+  #traced: TracedLeg | undefined;
   #leg: Leg | undefined;
   #done: Promise<void> | undefined;
   #phase: Phase = 'preparing';
@@ -87,7 +87,11 @@ export class LegSupervisor {
   execute(claimed: ClaimedLeg): Promise<void> {
     this.#claimed = claimed;
     this.#done = nextTurn()
-      .then(() => this.#executeInTrace(claimed))
+      .then(() => {
+        const traced = new TracedLeg(this.#services, claimed.run);
+        this.#traced = traced;
+        return traced.within(() => this.#execute(claimed));
+      })
       .catch((error: unknown) =>
         // The lease expires and recovery ends the run; only the reason is lost.
         this.#services.log.error('leg could not be recorded', error, { run_id: this.runId }),
@@ -138,23 +142,13 @@ export class LegSupervisor {
     for (const drop of this.#onClose) drop();
   }
 
-  /** A trace of its own: the request that started the run has ended. The run's id connects the two. */
-  #executeInTrace(claimed: ClaimedLeg): Promise<void> {
-    const { id, agentName } = claimed.run;
-    const attributes = { 'convoke.run_id': id, 'convoke.agent': agentName };
-    return this.#services.traces.within({ name: 'run leg', parent: 'root', attributes }, (span) => {
-      this.#span = span;
-      return this.#execute(claimed);
-    });
-  }
-
   async #execute(claimed: ClaimedLeg): Promise<void> {
     const { store, clock, agents, prices } = this.#services;
     const policy = { clock, shouldRetry: this.#holdsLease };
     const soFar =
       outputTextSoFar(claimed) ??
       (await retryStorage(policy, () => readOutputText(store, claimed.run)));
-    this.#output = new LegOutput(soFar, prices);
+    this.#output = new LegOutput(soFar, prices, this.#traced);
     const agent = agents.find(claimed.run.agentName);
     const writer = new LegWriter(this.#services, {
       holder: claimed.holder,
@@ -210,7 +204,7 @@ export class LegSupervisor {
     if (outcome === 'cut') {
       await writer.close();
       if (writer.hasFailed) return writer.finish(this.#outcome(internalError));
-      this.#span?.note('convoke.outcome', 'cut');
+      this.#traced?.endsAs({ status: 'cut' });
       const cut = { claimed, snapshot: saved?.state, policy };
       const isRecorded = !writer.isLost && (await recordCut(this.#services, cut));
       if (!isRecorded) await saved?.abandon();
@@ -241,8 +235,14 @@ export class LegSupervisor {
       }
       const beforePoint = () => this.#output.settle(agent, writer);
       const saveFolder = folderSaver(this.#services, claimed);
-      const parts = { claimed, writer, signal, saveFolder, beforePoint };
-      const effects = new CallLedger(this.#services, parts);
+      const effects = new CallLedger(this.#services, {
+        claimed,
+        writer,
+        signal,
+        saveFolder,
+        beforePoint,
+        onBegin: (call) => this.#traced?.begun(call),
+      });
       this.#calls = effects;
       const holdsLease = this.#holdsLease;
       const allowance = () => readAllowance(this.#services, this.runId, agent.model);
@@ -254,6 +254,7 @@ export class LegSupervisor {
         costOf: pricing(this.#services.prices, agent.model),
         allowance,
         said: this.#output.saidBefore(input),
+        ...this.#traced?.context,
       });
       this.#limitTime(agent);
       this.#begin();
@@ -326,7 +327,7 @@ export class LegSupervisor {
   }
 
   #outcome(outcome: RunOutcome | { status: 'waiting' | 'yielded' | 'workspace_lost' }): LegOutcome {
-    this.#span?.note('convoke.outcome', outcome.status);
+    this.#traced?.endsAs(outcome);
     return { ...outcome, ...this.#output.totals, state: this.#state };
   }
 

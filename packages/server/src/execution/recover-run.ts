@@ -38,7 +38,7 @@ export interface CutLeg {
 
 export type RecoveryServices = Pick<
   Services,
-  'store' | 'clock' | 'ids' | 'fanout' | 'log' | 'metrics' | 'agents' | 'settings'
+  'store' | 'clock' | 'ids' | 'fanout' | 'log' | 'metrics' | 'traces' | 'agents' | 'settings'
 > & { readonly harnesses: ReadonlyMap<string, Framework> };
 
 type Framework = Pick<Harness, 'afterLoss' | 'countsTokens'>;
@@ -73,6 +73,10 @@ export async function recoverRun(services: RecoveryServices, lost: LostRun): Pro
     const recovery = await decide(services, tx, { ...lost, run: current, keepsCutText });
     if (recovery.kind === 'leave') return false;
     if (recovery.kind === 'continue' && recovery.keptSeq !== keptSeq) return false;
+    if (lost.cut === undefined) {
+      const times = { from: current.legStartedAt ?? current.statusAt, to: services.clock.now() };
+      tx.onCommit(() => services.traces.runs?.lost(current, times));
+    }
     await recordCutLeg(services, tx, { run: current, cut: lost.cut });
     const isUsagePartial =
       current.isUsagePartial || (await mayHaveCutMessage(services, tx, current));

@@ -57,6 +57,8 @@ export interface Harness<Settings = unknown> {
   lacks?(): string | undefined;
   /** Whether an approved call can only run with the input that was shown: `updated_input` is then refused (D-38). */
   readonly hasFixedToolInput?: boolean;
+  /** Whether its legs report each request to a model with `LegContext.asked`. */
+  readonly reportsRequests?: boolean;
   /** Whether its reports name the cost, so that the operator need not price its models. */
   readonly reportsCost?: boolean;
   /**
@@ -202,8 +204,28 @@ export interface LegContext<Settings = unknown> {
   readonly cut?: string;
   /** What the run may still use. Ask before each request to a model (D-133). */
   readonly allowance?: () => Promise<Allowance>;
+  /** Reports a request to a model once it is over. */
+  readonly asked?: (request: ModelRequest) => void;
+  /** Present only while traces are exported (D-588). */
+  readonly trace?: LegTracing | undefined;
   /** What this use of the agent's model costs; undefined where the model has no price (D-131). */
   readonly costOf?: (used: TokenCounts) => Cost | undefined;
+}
+
+/** The trace of the run, in the W3C format, for programs and services that a leg calls. */
+export interface LegTracing {
+  /** The leg as the parent. */
+  readonly traceparent: string;
+  /** A tool call of the leg as the parent, by the id that its events show. */
+  callParent(call: string): string;
+}
+
+export interface ModelRequest {
+  readonly model: string;
+  readonly seconds: number;
+  readonly error?: string | undefined;
+  /** Absent where the model said nothing of it. */
+  readonly usage?: TokenCounts | undefined;
 }
 
 export type Allowance =

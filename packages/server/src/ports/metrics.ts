@@ -46,6 +46,10 @@ export interface Instruments {
   readonly eventsAppended: Counter;
   readonly usageTokens: Counter<['token_type']>;
   readonly usageCost: Counter;
+  readonly tokenUsage: Histogram<['gen_ai_token_type', 'gen_ai_request_model']>;
+  readonly requestToModelSeconds: Histogram<['gen_ai_request_model', 'error_type']>;
+  readonly invocationSeconds: Histogram<['gen_ai_agent_name', 'error_type']>;
+  readonly toolSeconds: Histogram<['gen_ai_tool_name', 'error_type']>;
   readonly budgetsReached: Counter;
   readonly appendSeconds: Histogram;
   readonly streamsOpen: Gauge;

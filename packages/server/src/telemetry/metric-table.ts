@@ -2,7 +2,9 @@ import type { Counter, Gauge, Histogram, Instruments, LabelNames } from '../port
 
 export interface MetricDescription<Labels extends LabelNames = LabelNames> {
   readonly kind: 'counter' | 'gauge' | 'histogram';
-  readonly name: `convoke_${string}`;
+  readonly name: `convoke_${string}` | `gen_ai_${string}`;
+  /** Its name and unit by the conventions of OpenTelemetry, where there is one. */
+  readonly convention?: { readonly name: string; readonly unit: string };
   readonly labels: Readonly<Labels>;
   readonly means: string;
   /** Upper bounds, rising. */
@@ -23,6 +25,11 @@ type DescriptionOf<Instrument> =
 
 /** One description for each instrument, of its kind and with its labels: a missing or extra one does not compile. */
 type MetricTable = { readonly [Key in keyof Instruments]: DescriptionOf<Instruments[Key]> };
+
+/** Of requests to models and of tool calls, in seconds. */
+const durations = [
+  0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
+];
 
 /** Name, labels and help text of every metric. */
 export const metricTable = {
@@ -130,6 +137,38 @@ export const metricTable = {
     name: 'convoke_gen_ai_usage_cost_total',
     labels: [],
     means: 'Cost of these tokens as far as it is known, in the currency of the deployment.',
+  },
+  tokenUsage: {
+    kind: 'histogram',
+    name: 'gen_ai_client_token_usage',
+    convention: { name: 'gen_ai.client.token.usage', unit: '{token}' },
+    labels: ['gen_ai_token_type', 'gen_ai_request_model'],
+    buckets: [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576],
+    means: 'Tokens of each report of usage, by type (input, output) and model.',
+  },
+  requestToModelSeconds: {
+    kind: 'histogram',
+    name: 'gen_ai_client_operation_duration_seconds',
+    convention: { name: 'gen_ai.client.operation.duration', unit: 's' },
+    labels: ['gen_ai_request_model', 'error_type'],
+    buckets: durations,
+    means: 'Time of each request to a model, as far as the framework reports requests.',
+  },
+  invocationSeconds: {
+    kind: 'histogram',
+    name: 'gen_ai_invoke_agent_duration_seconds',
+    convention: { name: 'gen_ai.invoke_agent.duration', unit: 's' },
+    labels: ['gen_ai_agent_name', 'error_type'],
+    buckets: durations,
+    means: 'Time of each run from its start request to its end, waits included.',
+  },
+  toolSeconds: {
+    kind: 'histogram',
+    name: 'gen_ai_execute_tool_duration_seconds',
+    convention: { name: 'gen_ai.execute_tool.duration', unit: 's' },
+    labels: ['gen_ai_tool_name', 'error_type'],
+    buckets: durations,
+    means: 'Time of each tool call that an agent showed in the log of its run.',
   },
   budgetsReached: {
     kind: 'counter',

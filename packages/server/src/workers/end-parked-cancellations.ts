@@ -5,7 +5,7 @@ const perPass = 100;
 
 /** D-24: ends parked runs that are being cancelled. They have no leg to end them, and need no run slot. */
 export async function endParkedCancellations(
-  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'traces'>,
 ): Promise<boolean> {
   const parked = await services.store.read.runs.parkedCancellations(perPass);
   for (const { id, sessionId, ...scope } of parked) {

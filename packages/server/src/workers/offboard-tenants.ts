@@ -13,7 +13,15 @@ import type { Provisioner } from '../ports/provisioner.ts';
 
 export type OffboardServices = Pick<
   Services,
-  'store' | 'clock' | 'log' | 'metrics' | 'blobs' | 'sessionFolders' | 'fanout' | 'settings'
+  | 'store'
+  | 'clock'
+  | 'log'
+  | 'metrics'
+  | 'traces'
+  | 'blobs'
+  | 'sessionFolders'
+  | 'fanout'
+  | 'settings'
 > & { readonly provisioner: Provisioner };
 
 const tenantsPerPass = 4;

@@ -27,7 +27,7 @@ import type { Store } from '../../src/ports/store.ts';
 import { migrationsFolder } from '../../src/store/database.ts';
 import { createStore } from '../../src/store/store.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { createTraces } from '../../src/telemetry/traces.ts';
+import { noTraces } from '../../src/telemetry/traces.ts';
 import { FakeClock } from './clocks.ts';
 import { type DatabaseKind, createMigratedLocation, openTestDatabase } from './databases.ts';
 
@@ -59,7 +59,7 @@ export async function createIdentityFixture(kind: DatabaseKind, place?: string) 
   const around = {
     log: silent,
     metrics: createMetrics(),
-    traces: await createTraces(),
+    traces: noTraces,
     fanout: createLocalFanout(),
     provider: builtInCredentials,
   };

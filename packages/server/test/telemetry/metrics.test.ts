@@ -11,9 +11,9 @@ const table = Object.values(metricTable);
 test('every metric has a unique name that follows the conventions of Prometheus', () => {
   expect(new Set(table.map(({ name }) => name)).size).toBe(table.length);
   for (const { kind, name } of table) {
-    expect(name).toMatch(/^convoke_[a-z_]+$/);
+    expect(name).toMatch(/^(convoke|gen_ai)_[a-z_]+$/);
     expect(name.endsWith('_total')).toBe(kind === 'counter');
-    if (kind === 'histogram') expect(name).toMatch(/_seconds$/);
+    if (kind === 'histogram') expect(name).toMatch(/_(seconds|usage)$/);
   }
 });
 
@@ -22,7 +22,9 @@ test('the guide names every metric, and no other', () => {
     new URL('../../../../docs/guides/operate.md', import.meta.url),
     'utf8',
   );
-  const named = new Set(Array.from(guide.matchAll(/convoke_[a-z_]+/g), ([name]) => name));
+  const named = new Set(
+    Array.from(guide.matchAll(/(?<!_)(?:convoke|gen_ai)_[a-z_]+/g), ([name]) => name),
+  );
   expect(named).toEqual(new Set(table.map(({ name }) => name)));
 });
 

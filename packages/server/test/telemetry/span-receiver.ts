@@ -1,39 +1,69 @@
 import { once } from 'node:events';
-import { type Server, createServer } from 'node:http';
+import { type IncomingHttpHeaders, type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
-import { z } from 'zod';
+import { buffer } from 'node:stream/consumers';
+import { atFileEnd } from '../../../../test/runner/file-end.ts';
+import { type Fields, doubleIn, fieldsOf, hexIn, messages, numberIn, textIn } from './protobuf.ts';
 
-const attribute = z.object({
-  key: z.string(),
-  value: z.object({ stringValue: z.string().optional(), intValue: z.number().optional() }),
-});
-const span = z.object({
-  traceId: z.string(),
-  spanId: z.string(),
-  parentSpanId: z.string().optional(),
-  name: z.string(),
-  kind: z.number(),
-  attributes: z.array(attribute).default([]),
-});
-const exported = z.object({
-  resourceSpans: z.array(z.object({ scopeSpans: z.array(z.object({ spans: z.array(span) })) })),
-});
+export type Attributes = Readonly<Record<string, string | number>>;
 
-export interface ReceivedSpan extends Omit<z.infer<typeof span>, 'attributes'> {
-  readonly attributes: Readonly<Record<string, string | number | undefined>>;
+export interface ReceivedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Empty for a root. */
+  readonly parentSpanId: string;
+  readonly name: string;
+  readonly kind: number;
+  /** In nanoseconds. */
+  readonly from: number;
+  readonly to: number;
+  readonly isError: boolean;
+  readonly attributes: Attributes;
+  readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
+  readonly resource: Attributes;
 }
 
-/** Receives spans as a collector does: OTLP over HTTP with JSON. */
+export interface ReceivedPoint {
+  readonly name: string;
+  readonly unit: string;
+  readonly attributes: Attributes;
+  /** Of a counter or a gauge. */
+  readonly value: number;
+  /** Of a histogram. */
+  readonly count: number;
+  readonly sum: number;
+}
+
+interface ReceivedRequest {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Receives spans and metrics as a collector does: OTLP over HTTP with protobuf. Anything else is a 415. */
 export class SpanReceiver {
   readonly spans: ReceivedSpan[] = [];
+  readonly points: ReceivedPoint[] = [];
+  readonly requests: ReceivedRequest[] = [];
+  /** Every byte that was received. */
+  bytes = Buffer.alloc(0);
+  /** Whether it answers in JSON, as Langfuse and Phoenix do. */
+  answersJson = false;
   readonly #server: Server;
 
   private constructor() {
     this.#server = createServer((request, response) => {
-      void json(request).then((body) => {
-        this.#take(body);
-        response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+      void buffer(request).then((body) => {
+        const { url: path = '', headers } = request;
+        this.requests.push({ path, headers });
+        if (headers['content-type'] !== 'application/x-protobuf') {
+          response.writeHead(415).end();
+          return;
+        }
+        this.bytes = Buffer.concat([this.bytes, body]);
+        if (path.endsWith('/v1/metrics')) this.#takeMetrics(body);
+        else this.#takeSpans(body);
+        const type = this.answersJson ? 'application/json' : 'application/x-protobuf';
+        response.writeHead(200, { 'content-type': type }).end(this.answersJson ? '{}' : '');
       });
     });
   }
@@ -42,6 +72,7 @@ export class SpanReceiver {
     const receiver = new SpanReceiver();
     receiver.#server.listen({ host: '127.0.0.1', port: 0 });
     await once(receiver.#server, 'listening');
+    atFileEnd(() => receiver.close());
     return receiver;
   }
 
@@ -54,15 +85,83 @@ export class SpanReceiver {
     this.#server.closeAllConnections();
   }
 
-  #take(body: unknown): void {
-    for (const { scopeSpans } of exported.parse(body).resourceSpans) {
-      for (const received of scopeSpans.flatMap(({ spans }) => spans)) {
-        const pairs = received.attributes.map(({ key, value }) => [
-          key,
-          value.stringValue ?? value.intValue,
-        ]);
-        this.spans.push({ ...received, attributes: Object.fromEntries(pairs) });
+  /** The spans of a run, each once: several servers may have sent the same one. */
+  of(runId: string): ReceivedSpan[] {
+    const own = this.spans.filter(({ attributes }) => attributes['convoke.run_id'] === runId);
+    const inTrace = own.filter(({ attributes }) => 'gen_ai.conversation.id' in attributes);
+    return [...new Map(inTrace.map((span) => [span.spanId, span])).values()];
+  }
+
+  #takeSpans(body: Uint8Array): void {
+    for (const group of messages(fieldsOf(body), 1)) {
+      const resource = attributesIn(messages(group, 1)[0], 1);
+      for (const span of messages(group, 2).flatMap((scope) => messages(scope, 2))) {
+        this.spans.push(spanIn(span, resource));
       }
     }
   }
+
+  #takeMetrics(body: Uint8Array): void {
+    const groups = messages(fieldsOf(body), 1);
+    const metrics = groups.flatMap((group) =>
+      messages(group, 2).flatMap((scope) => messages(scope, 2)),
+    );
+    for (const metric of metrics) this.points.push(...pointsIn(metric));
+  }
+}
+
+/** Settings of a server that sends its spans there, soon after each has ended. */
+export function exportingTo({ url }: SpanReceiver): Record<string, string> {
+  return {
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${url}/v1/traces`,
+    OTEL_BSP_SCHEDULE_DELAY: '20',
+  };
+}
+
+function spanIn(span: Fields, resource: Attributes): ReceivedSpan {
+  return {
+    traceId: hexIn(span, 1),
+    spanId: hexIn(span, 2),
+    parentSpanId: hexIn(span, 4),
+    name: textIn(span, 5),
+    kind: numberIn(span, 6),
+    from: numberIn(span, 7),
+    to: numberIn(span, 8),
+    isError: messages(span, 15).some((status) => numberIn(status, 3) === 2),
+    attributes: attributesIn(span, 9),
+    links: messages(span, 13).map((link) => ({ traceId: hexIn(link, 1), spanId: hexIn(link, 2) })),
+    resource,
+  };
+}
+
+function pointsIn(metric: Fields): ReceivedPoint[] {
+  const named = { name: textIn(metric, 1), unit: textIn(metric, 3) };
+  const numbers = [5, 7].flatMap((kind) => messages(metric, kind).flatMap((of) => messages(of, 1)));
+  const histograms = messages(metric, 9).flatMap((of) => messages(of, 1));
+  return [
+    ...numbers.map((point) => ({
+      ...named,
+      attributes: attributesIn(point, 7),
+      value: point.has(4) ? doubleIn(point, 4) : numberIn(point, 6),
+      count: 0,
+      sum: 0,
+    })),
+    ...histograms.map((point) => ({
+      ...named,
+      attributes: attributesIn(point, 9),
+      value: 0,
+      count: numberIn(point, 4),
+      sum: doubleIn(point, 5),
+    })),
+  ];
+}
+
+function attributesIn(fields: Fields | undefined, field: number): Attributes {
+  if (fields === undefined) return {};
+  const pairs = messages(fields, field).map((pair) => {
+    const value = messages(pair, 2)[0] ?? new Map();
+    if (value.has(1)) return [textIn(pair, 1), textIn(value, 1)];
+    return [textIn(pair, 1), value.has(4) ? doubleIn(value, 4) : numberIn(value, 3)];
+  });
+  return Object.fromEntries(pairs);
 }

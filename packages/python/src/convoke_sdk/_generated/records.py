@@ -296,6 +296,8 @@ class RunRecord(_RunRecordRequired, total=False):
     #: Since when the interrupted run has been waiting to continue.
     interrupted_at: str
     last_event_id: str
+    #: The trace of the run, over all its legs. Absent where the server exports no traces.
+    trace_id: str
     started_at: str
     ended_at: str
     cancel_requested_at: str

@@ -12,20 +12,27 @@ import { orRefuse, refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
 import { askToEnd } from '../sessions.ts';
 
-/** A run as the API shows it: with its position in the queue while it is queued. */
+/** A run as the API shows it: with its position in the queue while it is queued, and its trace if there is one. */
 export interface RunWithQueuePosition {
   readonly run: Run;
   readonly queuePosition: number | undefined;
+  /** Where this server exports traces and the run is sampled (D-582). */
+  readonly traceId: string | undefined;
 }
 
-export async function withQueuePosition(store: Store, run: Run): Promise<RunWithQueuePosition> {
-  if (run.status !== 'queued') return { run, queuePosition: undefined };
+export async function withQueuePosition(
+  { store, traces }: Pick<Services, 'store' | 'traces'>,
+  run: Run,
+): Promise<RunWithQueuePosition> {
+  const traceId = traces.runs?.traceId(run.id);
+  return { run, queuePosition: await queuePositionOf(store, run), traceId };
+}
+
+async function queuePositionOf(store: Store, run: Run): Promise<number | undefined> {
+  if (run.status !== 'queued') return undefined;
   // Only the head of the queue is ready to be claimed.
-  if (isReady(run)) return { run, queuePosition: 1 };
-  return {
-    run,
-    queuePosition: 1 + (await store.read.runs.queuedBefore(run.sessionId, run.number)),
-  };
+  if (isReady(run)) return 1;
+  return 1 + (await store.read.runs.queuedBefore(run.sessionId, run.number));
 }
 
 export async function getRun(
@@ -75,7 +82,7 @@ export interface CancelRun {
 
 /** D-24: a queued run ends at once; the worker of an executing one is asked to end it, durably. */
 export async function cancelRun(
-  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'traces'>,
   scope: TenantScope,
   { by = null, ...at }: CancelRun,
 ): Promise<{ readonly run: Run; readonly pending: boolean }> {

@@ -119,7 +119,7 @@ function ceilingText({ ceiling }: StartRun): JsonObject {
   return { budget: { max_tokens: ceiling.maxTokens, max_cost: ceiling.maxCostMicros } };
 }
 
-/** Runs in a span that names the run, so a trace of the request leads to the traces of the run's legs. */
+/** Runs in a span of the caller's trace, which links to the trace of the run, and that links back (D-582). */
 function startInTransaction(
   services: StartServices,
   work: (tx: StoreTransaction, slot: InlineSlot) => Promise<Created<Run>>,
@@ -128,7 +128,12 @@ function startInTransaction(
   return services.traces.within({ name: 'start run', parent: 'current' }, async (span) => {
     try {
       const created = await services.store.transaction((tx) => work(tx, slot));
-      span.note('convoke.run_id', created.resource.id);
+      const run = created.resource;
+      span.isAbout(run.id);
+      if (!created.replayed) {
+        const times = { from: run.createdAt, to: services.clock.now() };
+        services.traces.runs?.started(run, times);
+      }
       return created;
     } catch (error) {
       slot.giveUp(error);

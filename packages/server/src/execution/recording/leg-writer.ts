@@ -278,11 +278,9 @@ export class LegWriter {
   }
 
   async #record(holder: Holder, recording: LegRecording): Promise<Recorded | undefined> {
-    const { metrics, traces } = this.#services;
+    const { metrics } = this.#services;
     const began = metrics.seconds();
-    const recorded = await traces.within({ name: 'append events', parent: 'current' }, () =>
-      recordLeg(this.#services, holder, recording),
-    );
+    const recorded = await recordLeg(this.#services, holder, recording);
     metrics.appendSeconds.observe(metrics.seconds() - began);
     return recorded;
   }

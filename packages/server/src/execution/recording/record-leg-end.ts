@@ -51,7 +51,7 @@ export type LegOutcome = (
  * it. The next queued run of the session is left to the caller.
  */
 export async function recordLegEnd(
-  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics' | 'traces'>,
   tx: StoreTransaction,
   { seen, raised, end }: { seen: RunInSession<LeasedRun>; raised: Raised; end: LegOutcome },
 ): Promise<RunInSession> {
@@ -85,7 +85,7 @@ export async function recordLegEnd(
 
 /** D-85: gives the lease back. Another server, or the next process, continues the run. */
 async function recordHandOver(
-  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics' | 'traces'>,
   tx: StoreTransaction,
   { seen, raised }: { seen: RunInSession<LeasedRun>; raised: Raised },
 ): Promise<RunInSession> {
@@ -107,7 +107,7 @@ async function recordHandOver(
 }
 
 function recordChange(
-  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics' | 'traces'>,
   tx: StoreTransaction,
   change: { seen: RunInSession; move: RunMove & { readonly session: Session } },
 ): RunInSession {
@@ -116,7 +116,7 @@ function recordChange(
 
 /** Ends the queued runs with the session: they could never execute. */
 async function failSession(
-  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics' | 'traces'>,
   tx: StoreTransaction,
   session: Session,
 ): Promise<Session> {

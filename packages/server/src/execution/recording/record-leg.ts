@@ -9,6 +9,7 @@ import { beginNext } from '../../app/runs/begin-run.ts';
 import { InlineSlot } from '../../app/runs/inline-slot.ts';
 import type { Services } from '../../app/services.ts';
 import type { FolderState } from '../../domain/folder-snapshot.ts';
+import { modelName } from '../../domain/model-name.ts';
 import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import { recordUsage } from '../../domain/run/run-progress.ts';
 import {
@@ -86,6 +87,7 @@ type RecordingServices = Pick<
   | 'ids'
   | 'fanout'
   | 'metrics'
+  | 'traces'
   | 'prices'
   | 'slots'
   | 'isSingleServer'
@@ -271,7 +273,9 @@ function countEntries(
   { metrics }: Pick<Services, 'metrics'>,
   entries: readonly UsageEntry[],
 ): void {
-  for (const { inputTokens, outputTokens, cachedInputTokens, cost } of entries) {
+  for (const { model, inputTokens, outputTokens, cachedInputTokens, cost } of entries) {
+    metrics.tokenUsage.observe(inputTokens, 'input', modelName(model));
+    metrics.tokenUsage.observe(outputTokens, 'output', modelName(model));
     metrics.usageTokens.add(inputTokens, 'input');
     metrics.usageTokens.add(outputTokens, 'output');
     metrics.usageTokens.add(cachedInputTokens, 'cached_input');
@@ -322,7 +326,7 @@ interface RecordedItems {
 
 /** Checks the lease first, even without events to append: a worker that lost it may store nothing. */
 async function recordItems(
-  services: Pick<Services, 'clock' | 'ids' | 'fanout' | 'metrics'>,
+  services: Pick<Services, 'clock' | 'ids' | 'fanout' | 'metrics' | 'traces'>,
   tx: StoreTransaction,
   { deciding, batch, entries, waitMs }: ItemsOfBatch,
 ): Promise<RecordedItems | undefined> {

@@ -222,7 +222,11 @@ export class A2aLeg implements Leg {
     }
     this.#redact = resolved.redact;
     const token = resolved.values[tokenName];
-    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const { trace } = this.#context;
+    const headers = {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(trace && { traceparent: trace.traceparent }),
+    };
     const [id, secret] = [resolved.values[clientIdName], resolved.values[clientSecretName]];
     const credentials = id === undefined || secret === undefined ? undefined : { id, secret };
     const { allow, clock } = this.#parts;

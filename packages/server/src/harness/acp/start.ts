@@ -8,6 +8,7 @@ import { inBackground } from '../../runtime/in-background.ts';
 import { findProgram, systemPath } from '../../sandbox/program-path.ts';
 import { LegFailure } from '../leg-failure.ts';
 import { resolveEquipment } from '../resolve-equipment.ts';
+import { traceVariable } from '../trace-variable.ts';
 import { AgentProcess } from './process.ts';
 import type { AcpSettings } from './settings.ts';
 
@@ -43,7 +44,7 @@ export async function startAgent(
 
 async function spawn(
   sandbox: Sandbox,
-  { agent, sessionFolder, stateDir }: LegContext,
+  { agent, sessionFolder, stateDir, trace }: LegContext,
   { command: named, env, limits, sandbox: { mode, network } }: AcpSettings,
 ): Promise<SandboxedProcess> {
   const command = await realCommand(locateProgram(named));
@@ -54,7 +55,7 @@ async function spawn(
       home: stateDir,
       folder: agent.folder,
       readOnly: programPaths(command),
-      env,
+      env: { ...traceVariable({ trace }), ...env },
       limits,
       network,
     });

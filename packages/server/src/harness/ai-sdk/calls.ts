@@ -1,7 +1,7 @@
 import type { ModelMessage, ToolModelMessage } from 'ai';
 import { matchesGlob } from '../../domain/rules/glob.ts';
 import type { Json } from '../../domain/json.ts';
-import type { Answer, Effects, HarnessEvent } from '../../ports/harness.ts';
+import type { Answer, Effects, HarnessEvent, LegTracing } from '../../ports/harness.ts';
 import { type Settled, nothingSettled } from '../parked-requests.ts';
 import { type OpenCall, inputOf, resultOf } from './memory.ts';
 import type { UnansweredCall } from './step-record.ts';
@@ -18,6 +18,7 @@ export interface StepCalls {
   readonly signal: AbortSignal;
   readonly effects: Effects;
   readonly holdsLease: () => boolean;
+  readonly trace?: LegTracing | undefined;
   /** True once the leg hands its run over: no call begins any more. */
   readonly mustYield: () => boolean;
   /** Globs of the agent's `recovery.repeatable_tools`. */
@@ -121,13 +122,13 @@ interface Use {
 
 /** Runs the tool through the ledger (D-80), if the rules allow that (D-507). */
 async function carryOut(
-  { call: { ref }, tool, input, isAllowed = false }: Use,
-  { catalogue, effects, holdsLease, mustYield, signal, repeatableTools }: StepCalls,
+  { call: { ref, toolCallId }, tool, input, isAllowed = false }: Use,
+  { catalogue, effects, holdsLease, mustYield, signal, repeatableTools, trace }: StepCalls,
 ): Promise<Outcome> {
   if (signal.aborted) return failed('The run was cancelled.');
   if (mustYield()) return 'later';
-  const run = async () =>
-    holdsLease() ? catalogue.run(tool, input, { signal, key: effects.key(ref) }) : 'refused';
+  const use = { signal, key: effects.key(ref), traceparent: trace?.callParent(toolCallId) };
+  const run = async () => (holdsLease() ? catalogue.run(tool, input, use) : 'refused');
   const { name: toolName, touches } = tool;
   const isRepeatable =
     tool.isRepeatable || repeatableTools.some((glob) => matchesGlob(glob, toolName));

@@ -16,6 +16,7 @@ export function aiSdkHarness(parts: AiSdkParts): Harness<AiSdkSettings> {
     afterLoss: 'repeat',
     keepsCutText: true,
     countsTokens: true,
+    reportsRequests: true,
     usesContextTexts: true,
     read: readAiSdk,
     start: (input, context) => new AiSdkLeg(input, context, parts),

@@ -31,7 +31,8 @@ import { type ToolSet, openTools } from './open-tools.ts';
 import type { LegParts } from './parts.ts';
 import type { AiSdkSettings } from './settings.ts';
 import { type StepUsage, toolResultEvent } from './step-record.ts';
-import { type StepResult, runStep } from './step.ts';
+import { runReportedStep } from './reported-step.ts';
+import type { StepResult } from './step.ts';
 import type { ToolOutput } from './tools/agent-tool.ts';
 
 /**
@@ -191,7 +192,7 @@ class ConversationLeg {
     const { model, system, catalogue, signal, limits } = this.#tools;
     const separator = this.#hasSpoken ? '\n\n' : '';
     const cut = this.#cut;
-    const step = yield* runStep({
+    const step = yield* runReportedStep(this.#context, {
       model,
       modelName: this.#context.agent.model ?? '',
       system,
@@ -283,8 +284,9 @@ class ConversationLeg {
 
   #calls(): StepCalls {
     const { catalogue, signal } = this.#tools;
-    const { effects, agent, holdsLease } = this.#context;
+    const { effects, agent, holdsLease, trace } = this.#context;
     return {
+      trace,
       catalogue,
       signal,
       effects,

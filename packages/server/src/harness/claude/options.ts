@@ -1,4 +1,5 @@
 import type { LegContext } from '../../ports/harness.ts';
+import { traceVariable } from '../trace-variable.ts';
 import type { PermissionHook } from './permission-hook.ts';
 import type { ClaudeProcess } from './process.ts';
 import { askToolName } from './questions.ts';
@@ -34,6 +35,7 @@ export function queryOptions(parts: QueryParts): Readonly<Record<string, unknown
     cwd: sessionFolder,
     env: {
       ...quiet,
+      ...traceVariable(context),
       ...(agent.enableClaudeMd ? {} : { CLAUDE_CODE_DISABLE_CLAUDE_MDS: '1' }),
       ...settings.env,
     },

@@ -1,3 +1,4 @@
+import { traceVariable } from '../trace-variable.ts';
 import { hiddenSecret, resolveReferences } from '../../agents/secret-references.ts';
 import type { Json } from '../../domain/json.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -201,7 +202,7 @@ export class StdioLeg {
       readOnly,
       ...settings.sandbox,
       limits: settings.limits,
-      env: { ...env, ...needs.env },
+      env: { ...traceVariable(this.#context), ...env, ...needs.env },
       onErrorOutput: showOutput && eachLine(show),
     });
     this.#child = child;

@@ -286,6 +286,7 @@ export function startMessage(
     run_input: context.input,
     state: context.state ?? null,
     agent_changed: input.kind === 'continue' && input.isOtherAgent === true,
+    ...(context.trace && { traceparent: context.trace.traceparent }),
     workspace: places.sessionFolder,
     home: places.home,
     agent_folder: places.folder,

@@ -40,7 +40,7 @@ export function runRoutes(services: Services, parts: RunRouteParts): Handlers<Ru
   const { cursors, actorNames } = parts;
   const view = async (run: Run, caller: ApplicationCaller) => {
     const names = await actorNames.of([run.createdBy, run.cancelledBy], caller);
-    return runView(await withQueuePosition(services.store, run), names);
+    return runView(await withQueuePosition(services, run), names);
   };
   return {
     async start_run({ caller, params, headers, body, chargeRate }) {

@@ -162,7 +162,7 @@ function steps(services: Services, parts: RouteParts): Handlers<StepOperations> 
       });
       const run = started.resource;
       const names = await parts.actorNames.of([run.createdBy]);
-      const record = runView(await withQueuePosition(services.store, run), names);
+      const record = runView(await withQueuePosition(services, run), names);
       return started.replayed
         ? { status: 200, body: record, headers: replayed }
         : { status: 201, body: record };

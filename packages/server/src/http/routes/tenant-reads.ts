@@ -27,7 +27,7 @@ type TenantReads =
   | 'get_overview';
 
 export function tenantReadRoutes(
-  services: Pick<Services, 'store' | 'clock'>,
+  services: Pick<Services, 'store' | 'clock' | 'traces'>,
   { cursors, actorNames }: RouteParts,
 ): Handlers<TenantReads> {
   return {
@@ -59,7 +59,7 @@ export function tenantReadRoutes(
     async find_run({ caller, params }) {
       const run = await findRun(services, caller.scope, params.run_id);
       const names = await actorNames.of([run.createdBy, run.cancelledBy]);
-      return { status: 200, body: runView(await withQueuePosition(services.store, run), names) };
+      return { status: 200, body: runView(await withQueuePosition(services, run), names) };
     },
 
     async list_tenant_interactions({ caller, query }) {

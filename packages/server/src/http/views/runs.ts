@@ -8,7 +8,10 @@ import { isoTime } from '../../domain/iso-time.ts';
 import { actorView, timeIn } from './fields.ts';
 
 /** A run as the API shows it (D-20). */
-export function runView({ run, queuePosition }: RunWithQueuePosition, names: Names): RunRecord {
+export function runView(
+  { run, queuePosition, traceId }: RunWithQueuePosition,
+  names: Names,
+): RunRecord {
   const error = run.status === 'failed' ? run.error : undefined;
   return {
     id: run.id,
@@ -28,6 +31,7 @@ export function runView({ run, queuePosition }: RunWithQueuePosition, names: Nam
     attempt: attemptOf(run),
     interrupted_at: timeIn(run.interruptedAt),
     last_event_id: run.lastSeq === 0 ? undefined : formatEventId(run.lastSeq),
+    trace_id: traceId,
     created_at: isoTime(run.createdAt),
     started_at: timeIn(run.startedAt),
     ended_at: timeIn(run.endedAt),

@@ -29,7 +29,8 @@ export interface InteractionRepository {
   ofRequests(runId: RunId, requestIds: readonly string[]): Promise<Interaction[]>;
   /** Writes the answer or the end of a pending interaction; false, and no change, when it is not pending. */
   settle(interaction: AnsweredInteraction | ClosedInteraction): Promise<boolean>;
-  cancelPending(runId: RunId): Promise<number>;
+  /** Returns those that were pending. */
+  cancelPending(runId: RunId): Promise<ClosedInteraction[]>;
   countPending(runId: RunId): Promise<number>;
   /** Answered interactions that no leg has acted on yet. */
   unapplied(runId: RunId): Promise<AnsweredInteraction[]>;

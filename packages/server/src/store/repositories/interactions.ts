@@ -1,6 +1,7 @@
 import type { InteractionKind, InteractionStatus } from '@convoke/contract';
 import type {
   AnsweredInteraction,
+  ClosedInteraction,
   DecidedBy,
   Interaction,
   InteractionAnswer,
@@ -128,8 +129,10 @@ export function interactionRepository(db: Transaction): InteractionRepository {
     },
 
     async cancelPending(run) {
-      return db.run(sql`
-        update interactions set status = 'cancelled' where run_id = ${run} and status = 'pending'`);
+      const rows = await db.all<InteractionRow>(sql`
+        update interactions set status = 'cancelled' where run_id = ${run} and status = 'pending'
+        returning *`);
+      return rows.map((row) => interactionOf(row) as ClosedInteraction);
     },
 
     async countPending(run) {

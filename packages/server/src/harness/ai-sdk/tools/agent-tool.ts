@@ -21,6 +21,8 @@ export interface ToolUse {
   readonly signal: AbortSignal;
   /** The same in every attempt of the call, and of no other call (D-82). */
   readonly key: string;
+  /** The call as the parent of what its tool does elsewhere, while traces are exported (D-588). */
+  readonly traceparent?: string | undefined;
 }
 
 /** The result as the model reads it. */

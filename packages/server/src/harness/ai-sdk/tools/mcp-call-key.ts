@@ -8,11 +8,17 @@ import { z } from 'zod';
  */
 const keyName = 'convoke/idempotency_key';
 
-const keyOfCall = new AsyncLocalStorage<string>();
+/** What a call carries: its key, and its span as the parent of the server's (D-588). */
+export interface CallMeta {
+  readonly key: string;
+  readonly traceparent?: string | undefined;
+}
 
-/** Messages sent while `work` executes carry this key. */
-export function underCallKey<T>(key: string, work: () => Promise<T>): Promise<T> {
-  return keyOfCall.run(key, work);
+const metaOfCall = new AsyncLocalStorage<CallMeta>();
+
+/** Messages sent while `work` executes carry this. */
+export function underCallMeta<T>(meta: CallMeta, work: () => Promise<T>): Promise<T> {
+  return metaOfCall.run(meta, work);
 }
 
 const toolCall = z.looseObject({
@@ -27,16 +33,19 @@ export function withCallKey(message: JSONRPCMessage): unknown {
 
 /** `fetch` for remote servers. */
 export const fetchWithCallKey: typeof fetch = (input, init) => {
-  if (keyOfCall.getStore() === undefined || typeof init?.body !== 'string') {
-    return fetch(input, init);
-  }
-  return fetch(input, { ...init, body: JSON.stringify(keyed(JSON.parse(init.body))) });
+  const meta = metaOfCall.getStore();
+  if (meta === undefined || typeof init?.body !== 'string') return fetch(input, init);
+  const headers = new Headers(init.headers);
+  if (meta.traceparent !== undefined) headers.set('traceparent', meta.traceparent);
+  return fetch(input, { ...init, headers, body: JSON.stringify(keyed(JSON.parse(init.body))) });
 };
 
 function keyed(message: unknown): unknown {
-  const key = keyOfCall.getStore();
+  const meta = metaOfCall.getStore();
   const call = toolCall.safeParse(message);
-  if (key === undefined || !call.success) return message;
+  if (meta === undefined || !call.success) return message;
   const { params } = call.data;
-  return { ...call.data, params: { ...params, _meta: { ...params._meta, [keyName]: key } } };
+  const { key, traceparent } = meta;
+  const added = { [keyName]: key, ...(traceparent !== undefined && { traceparent }) };
+  return { ...call.data, params: { ...params, _meta: { ...params._meta, ...added } } };
 }

@@ -17,7 +17,7 @@ import {
   succeeded,
 } from './agent-tool.ts';
 import { fetchAnswers } from './mcp-answers.ts';
-import { fetchWithCallKey, underCallKey } from './mcp-call-key.ts';
+import { fetchWithCallKey, underCallMeta } from './mcp-call-key.ts';
 import { SandboxedTransport } from './mcp-transport.ts';
 
 const connectMs = 60_000;
@@ -193,13 +193,20 @@ interface McpCall extends ToolUse {
   readonly input: unknown;
 }
 
-async function call({ client, name, input, signal, key }: McpCall): Promise<ToolOutput> {
+async function call({
+  client,
+  name,
+  input,
+  signal,
+  key,
+  traceparent,
+}: McpCall): Promise<ToolOutput> {
   const parsed = argumentsSchema.safeParse(input);
   if (!parsed.success) return failed(`${name}: the input must be an object`);
   try {
     const options = { signal, timeout: callMs };
     const request = { name, arguments: parsed.data, options };
-    return outputOf(await underCallKey(key, () => client.callTool(request)));
+    return outputOf(await underCallMeta({ key, traceparent }, () => client.callTool(request)));
   } catch (error) {
     return failed(`${name}: ${signal.aborted ? 'the run was cancelled' : messageOf(error)}`);
   }

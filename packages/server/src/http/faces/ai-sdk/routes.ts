@@ -83,7 +83,7 @@ async function accepted(
   { caller, run }: Pick<Streamed, 'caller' | 'run'>,
 ) {
   const names = await actorNames.of([run.createdBy, run.cancelledBy], caller);
-  const body = runView(await withQueuePosition(services.store, run), names);
+  const body = runView(await withQueuePosition(services, run), names);
   const headers = { 'preference-applied': 'respond-async' };
   return { status: 202, body, headers } as const;
 }
