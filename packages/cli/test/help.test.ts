@@ -52,6 +52,7 @@ test('every command is listed', async () => {
     'mcp',
     'members',
     'migrate',
+    'rules',
     'runs',
     'schedules',
     'serve',

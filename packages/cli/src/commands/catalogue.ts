@@ -40,6 +40,7 @@ export const catalogue: Readonly<Record<string, Readonly<Record<string, Load>>>>
     credentials: async () => (await import('./organization/credentials.ts')).credentialsCommand(),
     members: async () => (await import('./organization/members.ts')).membersCommand(),
     tenants: async () => (await import('./organization/tenants.ts')).tenantsCommand(),
+    rules: async () => (await import('./organization/rules.ts')).rulesCommand(),
     budgets: async () => (await import('./organization/budgets.ts')).budgetsCommand(),
   },
   'Operate the server:': {

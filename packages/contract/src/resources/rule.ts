@@ -13,7 +13,7 @@ export type ApproverRole = (typeof approverRoles)[number];
 export const rememberWidths = ['never', 'exact', 'tool'] as const;
 export type RememberWidth = (typeof rememberWidths)[number];
 
-/** What follows when nobody has answered in time (D-522). */
+/** How a request ends that has no answer in time (D-522). */
 export const expiryOutcomes = ['fail', 'deny'] as const;
 export type ExpiryOutcome = (typeof expiryOutcomes)[number];
 
@@ -35,7 +35,7 @@ const globs = z.array(glob).min(1).max(limits.ruleGlobsMax);
 
 const scalarText = z.string().max(limits.ruleValueMaxCharacters);
 const scalar = z.union([scalarText, z.number(), z.boolean(), z.null()], {
-  error: `must be a text of at most ${limits.ruleValueMaxCharacters} characters, a number, true, false or null`,
+  error: `must be a string of at most ${limits.ruleValueMaxCharacters} characters, a number, true, false or null`,
 });
 
 /** RFC 6901, without the pointer to the whole input. */
@@ -65,7 +65,7 @@ const conditionParts = {
   ...comparisons,
 };
 
-/** D-502 */
+/** One comparison of one value of the input (D-502). */
 export const ruleCondition = z.strictObject(conditionParts).superRefine((condition, context) => {
   const given = Object.keys(comparisons).filter((name) => name in condition);
   if (given.length === 1) return;
@@ -85,7 +85,7 @@ const approverParts = {
   end_users: z.boolean().optional(),
 };
 
-/** D-512 */
+/** Who may allow a call; what could never be fulfilled is refused (D-512). */
 export const ruleApprovers = z
   .strictObject(approverParts)
   .superRefine(({ people = 1, not_starter, clients, end_users }, context) => {

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { AgentFileError, readAgentFile } from '../confined-fs/agent-file.ts';
 import type { Agent, BrokenAgent } from '../domain/agent.ts';
 import type { Json } from '../domain/json.ts';
+import { warningsOf } from '../domain/rules/warnings.ts';
 import { type Prices, isRefused, noPrices } from '../domain/usage/prices.ts';
 import type { FrameworkKeys, Harness } from '../ports/harness.ts';
 import { errorCode } from '../runtime/error-code.ts';
@@ -126,6 +127,9 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
       ...literalSecrets(declared.env).map(
         (of) =>
           `env.${of} looks like a secret: move it out of agent.yaml and refer to it, as in "\${env:${of}}"`,
+      ),
+      ...warningsOf(agent.rules, { agents: [{ name, tools: declared.tools }] }).map(
+        ({ rule, message }) => `the rule ${rule}: ${message}`,
       ),
       ...(prepared?.warnings ?? []),
     ],

@@ -23,6 +23,26 @@ async function reason(yaml: string, files: Record<string, string> = {}, name = '
   return result.ok ? 'accepted' : result.reason;
 }
 
+test('a rule that matches no call is a warning for the author (D-528)', async () => {
+  const result = await read(
+    [
+      'framework: acp',
+      'tools: [refund, "mail/*"]',
+      'rules:',
+      '  - { name: refunds, tools: [refund], effect: ask }',
+      '  - { name: typo, tools: [refnud], effect: deny }',
+      '  - { name: mail, tools: ["mail/send"], effect: deny }',
+      '  - { name: late, tools: [refund], effect: allow, when: [{ path: /amount, lte: 50 }] }',
+    ].join('\n'),
+  );
+  expect(result).toMatchObject({
+    warnings: [
+      'the rule typo: refnud is no tool of tester.',
+      'the rule late: The rule refunds above it decides about every call that it names.',
+    ],
+  });
+});
+
 describe('the ceiling of an agent (D-131, D-132)', () => {
   const yaml = 'framework: acp\nmodel: big\nlimits: { max_tokens: 1000, max_cost: 2.50 }';
 

@@ -147,7 +147,7 @@ describe.each(databaseKinds)('the rules of an organization on %s', (database) =>
     expect(JSON.stringify(second)).not.toContain('DE02');
   });
 
-  test('keep a tenant that has been offboarded since', async () => {
+  test('keep a tenant that has been offboarded since (D-768)', async () => {
     const { organization, params, as, set, refused } = await setUp();
     const tenant_id = await addTenant(server, 'Leaving', organization);
     await set(0, [rule({ tenants: [tenant_id] })]);
@@ -270,7 +270,7 @@ describe('a document of rules', () => {
     ],
     ['no time to wait', [rule({ wait_hours: 0 })], 'invalid_body rules[0].wait_hours:'],
     [
-      'a tenant of nobody',
+      'a tenant that does not exist',
       [rule(), rule({ name: 'b', tenants: ['ten_none'] })],
       'invalid_body rules[1].tenants[0]:',
     ],

@@ -7,7 +7,7 @@ import {
   rememberWidths,
 } from '@convoke/contract';
 
-/** Who may allow a call, and what becomes of the request (D-512, D-521, D-522). */
+/** Who may allow a call, and how the request ends (D-512, D-521, D-522). */
 export interface Demands {
   readonly approvers: Approvers;
   /** How far an allow may reach. */

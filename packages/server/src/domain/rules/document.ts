@@ -24,7 +24,7 @@ export function rulesText(rules: RuleBodies): string {
   return canonicalJson(JSON.parse(JSON.stringify(rules)) as Json);
 }
 
-/** Names of rules by what became of them. Rules that only changed their places are in none. */
+/** Names of the rules that a new document adds, changes and removes. Rules that only changed their places are in none. */
 export interface RuleChanges {
   readonly added: readonly string[];
   readonly changed: readonly string[];
@@ -45,7 +45,7 @@ export function changesOf(seen: RuleBodies, next: RuleBodies): RuleChanges {
   };
 }
 
-/** D-527: a rule that only an owner can satisfy is the owners' own. */
+/** D-527: a document with a rule that only owners can satisfy is for owners to change. */
 export function namesOwners(rules: RuleBodies): boolean {
   return rules.some(({ approvers }) => approvers?.role === 'owner');
 }

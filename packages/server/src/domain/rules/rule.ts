@@ -3,7 +3,7 @@ import { type Condition, readCondition } from './conditions.ts';
 import { type Demands, noDemands, readDemands } from './demands.ts';
 import { matchesAny } from './glob.ts';
 
-/** What becomes of the tool calls that match it (D-501). */
+/** Says what happens with the tool calls that match it (D-501). */
 export type Rule = RuleBase &
   (
     | { readonly effect: 'allow' }

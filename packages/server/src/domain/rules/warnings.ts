@@ -24,7 +24,7 @@ export interface RuledWorld {
   readonly people?: ReadonlyMap<Role, number> | undefined;
 }
 
-/** The remote agent carries out its calls itself and asks nobody here. */
+/** The remote agent carries out its calls itself, and this server sees none of them. */
 const withoutCalls = 'a2a';
 
 export function warningsOf(rules: RuleList, world: RuledWorld): readonly RuleWarning[] {
@@ -53,7 +53,8 @@ function unknownTool(rule: Rule, world: RuledWorld): Warning {
   const tools = new Set(agents.flatMap((agent) => agent.tools ?? ['*']));
   const isKnown = rule.tools.some((glob) => [...tools].some((tool) => mayMatchSame(glob, tool)));
   if (isKnown) return undefined;
-  const whose = rule.agents === undefined ? 'any agent' : listed(agents.map(nameOf), 'or');
+  const isAny = rule.agents === undefined && agents.length > 1;
+  const whose = isAny ? 'any agent' : listed(agents.map(nameOf), 'or');
   return { code: 'unknown_tool', message: `${listed(rule.tools, 'or')} is no tool of ${whose}.` };
 }
 

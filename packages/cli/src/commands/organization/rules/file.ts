@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises';
+import type { SetRules } from '@convoke/sdk';
+import { exitCodes, Failure } from '../../../failure.ts';
+
+export type Rules = SetRules['rules'];
+
+/** Reads the rules of a file of YAML or JSON. What stands in them is for the server to judge. */
+export async function readRulesFile(path: string): Promise<Rules> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Failure(`${path} cannot be read (${error.code ?? 'unknown'})`, exitCodes.usage);
+  });
+  const found = rulesIn(await parsed(path, text));
+  if (found !== undefined) return found;
+  throw new Failure(`${path} must have the key "rules" with a list`, exitCodes.usage);
+}
+
+/** A few aliases can expand to exponentially more than the size of the file. */
+const aliasesMax = 100;
+
+async function parsed(path: string, text: string): Promise<unknown> {
+  const { parse } = await import('yaml');
+  try {
+    return parse(text, { maxAliasCount: aliasesMax });
+  } catch (error) {
+    const [message = ''] = (error instanceof Error ? error.message : '').split('\n');
+    throw new Failure(`${path}: ${message.replace(/:$/, '')}`, exitCodes.usage);
+  }
+}
+
+function rulesIn(value: unknown): Rules | undefined {
+  if (typeof value !== 'object' || value === null || !('rules' in value)) return undefined;
+  return Array.isArray(value.rules) ? (value.rules as Rules) : undefined;
+}
+
+export async function yamlOf(value: unknown): Promise<string> {
+  const { stringify } = await import('yaml');
+  return stringify(value, { lineWidth: 100, aliasDuplicateObjects: false });
+}

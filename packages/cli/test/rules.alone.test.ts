@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { parse } from 'yaml';
+import { ConvokeAdmin } from '@convoke/sdk';
+import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
+import { root } from '../../../test/repository.ts';
+import {
+  type CommandLine,
+  createCommandLine,
+  mainPath,
+  manyProcessesMs,
+  ownEnvironment,
+} from './command-line.ts';
+
+vi.setConfig({ testTimeout: manyProcessesMs });
+
+const run = promisify(execFile);
+
+let server: DevServer;
+let convoke: CommandLine;
+beforeAll(async () => {
+  server = await startDevServer();
+  convoke = await createCommandLine(server.place);
+});
+afterAll(async () => {
+  await convoke.remove();
+  await server.stop();
+});
+
+test('an owner keeps the rules of tool calls in a file, and sees what a change changes (D-527)', async () => {
+  const file = join(convoke.settings, 'rules.yaml');
+  const write = (text: string) => writeFile(file, `rules:\n${text}`);
+  expect((await convoke.run(['rules'])).stdout).toBe('rules: []\n');
+  const ask = '  - { name: refunds, tools: [refund], effect: ask, agents: [nobody] }\n';
+  await write(ask);
+  const set = await convoke.run(['rules', 'set', file]);
+  expect(set).toMatchObject({ code: 0, stdout: 'version 1\n' });
+  expect(set.stderr).toContain('+ - name: refunds\n+   tools:\n+     - refund\n+   effect: ask\n');
+  expect(set.stderr).toContain('refunds: No agent has the name nobody.');
+  const again = await convoke.run(['rules', 'set', file]);
+  expect(again.stdout).toBe('version 1, unchanged\n');
+  expect(again.stderr).not.toContain('+');
+  await write(
+    `  - { name: mail, tools: ["mail/*"], effect: deny }\n${ask.replace('refund]', 'pay]')}`,
+  );
+  const more = await convoke.json('rules', 'set', file, '--yes');
+  expect(more).toMatchObject({ version: 2, rules: [{ name: 'mail' }, { tools: ['pay'] }] });
+  await writeFile(file, (await convoke.run(['rules'])).stdout);
+  expect((await convoke.run(['rules', 'set', file])).stdout).toBe('version 2, unchanged\n');
+  await write('');
+  const none = await convoke.run(['rules', 'set', file]);
+  expect(none).toMatchObject({ code: 2, stdout: '' });
+  expect(none.stderr).toContain('must have the key "rules" with a list');
+  await write('  - { name: a, tools: [b], effect: maybe }\n');
+  expect((await convoke.run(['rules', 'set', file])).stderr).toContain('rules[0].effect: ');
+  await write('  [\n');
+  expect((await convoke.run(['rules', 'set', file])).code).toBe(2);
+  expect(await convoke.json('rules')).toMatchObject({ version: 2 });
+  await writeFile(file, '{"rules": []}');
+  expect((await convoke.run(['rules', 'set', file])).stderr).toMatch(/^- - name: mail$/m);
+});
+
+test('what the guide of rules says to write and to type works', async () => {
+  const guide = await readFile(join(root, 'docs/guides/rules.md'), 'utf8');
+  const block = (kind: string) =>
+    new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\``, 'm').exec(guide)?.[1] ?? '';
+
+  const agent = join(server.place, 'agents/refunds');
+  await mkdir(agent, { recursive: true });
+  const framework = 'framework: scripted\nscript: [{ say: Hello }]\n';
+  await writeFile(join(agent, 'agent.yaml'), `${block('yaml')}${framework}`);
+  const checked = await convoke.run(['agents', 'check', 'refunds']);
+  expect(checked).toMatchObject({ code: 0, stdout: 'ok    refunds  scripted\n' });
+
+  const npx = `npx() { shift; '${process.execPath}' '${mainPath}' "$@"; }\n`;
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', npx + block('sh run')], {
+    cwd: server.place,
+    env: ownEnvironment(convoke.settings),
+  });
+  const text = await readFile(join(server.place, 'rules.yaml'), 'utf8');
+  const [version = '', ...rules] = stdout.split('\n');
+  expect(version).toMatch(/^version \d+$/);
+  expect(parse(rules.join('\n'))).toEqual(parse(text));
+
+  const { base_url = '', owner_token = '', organization_id = '' } = server.quickstart;
+  const admin = new ConvokeAdmin({
+    baseUrl: base_url,
+    token: owner_token,
+    organizationId: organization_id,
+  });
+  const program = `data:text/javascript,${encodeURIComponent(`export async function main(admin) {\n${block('js')}}`)}`;
+  const { main } = (await import(program)) as { main: (admin: ConvokeAdmin) => Promise<void> };
+  await main(admin);
+  const names = (await admin.rules.get()).rules.map(({ name }) => name);
+  expect(names).toEqual(['no-mail', 'big-refunds', 'no-deletes']);
+});
