@@ -188,7 +188,7 @@ test('questions that are answered beside open requests are the same message in b
 test.each([7, 6] as const)(
   'text beside open requests is continued where a response ended in it, with version %s (D-205)',
   async (sdk) => {
-    const text = [...'Two more words come later.'].map(said);
+    const text = Array.from('Two more words come later.', said);
     const asked = ['user_question', { interaction_key: 'q1', question: 'Which?' }] as const;
     const events = logOf(['run_started', {}], asked, ...text, ['run_completed', {}]);
     const library = sdk === 7 ? seven : six;

@@ -186,7 +186,10 @@ function* say(
   { run, ordinal }: Pick<Turn, 'run' | 'ordinal'>,
 ): Generator<HarnessEvent | Promise<unknown>, void> {
   const text = textOf(leaf, run);
-  if (typeof text !== 'string') return yield text;
+  if (typeof text !== 'string') {
+    yield text;
+    return;
+  }
   run.said += takeCut(run).length;
   let pauseMs = 0;
   for (const word of words(text.slice(run.said))) {
@@ -194,7 +197,8 @@ function* say(
     if (run.cancelFlag.requested) break;
     if (run.isYielding()) {
       yield pointAt(run, ordinal);
-      return yield { type: 'end', outcome: 'yielded' };
+      yield { type: 'end', outcome: 'yielded' };
+      return;
     }
     pauseMs = leaf.everyMs;
     run.said += word.length;
