@@ -154,7 +154,7 @@ export {
   type RuleDocumentRecord,
   type RuleWarningCode,
   ruleWarningCodes,
-} from './resources/rule-document.ts';
+} from './resources/rules/document.ts';
 export {
   type AgentRule,
   type ApproverRole,
@@ -169,7 +169,7 @@ export {
   rememberWidths,
   ruleEffects,
   ruleSources,
-} from './resources/rule.ts';
+} from './resources/rules/rule.ts';
 export { labelKeyPattern, type Labels, splitLabel } from './resources/labels.ts';
 export type { Overview } from './resources/overview.ts';
 export { isRepeatable, orders } from './resources/page.ts';

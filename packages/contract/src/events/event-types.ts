@@ -9,7 +9,7 @@ import {
   interactionAbout,
   questionOption,
 } from '../resources/interaction.ts';
-import { matchedRule, ruleEffects } from '../resources/rule.ts';
+import { matchedRule, ruleEffects } from '../resources/rules/rule.ts';
 
 const recovered = z
   .boolean()

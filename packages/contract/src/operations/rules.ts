@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { organizationIdSchema } from '../ids.ts';
 import { byRole, defineOperation } from '../operation.ts';
-import { ruleDocumentRecord } from '../resources/rule-document.ts';
-import { organizationRules } from '../resources/rule.ts';
+import { ruleDocumentRecord } from '../resources/rules/document.ts';
+import { organizationRules } from '../resources/rules/rule.ts';
 
 const ofOrganization = { organization_id: organizationIdSchema } as const;
 

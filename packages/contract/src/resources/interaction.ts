@@ -5,7 +5,7 @@ import { text } from '../text.ts';
 import { actorName, labels } from './labels.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
-import { matchedRule } from './rule.ts';
+import { matchedRule } from './rules/rule.ts';
 
 export const interactionKinds = ['permission', 'question'] as const;
 export type InteractionKind = (typeof interactionKinds)[number];

@@ -79,6 +79,7 @@ describe('an agent folder', () => {
         approvalRequiredTools: [],
         sessionFiles: false,
         onBusy: 'queue',
+        rules: [],
         publish: [],
         contextFiles: [],
         enableClaudeMd: false,

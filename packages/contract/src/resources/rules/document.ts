@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { actorName } from './labels.ts';
-import { opaqueId } from './opaque-id.ts';
-import { timestamp } from './page.ts';
+import { actorName } from '../labels.ts';
+import { opaqueId } from '../opaque-id.ts';
+import { timestamp } from '../page.ts';
 import { ruleRecord } from './rule.ts';
 
 /** D-528: what the author of a rule should know, although it is accepted. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { limits } from '../limits.ts';
-import { text } from '../text.ts';
+import { limits } from '../../limits.ts';
+import { text } from '../../text.ts';
 
 export const ruleEffects = ['allow', 'ask', 'deny'] as const;
 export type RuleEffect = (typeof ruleEffects)[number];
