@@ -1,0 +1,246 @@
+import { type OrganizationRule, organizationRules, userId } from '@convoke/contract';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { answerInteraction } from '../../src/app/interactions.ts';
+import type { Json } from '../../src/domain/json.ts';
+import { readRules } from '../../src/domain/rules/rule.ts';
+import { CallLedger } from '../../src/execution/call-ledger.ts';
+import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
+import { LegWriter } from '../../src/execution/recording/leg-writer.ts';
+import { legRules } from '../../src/execution/recording/decide-calls.ts';
+import type { NewCall } from '../../src/ports/harness.ts';
+import { agentOf } from '../support/agent-folders.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { by } from '../support/identity-fixture.ts';
+import { type RunFixture, createRunFixture, hour, maker } from '../support/run-fixture.ts';
+
+type Rule = Partial<OrganizationRule>;
+
+describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (kind) => {
+  let world: RunFixture;
+  let leg: ClaimedLeg;
+  beforeAll(async () => {
+    world = await createRunFixture(kind);
+  });
+  beforeEach(async () => {
+    leg = await world.claimed(await world.start(await world.open()));
+  });
+
+  const rulesOf = (...rules: readonly Rule[]) =>
+    organizationRules.parse(
+      rules.map((rule, at) => ({ name: `rule-${at}`, tools: ['pay'], effect: 'ask', ...rule })),
+    );
+
+  /** The ledger of the leg, or of another process that executes it. */
+  function ledgerOf(...rules: readonly Rule[]) {
+    const agent = agentOf({ name: 'agent', rules: readRules(rulesOf(...rules)) });
+    const { holder, run } = leg;
+    const { lastSeq, lossesTotal } = run;
+    const told = { onLost: () => {}, onRefused: () => {}, onFailed: () => {} };
+    const options = { holder, lastSeq, lossesTotal, waitMs: hour, maker, rules: legRules(agent) };
+    const writer = new LegWriter(world, { ...options, ...told });
+    const { signal } = new AbortController();
+    const saved: string[] = [];
+    const saveFolder = async () => {
+      saved.push('saved');
+      return undefined;
+    };
+    const ledger = new CallLedger(world, { claimed: leg, writer, signal, saveFolder });
+    return { writer, ledger, saved };
+  }
+
+  async function organizationHas(...rules: readonly Rule[]) {
+    const { organizationId } = world.scope;
+    const version = (await world.store.read.rules.version(organizationId)) + 1;
+    const document = { organizationId, version, rules: rulesOf(...rules), updatedAt: 1 };
+    const updatedBy = userId('usr_1');
+    await world.store.transaction((tx) => tx.rules.save({ ...document, updatedBy }));
+  }
+  afterEach(async () => {
+    const version = await world.store.read.rules.version(world.scope.organizationId);
+    if (version > 0) await organizationHas();
+  });
+
+  const pay = (amount: Json = 5, more: Partial<NewCall> = {}): NewCall => ({
+    ref: 'call-1',
+    toolName: 'pay',
+    input: { amount },
+    touches: 'outside',
+    ...more,
+  });
+  const log = () => world.logOf(leg.run.id);
+  const types = async () => (await log()).map(({ type }) => type);
+  const calls = async () =>
+    (await world.store.read.toolCalls.ofRun(leg.run.id)).map(({ ref }) => ref);
+  const stored = (ref = 'call-1') => world.store.read.interactions.findByRequest(leg.run.id, ref);
+  const raise = async (writer: LegWriter, input: Json, ref = 'call-1') => {
+    await writer.push({ type: 'permission_request', ref, toolName: 'pay', toolInput: input });
+    await writer.close();
+  };
+  const allow = async (ref = 'call-1', answer: object = { decision: 'allow' }) => {
+    const key = (await stored(ref))?.key ?? expect.fail('nothing was asked');
+    const request = { sessionId: leg.run.sessionId, key, body: { ...answer }, by };
+    await answerInteraction(world, world.scope, request);
+  };
+
+  test('a denied call is not begun, and its denial is an interaction that no person answered (D-510)', async () => {
+    const { ledger, saved } = ledgerOf({ effect: 'deny', reason: 'Not today.' });
+    const reason = 'Not allowed by the rule rule-0 of the agent: Not today.';
+    expect(await ledger.begin(pay())).toEqual({ kind: 'denied', reason });
+    expect([await calls(), saved]).toEqual([[], []]);
+    expect(await stored()).toMatchObject({
+      status: 'answered',
+      answer: { decision: 'deny', message: reason },
+      answeredBy: null,
+      decidedBy: 'rule',
+      appliedAt: expect.any(Number),
+    });
+    expect(await log()).toMatchObject([
+      { type: 'run_started' },
+      {
+        type: 'call_decided',
+        data: {
+          tool_name: 'pay',
+          effect: 'deny',
+          by: 'rule',
+          rules: [{ source: 'agent', name: 'rule-0', reason: 'Not today.' }],
+          interaction_key: (await stored())?.key,
+        },
+      },
+    ]);
+  });
+
+  test('a denial stays one for its call, even when the rules allow it by then (D-510)', async () => {
+    const reason = 'Not allowed by the rule rule-0 of the agent.';
+    await ledgerOf({ effect: 'deny' }).ledger.begin(pay());
+    for (const { ledger } of [
+      ledgerOf({ effect: 'deny' }),
+      ledgerOf(),
+      ledgerOf({ effect: 'allow' }),
+    ]) {
+      expect(await ledger.decide(pay())).toEqual({ kind: 'denied', reason });
+      expect(await ledger.begin(pay())).toEqual({ kind: 'denied', reason });
+    }
+    expect(await types()).toEqual(['run_started', 'call_decided']);
+    expect(await ledgerOf().ledger.begin(pay(5, { ref: 'call-2' }))).toEqual({ kind: 'begun' });
+  });
+
+  test('an asked call begins with exactly the input that a person allowed, once (D-519)', async () => {
+    const { ledger, writer, saved } = ledgerOf({ when: [{ path: '/amount', gt: 3 }] });
+    expect(await ledger.begin(pay(2, { ref: 'small' }))).toEqual({ kind: 'begun' });
+    expect(await ledger.decide(pay())).toEqual({ kind: 'ask' });
+    expect(await ledger.begin(pay())).toEqual({ kind: 'ask' });
+    expect([await calls(), saved]).toEqual([['small'], ['saved']]);
+    await raise(writer, { amount: 5 });
+    expect((await log()).at(-1)).toMatchObject({
+      type: 'permission_request',
+      data: { rules: [{ source: 'agent', name: 'rule-0' }] },
+    });
+    await allow();
+    const next = ledgerOf({ when: [{ path: '/amount', gt: 3 }] }).ledger;
+    expect(await next.begin(pay(6))).toEqual({ kind: 'ask' });
+    expect(await next.begin(pay(5))).toEqual({ kind: 'begun' });
+    expect(await stored()).toMatchObject({ spentOn: 'call-1' });
+    expect(await next.begin(pay(5, { ref: 'call-2' }))).toEqual({ kind: 'ask' });
+  });
+
+  test('an allow under another ref is used by one call (D-176, D-519)', async () => {
+    const { ledger, writer } = ledgerOf({});
+    await raise(writer, { amount: 5 }, 'asked');
+    await allow('asked', { decision: 'allow', updated_input: { amount: 7 } });
+    expect(await ledger.begin(pay(5, { ref: 'x' }))).toEqual({ kind: 'left' });
+    const next = ledgerOf({}).ledger;
+    expect(await next.begin(pay(5, { ref: 'x' }))).toEqual({ kind: 'ask' });
+    const both = [next.begin(pay(7, { ref: 'a' })), next.begin(pay(7, { ref: 'b' }))];
+    const kinds = (await Promise.all(both)).map(({ kind: became }) => became);
+    expect(kinds.toSorted()).toEqual(['ask', 'begun']);
+  });
+
+  test('a denial by then wins over the allow of a person (D-519)', async () => {
+    const { writer } = ledgerOf({});
+    await raise(writer, { amount: 5 });
+    await allow();
+    const { ledger } = ledgerOf({ effect: 'deny' });
+    expect(await ledger.begin(pay())).toMatchObject({ kind: 'denied' });
+    expect(await stored('call-1 denied')).toMatchObject({ decidedBy: 'rule' });
+    expect(await ledgerOf().ledger.begin(pay())).toMatchObject({ kind: 'denied' });
+  });
+
+  test('what only rules decided is in the log, and what no rule is about is not (D-523)', async () => {
+    const { ledger } = ledgerOf(
+      { name: 'watch', effect: 'deny', observe: true },
+      { name: 'small', effect: 'allow', when: [{ path: '/amount', lt: 10 }] },
+    );
+    expect(await ledger.begin(pay())).toEqual({ kind: 'begun' });
+    expect(await ledger.begin(pay(1, { ref: 'other', toolName: 'other' }))).toEqual({
+      kind: 'begun',
+    });
+    expect((await log()).slice(1)).toMatchObject([
+      {
+        type: 'call_decided',
+        data: { effect: 'deny', observed: true, rules: [{ name: 'watch' }] },
+      },
+      { type: 'call_decided', data: { effect: 'allow', by: 'rule', rules: [{ name: 'small' }] } },
+    ]);
+  });
+
+  test('a free call is written down only where a rule names its tool (D-508)', async () => {
+    const free = { toolName: 'read', isFree: true };
+    const { ledger, saved } = ledgerOf({ tools: ['r*'], when: [{ path: '/amount', eq: 1 }] });
+    expect(await ledger.begin(pay(5, { ...free, toolName: 'look', ref: 'l' }))).toEqual({
+      kind: 'begun',
+    });
+    await ledger.end('l', { ok: true, output: '' });
+    expect(await ledger.begin(pay(5, { ...free, ref: 'r' }))).toEqual({ kind: 'begun' });
+    await ledger.end('r', { ok: true, output: '' });
+    expect(await ledger.begin(pay(1, { ...free, ref: 's' }))).toEqual({ kind: 'ask' });
+    expect(await world.store.read.toolCalls.ofRun(leg.run.id)).toMatchObject([
+      { ref: 'r', isRepeatable: true, status: 'ended' },
+    ]);
+    expect(saved).toEqual([]);
+  });
+
+  test('no rule is about requests to a model and messages (D-509)', async () => {
+    const { ledger } = ledgerOf({ tools: ['*'], effect: 'deny' });
+    expect(await ledger.begin(pay(5, { kind: 'model' }))).toEqual({ kind: 'begun' });
+    expect(await ledger.decide(pay(5, { kind: 'message' }))).toMatchObject({ kind: 'allowed' });
+  });
+
+  test("the organization's document counts from the next call on (D-506)", async () => {
+    const { ledger } = ledgerOf();
+    expect(await ledger.begin(pay(5, { ref: 'a' }))).toEqual({ kind: 'begun' });
+    await organizationHas({ effect: 'deny', agents: ['agent'] });
+    // What this server knows is out of date: the transaction finds that out, and decides once more.
+    const denied = await ledger.begin(pay(5, { ref: 'b', touches: 'workspace' }));
+    expect(denied).toMatchObject({
+      kind: 'denied',
+      reason: expect.stringContaining('organization'),
+    });
+    expect(await calls()).toEqual(['a']);
+    await organizationHas({ effect: 'deny', agents: ['another'] });
+    expect(await ledger.begin(pay(5, { ref: 'c' }))).toEqual({ kind: 'begun' });
+    expect(await types()).toEqual(['run_started', 'call_decided']);
+  });
+
+  test('a rule that comes between the decision and the intent holds (D-506)', async () => {
+    const { ledger } = ledgerOf();
+    expect(await ledger.decide(pay())).toEqual({ kind: 'allowed', isNamed: false });
+    await organizationHas({});
+    expect(await ledger.begin(pay())).toEqual({ kind: 'ask' });
+    expect([await calls(), await types()]).toEqual([[], ['run_started']]);
+  });
+
+  test('a request of the program that a rule denies is answered at once (D-511)', async () => {
+    const { writer } = ledgerOf({ effect: 'deny' });
+    await raise(writer, { amount: 5 });
+    expect(await types()).toEqual(['run_started', 'call_decided']);
+    expect(await stored()).toMatchObject({ decidedBy: 'rule', appliedAt: null });
+    expect((await world.read(leg.run)).pendingInteractions).toBe(0);
+    const end = { status: 'waiting', outputText: null } as const;
+    await world.record(leg, { end });
+    // The answer is there, so the next leg may start.
+    const next = await world.claimed(await world.read(leg.run), 'worker-2');
+    expect(next.input).toMatchObject({ kind: 'resume' });
+    const answers = 'answers' in next.input ? [...next.input.answers.values()] : [];
+    expect(answers).toMatchObject([{ kind: 'permission', allow: false, by: 'rule' }]);
+  });
+});
