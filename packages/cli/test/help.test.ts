@@ -41,6 +41,7 @@ test('every command is listed', async () => {
     'doctor',
     'events',
     'export',
+    'feedback',
     'files',
     'import',
     'inbox',

@@ -182,4 +182,9 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'storage-without-bound',
     'streams-without-share',
   ],
+  'it is in an operation of Convoke that the specification does not have': [
+    'feedback-for-another-user',
+    'feedback-notice-without-change',
+    'feedback-without-author',
+  ],
 };

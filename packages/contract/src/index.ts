@@ -124,7 +124,7 @@ export {
   feedbackAuthorKinds,
   feedbackKeyPattern,
   feedbackRecord,
-} from './resources/feedback.ts';
+} from './resources/runs/feedback.ts';
 export { errorBody } from './resources/error.ts';
 export {
   type FileRecord,

@@ -18,7 +18,7 @@ import type {
   UsageRecord,
 } from '@convoke/sdk';
 import type { FeedParts } from '../data/feed.ts';
-import { ratingQuery } from '../data/feedback.ts';
+import { ratingQuery } from '../data/run-rows.ts';
 import { isLabel } from '../data/labels.ts';
 import type { PageOf } from '../data/pages.ts';
 import { baseUrl } from './code-flow.ts';

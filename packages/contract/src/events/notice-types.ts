@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { runErrorCodes } from '../errors.ts';
 import { interactionKinds } from '../resources/interaction.ts';
-import { feedbackAuthorKinds, feedbackKeySchema, feedbackScore } from '../resources/feedback.ts';
+import {
+  feedbackAuthorKinds,
+  feedbackKeySchema,
+  feedbackScore,
+} from '../resources/runs/feedback.ts';
 import { runStatuses } from '../resources/run.ts';
 import { sessionStatuses } from '../resources/session.ts';
 import { labels } from '../resources/labels.ts';

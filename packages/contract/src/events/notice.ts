@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { runErrorCodes } from '../errors.ts';
 import { exampleId } from '../ids.ts';
-import { feedbackAuthorKinds } from '../resources/feedback.ts';
+import { feedbackAuthorKinds } from '../resources/runs/feedback.ts';
 import { interactionKinds } from '../resources/interaction.ts';
 import { labels } from '../resources/labels.ts';
 import { opaqueId } from '../resources/opaque-id.ts';

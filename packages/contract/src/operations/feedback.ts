@@ -9,7 +9,7 @@ import {
   feedbackRecord,
   feedbackScore,
   feedbackValue,
-} from '../resources/feedback.ts';
+} from '../resources/runs/feedback.ts';
 import { text } from '../text.ts';
 
 const ofRun = { session_id: sessionIdSchema, run_id: runIdSchema } as const;

@@ -9,7 +9,7 @@ import {
   interactionKinds,
   interactionSummaryList,
 } from '../resources/interaction.ts';
-import { feedbackQuery, withOrderedScores } from '../resources/feedback.ts';
+import { feedbackQuery, withOrderedScores } from '../resources/runs/feedback.ts';
 import { labelQuery } from '../resources/labels.ts';
 import { overview } from '../resources/overview.ts';
 import { namedPageQuery, pageQuery, repeatable, timeQuery } from '../resources/page.ts';

@@ -8,7 +8,7 @@ import {
   formatNoticeId,
   isTerminalSessionStatus,
 } from '@convoke/contract';
-import type { Feedback } from './feedback.ts';
+import type { Feedback } from './run/feedback.ts';
 import { isoTime } from './iso-time.ts';
 import type { JsonObject } from './json.ts';
 import type { RunEventDraft } from './run/run-event.ts';

@@ -236,7 +236,7 @@ describe.each(databaseKinds)('feedback on %s', (database) => {
     await put('a'.repeat(64), { score: -1e9, value: 'x'.repeat(256), comment: '😀'.repeat(4000) });
   });
 
-  test('a run that is deleted meanwhile takes no feedback, and keeps none', async () => {
+  test('a run that is being deleted takes no feedback, and keeps none', async () => {
     const { store } = server.convoke.services;
     const tenant = tenantId(server.quickstart.tenant_id);
     const { session, run: of } = await begin(server, 'echo');

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type OperationId, idPrefixes, organizationId, tenantId } from '@convoke/contract';
 import type { OperationCall } from './checked-calls.ts';
 import { eventually } from './eventually.ts';
+import { givenFeedback, onFeedback } from './feedback-calls.ts';
 import { addClient, addOrganization, addTenant } from './identities.ts';
 import type { TestServer } from './server.ts';
 import { type TenantData, fileTextOf, quietWebhook } from './tenant-data.ts';
@@ -68,17 +69,9 @@ export const validCalls: {
     return { as, params: { ...params, interaction_key }, body: { answer: 'red' } };
   },
 
-  put_feedback: async (_, { as, ids }) => ({
-    as,
-    params: { ...ids, key: 'valid' },
-    body: { score: 1 },
-  }),
+  put_feedback: async (_, data) => onFeedback(data),
   list_feedback: async (_, { as, ids }) => ({ as, params: { ...ids } }),
-  async delete_feedback(server, { as, ids }) {
-    const params = { ...ids, key: 'valid' };
-    await server.send('put_feedback', { as, params, body: { score: 1 } });
-    return { as, params };
-  },
+  delete_feedback: givenFeedback,
 
   get_agent: async (_, { as }) => ({ as, params: { agent_name: 'echo' } }),
   update_session: async (_, data) => ({ ...inSession(data), body: { title: data.word } }),

@@ -1,7 +1,7 @@
 import type { FeedbackRecord, RunRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ratingKey } from '../../data/feedback.ts';
+import { ratingKey } from '../../data/run-rows.ts';
 import { TextArea } from '../../parts/field.tsx';
 import { Button } from '../../parts/button.tsx';
 import { FormDialog, useAction } from '../../parts/dialog.tsx';

@@ -1,11 +1,10 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { firstWords, plural, short } from '../../data/formats.ts';
-import { ratings } from '../../data/feedback.ts';
 import { inBackground } from '../../data/in-background.ts';
 import { bestToTry } from '../../data/ready-agents.ts';
 import { addressOf } from '../../data/routes.ts';
-import { canCancel, rowAfter } from '../../data/run-rows.ts';
+import { canCancel, ratings, rowAfter } from '../../data/run-rows.ts';
 import { Button } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { AgentFilter } from '../../parts/list/agent-filter.tsx';

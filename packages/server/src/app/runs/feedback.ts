@@ -1,5 +1,5 @@
 import { type RunId, type SessionId, limits } from '@convoke/contract';
-import type { Feedback, FeedbackAuthor, Opinion } from '../../domain/feedback.ts';
+import type { Feedback, FeedbackAuthor, Opinion } from '../../domain/run/feedback.ts';
 import { feedbackNotice } from '../../domain/notice.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { FeedbackPlace, StoredFeedback } from '../../ports/repositories/feedback.ts';

@@ -1,6 +1,6 @@
 import type { FeedbackRecord } from '@convoke/contract';
 import type { Names } from '../../app/actor-names.ts';
-import type { Feedback } from '../../domain/feedback.ts';
+import type { Feedback } from '../../domain/run/feedback.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 
 export function feedbackView(feedback: Feedback, names: Names): FeedbackRecord {

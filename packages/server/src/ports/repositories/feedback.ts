@@ -1,5 +1,5 @@
 import type { RunId, SessionId } from '@convoke/contract';
-import type { Feedback, FeedbackAuthor, Opinion } from '../../domain/feedback.ts';
+import type { Feedback, FeedbackAuthor, Opinion } from '../../domain/run/feedback.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 
 export interface FeedbackRepository {

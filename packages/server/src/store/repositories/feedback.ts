@@ -1,5 +1,5 @@
 import { type FeedbackAuthorKind, runId } from '@convoke/contract';
-import type { Feedback, FeedbackAuthor } from '../../domain/feedback.ts';
+import type { Feedback, FeedbackAuthor } from '../../domain/run/feedback.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type {
   FeedbackPlace,
@@ -41,7 +41,7 @@ const columns = sql`run_id, key, author, score, value, comment, created_at, upda
 
 /**
  * One statement, so that writers of one entry take turns at its row (D-578). It reads the run under the lock that the
- * foreign key takes anyway: a run that is deleted meanwhile is none, and a leg can still append to it. A change moves
+ * foreign key takes anyway: a run that is being deleted is none, and a leg can still append to it. A change moves
  * `updated_at`, which tells it from a new row.
  */
 function upsertOf({ tenantId }: TenantScope, given: GivenFeedback): Statement {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { limits } from '../limits.ts';
-import { text } from '../text.ts';
-import { actorName } from './labels.ts';
-import { timestamp } from './page.ts';
+import { limits } from '../../limits.ts';
+import { text } from '../../text.ts';
+import { actorName } from '../labels.ts';
+import { timestamp } from '../page.ts';
 
 /** D-575: what is judged; `rating` with 1 and -1 is what thumbs write. */
 export const feedbackKeyPattern = /^[a-z][a-z0-9_.-]{0,63}$/;
