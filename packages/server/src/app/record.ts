@@ -270,7 +270,7 @@ export async function recordOwnEnd(
   return { run: ended, session: freed };
 }
 
-/** Cancels the interactions of a run that is to end: nobody has to answer them any more. */
+/** Cancels the open interactions of a run that is to end. */
 export async function cancelInteractions(
   { traces }: Pick<Services, 'traces'>,
   tx: StoreTransaction,

@@ -107,7 +107,7 @@ interface Opening {
 
 function open(sink: SpanSink, { run, facts, shape }: Opening): RealSpan {
   const { name, kind = SpanKind.INTERNAL, part, links = [], from, attributes } = shape;
-  // Where ids cannot be chosen the root is a sibling of the legs, below a span that nobody sends.
+  // Where ids cannot be chosen the root is a sibling of the legs, below a span that is never sent.
   const parent = shape.parent ?? (sink.withIds === undefined ? rootOf(run) : undefined);
   const above: Context =
     parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);

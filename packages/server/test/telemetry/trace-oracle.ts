@@ -13,12 +13,12 @@ export function traceProblems(spans: readonly ReceivedSpan[]): string[] {
       .map(({ name }) => `the root is ${name}`),
     ...spans
       .filter(({ parentSpanId }) => parentSpanId !== '' && !ids.has(parentSpanId))
-      .map(({ name }) => `${name} has a parent that nobody sent`),
+      .map(({ name }) => `${name} has a parent that was not sent`),
     ...spans.filter(({ from, to }) => to < from).map(({ name }) => `${name} ends before it begins`),
   ];
 }
 
-/** Name and parent of each span, for a look at a whole tree. */
+/** Name and parent of each span, sorted, to compare a whole tree. */
 export function treeOf(spans: readonly ReceivedSpan[]): string[] {
   const names = new Map(spans.map(({ spanId, name }) => [spanId, name]));
   return spans.map(({ name, parentSpanId }) => `${name} < ${names.get(parentSpanId) ?? ''}`).sort();

@@ -194,7 +194,6 @@ export class StdioLeg {
     const { sessionFolder, stateDir, agent, settings } = this.#context;
     const { command, readOnly, env, keeper } = this.#program;
     const { showOutput } = this.#parts;
-    const show = (line: string) => showOutput?.(agent.name, this.#redact(line));
     const child = await this.#parts.sandbox.spawn(command, {
       sessionFolder,
       home: stateDir,
@@ -203,7 +202,7 @@ export class StdioLeg {
       ...settings.sandbox,
       limits: settings.limits,
       env: { ...traceVariable(this.#context), ...env, ...needs.env },
-      onErrorOutput: showOutput && eachLine(show),
+      onErrorOutput: showOutput && eachLine((line) => showOutput(agent.name, this.#redact(line))),
     });
     this.#child = child;
     await keeper?.admit(needs, child);
