@@ -1,7 +1,7 @@
 import { RunTranscript, type TranscriptItem } from '@convoke/faces';
 import type { Services } from '../app/services.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
-import { modelName } from '../domain/model-name.ts';
+import { modelName } from '../domain/usage/model-name.ts';
 import type { Run } from '../domain/run/run.ts';
 import type { LegContext, ModelRequest, NewCall } from '../ports/harness.ts';
 import type { LegTrace } from '../ports/traces.ts';

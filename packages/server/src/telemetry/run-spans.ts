@@ -12,7 +12,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { RunId } from '@convoke/contract';
-import { modelName } from '../domain/model-name.ts';
+import { modelName } from '../domain/usage/model-name.ts';
 import type { Run } from '../domain/run/run.ts';
 import type { LegTrace, RunTraces, SpanAttributes, Times } from '../ports/traces.ts';
 import { activeCaller } from './caller-spans.ts';

@@ -1,4 +1,4 @@
-import { modelName, modelProvider } from '../domain/model-name.ts';
+import { modelName, modelProvider } from '../domain/usage/model-name.ts';
 import type { EndedRun, Run } from '../domain/run/run.ts';
 import { attemptOf } from '../domain/run/run.ts';
 import type { Json, JsonObject } from '../domain/json.ts';

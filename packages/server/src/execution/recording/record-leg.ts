@@ -9,7 +9,7 @@ import { beginNext } from '../../app/runs/begin-run.ts';
 import { InlineSlot } from '../../app/runs/inline-slot.ts';
 import type { Services } from '../../app/services.ts';
 import type { FolderState } from '../../domain/folder-snapshot.ts';
-import { modelName } from '../../domain/model-name.ts';
+import { modelName } from '../../domain/usage/model-name.ts';
 import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import { recordUsage } from '../../domain/run/run-progress.ts';
 import {
