@@ -61,11 +61,12 @@ describe('what an agent as code returns (D-568)', () => {
 });
 
 test('types of input and output are those that the agent names', () => {
-  agent<object, { ticket: number }, { team: string }>((ctx) => {
+  const typed = agent<object, { ticket: number }, { team: string }>((ctx) => {
     // @ts-expect-error The ticket is a number.
     const ticket: string = ctx.input.ticket;
     return { team: ticket };
   });
   // @ts-expect-error The output has a team.
-  agent<object, object, { team: string }>(() => ({ urgent: true }));
+  const wrong = agent<object, object, { team: string }>(() => ({ urgent: true }));
+  expect([typed, wrong]).toHaveLength(2);
 });

@@ -36,6 +36,13 @@ export const missed: Readonly<Record<string, string>> = {
 
 /** What no client of the specified API sees, whatever it sends, by the reason. */
 export const hidden: Readonly<Record<string, readonly string[]>> = {
+  'the specification has no schemas of agents, outputs or versions (D-560)': [
+    'typed-digest-of-first-leg',
+    'typed-issues-without-input',
+    'typed-output-before-end',
+    'typed-output-unchecked',
+    'typed-root-left-open',
+  ],
   'it is in an adapter of a framework or in a kit for agents, which the agents of the kit do not use':
     [
       'a2a-lost-worker-cancels',

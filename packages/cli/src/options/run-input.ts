@@ -39,8 +39,9 @@ async function objectIn(given: string): Promise<JsonObject> {
 }
 
 async function fileText(path: string): Promise<string> {
-  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw new Failure(`${path} cannot be read (${error.code ?? error.message})`, exitCodes.usage);
+  const bytes = await readFile(path).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : 'unknown reason';
+    throw new Failure(`${path} cannot be read: ${reason}`, exitCodes.usage);
   });
   if (bytes.length > bytesMax) throw new Failure(`${path} is larger than 1 MiB`, exitCodes.usage);
   return bytes.toString('utf8');

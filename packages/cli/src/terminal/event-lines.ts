@@ -67,6 +67,8 @@ function summaryOf(event: RunEvent): string {
       return event.data.skills.map(({ name }) => name).join(', ');
     case 'message_delta':
       return event.data.text;
+    case 'run_output':
+      return JSON.stringify(event.data.output);
     default:
       return standstillOf(event) ?? JSON.stringify(event.data);
   }

@@ -10,7 +10,7 @@ export const agentName = z
   .regex(agentNamePattern)
   .meta({ description: 'Name of the agent.', examples: ['demo'] });
 
-/** D-574. */
+/** Names a version of an agent (D-574). */
 export const agentDigest = z.string().meta({
   description: 'The version of the agent: SHA-256, in hex, of the files that decide what it does.',
   examples: ['5f0c9a12e4b87d30c1a6f2958e47bb0d93c8415f6a7e20dbb1c4983f5e6d7a01'],

@@ -124,16 +124,20 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
       reportsCost: harness.reportsCost ?? false,
     },
     warnings: [
-      ...literalSecrets(declared.env).map(
-        (of) =>
-          `env.${of} looks like a secret: move it out of agent.yaml and refer to it, as in "\${env:${of}}"`,
-      ),
+      ...secretsIn(declared),
       ...warningsOf(agent.rules, { agents: [{ name, tools: declared.tools }] }).map(
         ({ rule, message }) => `the rule ${rule}: ${message}`,
       ),
       ...(prepared?.warnings ?? []),
     ],
   };
+}
+
+function secretsIn({ env }: FrameworkKeys): readonly string[] {
+  return literalSecrets(env).map(
+    (of) =>
+      `env.${of} looks like a secret: move it out of agent.yaml and refer to it, as in "\${env:${of}}"`,
+  );
 }
 
 /** The texts of `agent.yaml` in which references to secrets count. */

@@ -2,51 +2,52 @@ import { nearestName } from '@convoke/contract';
 import { type Json, type JsonObject, isObject } from '../../domain/json.ts';
 import type { AgentProblem } from '../../ports/harness.ts';
 
-/** What the value of a keyword has to be. */
-type Kind =
-  | 'schema'
-  | 'schemas'
-  | 'schema map'
-  | 'pattern map'
-  | 'count'
-  | 'number'
-  | 'step'
-  | 'pattern'
-  | 'names'
-  | 'name lists'
-  | 'type'
-  | 'list'
-  | 'flag'
-  | 'reference'
-  | 'note';
+/** What the value of a keyword has to be: a plain value, or something with schemas, patterns or names inside. */
+const plainKinds = ['count', 'number', 'step', 'names', 'type', 'list', 'flag', 'note'] as const;
+const kinds = [
+  'schema',
+  'schemas',
+  'schema map',
+  'pattern map',
+  'pattern',
+  'name lists',
+  'reference',
+  ...plainKinds,
+] as const;
+type Kind = (typeof kinds)[number];
+type PlainKind = (typeof plainKinds)[number];
 
 /**
  * The keywords of JSON Schema 2020-12 that check something here or say something to people (D-560). Any other one is
  * refused, because a keyword that was misspelt would check nothing.
  */
-// biome-ignore format: a table
-const keywords: Readonly<Record<string, Kind>> = {
-  type: 'type', enum: 'list', const: 'note',
-  properties: 'schema map', patternProperties: 'pattern map', additionalProperties: 'schema',
-  unevaluatedProperties: 'schema', propertyNames: 'schema', required: 'names', dependentRequired: 'name lists',
-  dependentSchemas: 'schema map', minProperties: 'count', maxProperties: 'count',
-  items: 'schema', prefixItems: 'schemas', unevaluatedItems: 'schema', contains: 'schema', minContains: 'count',
-  maxContains: 'count', minItems: 'count', maxItems: 'count', uniqueItems: 'flag',
-  minLength: 'count', maxLength: 'count', pattern: 'pattern',
-  minimum: 'number', maximum: 'number', exclusiveMinimum: 'number', exclusiveMaximum: 'number', multipleOf: 'step',
-  allOf: 'schemas', anyOf: 'schemas', oneOf: 'schemas', not: 'schema', if: 'schema', then: 'schema', else: 'schema',
-  $ref: 'reference', $defs: 'schema map',
-  title: 'note', description: 'note', default: 'note', examples: 'note', deprecated: 'note', readOnly: 'note',
-  writeOnly: 'note', format: 'note', contentEncoding: 'note', contentMediaType: 'note', $comment: 'note', $schema: 'note',
+const keywordsOf: Readonly<Record<Kind, string>> = {
+  schema:
+    'additionalProperties unevaluatedProperties propertyNames items unevaluatedItems contains not if then else',
+  schemas: 'prefixItems allOf anyOf oneOf',
+  'schema map': 'properties dependentSchemas $defs',
+  'pattern map': 'patternProperties',
+  pattern: 'pattern',
+  'name lists': 'dependentRequired',
+  reference: '$ref',
+  count:
+    'minProperties maxProperties minContains maxContains minItems maxItems minLength maxLength',
+  number: 'minimum maximum exclusiveMinimum exclusiveMaximum',
+  step: 'multipleOf',
+  names: 'required',
+  type: 'type',
+  list: 'enum',
+  flag: 'uniqueItems',
+  note: 'const title description default examples deprecated readOnly writeOnly format contentEncoding contentMediaType $comment $schema',
 };
+const keywords: ReadonlyMap<string, Kind> = new Map(
+  kinds.flatMap((kind) => keywordsOf[kind].split(' ').map((name) => [name, kind] as const)),
+);
 
 const types = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
-export const dialect = 'https://json-schema.org/draft/2020-12/schema';
+const dialect = 'https://json-schema.org/draft/2020-12/schema';
 const referencePattern = /^#\/\$defs\/([A-Za-z0-9_.-]+)$/;
 const levelsMax = 32;
-
-/** Returns what is wrong with a pattern; undefined if it can be checked in linear time. */
-export type PatternProblem = (pattern: string) => string | undefined;
 
 type Path = readonly PropertyKey[];
 
@@ -84,7 +85,7 @@ export class SchemaWalk {
   #keyword(name: string, value: Json | undefined, at: { path: Path; isRoot: boolean }): void {
     const path = [...at.path, name];
     if (name.startsWith('x-')) return;
-    const kind = Object.hasOwn(keywords, name) ? keywords[name] : undefined;
+    const kind = keywords.get(name);
     if (kind === undefined) return this.#report(path, unknown(name));
     if ((name === '$defs' || name === '$schema') && !at.isRoot) {
       return this.#report(path, 'belongs at the root of the schema');
@@ -115,7 +116,7 @@ export class SchemaWalk {
         }
         return undefined;
       case 'pattern':
-        if (typeof value !== 'string') return 'must be a text';
+        if (typeof value !== 'string') return 'must be a string';
         this.patterns.push({ pattern: value, path });
         return undefined;
       case 'reference':
@@ -123,8 +124,17 @@ export class SchemaWalk {
       case 'name lists':
         if (isObject(value) && Object.values(value).every(areNames)) return undefined;
         return 'must be a mapping of names to lists of names';
-      default:
+      case 'count':
+      case 'number':
+      case 'step':
+      case 'names':
+      case 'type':
+      case 'list':
+      case 'flag':
+      case 'note':
         return plainProblem(kind, value);
+      default:
+        return kind satisfies never;
     }
   }
 
@@ -177,7 +187,7 @@ function inPlace(schema: JsonObject): readonly (Json | undefined)[] {
   ];
 }
 
-function plainProblem(kind: Kind, value: Json | undefined): string | undefined {
+function plainProblem(kind: PlainKind, value: Json | undefined): string | undefined {
   switch (kind) {
     case 'count':
       return Number.isSafeInteger(value) && Number(value) >= 0
@@ -195,16 +205,19 @@ function plainProblem(kind: Kind, value: Json | undefined): string | undefined {
       return isList(value) && value.length > 0 ? undefined : 'must be a list of values';
     case 'type': {
       const names = isList(value) ? value : [value];
-      const areTypes = names.length > 0 && names.every((name) => types.includes(String(name)));
+      const areTypes =
+        names.length > 0 && names.every((name) => typeof name === 'string' && types.includes(name));
       return areTypes ? undefined : `must be one of ${types.join(', ')}, or a list of them`;
     }
-    default:
+    case 'note':
       return undefined;
+    default:
+      return kind satisfies never;
   }
 }
 
 function unknown(name: string): string {
-  const nearest = nearestName(name, Object.keys(keywords));
+  const nearest = nearestName(name, [...keywords.keys()]);
   const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`;
   return `is an unknown keyword, which would check nothing${hint}`;
 }
