@@ -327,6 +327,10 @@ describe('an operator', () => {
     expect(unknown.stderr).toContain(`There is no key ${kid}`);
     const { rows } = await convoke.json<{ rows: { action: string }[] }>('audit', 'list');
     expect(rows.map(({ action }) => action)).toContain('organization.create');
+    // In a terminal they are the sentences of the console, with names in place of ids.
+    const { stdout } = await convoke.run(['audit', 'list']);
+    expect(stdout).toMatch(/Z {2}org_\w+ #1 {2}.+ created the organization$/m);
+    expect(stdout).not.toMatch(/\busr_|member\.|client\.create/);
     expect(await convoke.json('audit', 'verify')).toMatchObject({ ok: true });
   });
 

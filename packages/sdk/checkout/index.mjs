@@ -22,6 +22,8 @@ export const {
   RunTranscript,
   ServerError,
   WebhookVerificationError,
+  auditActionName,
+  auditSentence,
   interruptedText,
   isTerminalEvent,
   openSession,

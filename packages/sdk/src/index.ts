@@ -5,6 +5,7 @@ export type {
   QuestionHandler,
 } from './runs/interaction-responder.ts';
 export type { Agents } from './agents.ts';
+export { auditActionName, auditSentence } from './audit-sentences.ts';
 export type { Budgets } from './generated/budgets.ts';
 export type { Rules } from './generated/rules.ts';
 export type { Clients } from './clients.ts';

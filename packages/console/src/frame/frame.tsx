@@ -8,6 +8,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
+import { announce } from '../parts/toast.tsx';
 import { goLive, liveState } from '../session/live.ts';
 import { leftAt } from '../session/access.ts';
 import { session } from '../session/session.ts';
@@ -34,7 +35,7 @@ export function Frame(): JSX.Element {
     if (scope !== undefined) lastTenant.value = scope.tenantId;
   }, [scope]);
   const organizationId = params['org'] ?? scope?.organizationId;
-  useEffect(() => (scope === undefined ? undefined : goLive(scope)), [scope]);
+  useEffect(() => (scope === undefined ? undefined : goLive(scope, announce)), [scope]);
   useEffect(() => {
     open.value = undefined;
   }, [screen, params]);

@@ -1,7 +1,6 @@
 import type { MeRecord } from '@convoke/sdk';
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { inBackground } from '../data/in-background.ts';
-import { announce } from '../parts/toast.tsx';
 import { changeSession, resources, session } from './session.ts';
 import { type TenantScope, accountClient } from './tenant-clients.ts';
 import { readWorkspaces } from './workspaces.ts';
@@ -30,11 +29,11 @@ export function leftAt(params: {
  * Reads again where the person belongs and in which role, and says what has changed (D-791): an open page must not offer
  * what its person may no longer do. Without an answer the page keeps what it knows.
  */
-export function readAccessAgain(scope: TenantScope): void {
-  inBackground(read(scope).catch(() => undefined));
+export function readAccessAgain(scope: TenantScope, say: (text: string) => void): void {
+  inBackground(read(scope, say).catch(() => undefined));
 }
 
-async function read(scope: TenantScope): Promise<void> {
+async function read(scope: TenantScope, say: (text: string) => void): Promise<void> {
   const [me, workspaces] = await Promise.all([accountClient().me(), readWorkspaces()]);
   const before = session.value;
   if (before.kind !== 'in' || before.me.user_id !== me.user_id) return;
@@ -49,7 +48,7 @@ async function read(scope: TenantScope): Promise<void> {
   leftNow.value = [...leftNow.value.filter(({ id }) => !belongs(me, id)), ...gone];
   changeSession({ ...before, me, workspaces });
   for (const { name, role } of changes) {
-    if (role !== undefined) announce(`Your role in ${name} is now ${role}.`);
+    if (role !== undefined) say(`Your role in ${name} is now ${role}.`);
   }
   if (workspaces.some(({ tenant }) => tenant.tenant_id === scope.tenantId)) {
     await scope.renewRights();

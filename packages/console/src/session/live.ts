@@ -17,8 +17,8 @@ const listeners = new Set<Listener>();
 
 const maxPauseMs = 15_000;
 
-/** Follows the feed of a tenant until the returned function is called. */
-export function goLive(scope: TenantScope): () => void {
+/** Follows the feed of a tenant until the returned function is called. `say` tells the person that their role has changed. */
+export function goLive(scope: TenantScope, say: (text: string) => void): () => void {
   const stop = new AbortController();
   const name = `convoke.feed.${scope.tenantId}`;
   const tell = (notice: NoticeRecord | undefined) => {
@@ -46,7 +46,7 @@ export function goLive(scope: TenantScope): () => void {
       },
       onLost: () => tell(undefined),
       // The server ends the connections of a person whose role has changed (D-791).
-      onAccess: () => readAccessAgain(scope),
+      onAccess: () => readAccessAgain(scope, say),
     },
     stop.signal,
   );

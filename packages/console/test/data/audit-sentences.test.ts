@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AuditAction } from '../../../server/src/domain/audit.ts';
-import { actionName, auditSentence } from '../../src/data/audit-sentences.ts';
+import { auditActionName as actionName, auditSentence } from '@convoke/sdk';
+import { shownSentence } from '../../src/data/audit-sentences.ts';
 
 /** A new action of the server does not compile until it stands here, and fails until it has words. */
 const actions: Readonly<Record<AuditAction, true>> = {
@@ -84,6 +85,16 @@ test.each([
     { email: 'bob@acme.test', role: 'viewer' },
     'invited bob@acme.test as viewer',
   ],
+  [
+    'member.role',
+    { email: 'bob@acme.test', role: 'viewer', previous_role: 'operator' },
+    'changed the role of bob@acme.test to viewer',
+  ],
+  [
+    'invitation.accept',
+    { email: 'bob@acme.test', role: 'viewer' },
+    'accepted an invitation as viewer',
+  ],
   ['invitation.create', { role: 'viewer' }, 'invited anyone with the link as viewer'],
   ['budget.update', { scope_kind: 'agent', scope_id: 'echo' }, 'changed budget for agent echo'],
   ['member.name', { name: 'Ann Smith', previous_name: null }, 'changed their name'],
@@ -94,8 +105,8 @@ test.each([
 
 test('an object is called by the name that the page knows, else by its short id', () => {
   const created = { ...row, action: 'tenant.create', object: 'ten_01m7pxg6b9e00admcc79r3np41' };
-  expect(auditSentence(created, () => 'Europe')).toBe('Ann Miller created tenant Europe');
-  expect(auditSentence(created)).toBe('Ann Miller created tenant ten_01m7…np41');
+  expect(shownSentence(created, () => 'Europe')).toBe('Ann Miller created tenant Europe');
+  expect(shownSentence(created, () => undefined)).toBe('Ann Miller created tenant ten_01m7…np41');
 });
 
 test('what the server did itself is said of the server', () => {

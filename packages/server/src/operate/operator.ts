@@ -1,4 +1,5 @@
 import { type OrganizationId, organizationId } from '@convoke/contract';
+import { ActorNames, type Names } from '../app/actor-names.ts';
 import { type VerifiedChain, listAudit, sealAudit, verifyAudit } from '../app/audit.ts';
 import {
   type Member,
@@ -48,6 +49,8 @@ export interface Operator {
   /** Returns the id of the new key, which signs after its lead time. */
   rotateKeys(): Promise<string>;
   listAudit(limit: number, organization?: string): Promise<AuditRow[]>;
+  /** The names of people and clients, by their ids. */
+  namesOf(ids: Iterable<string>): Promise<Names>;
   verifyAudit(): AsyncIterable<VerifiedChain>;
   /** Seals the heads without a valid seal, and returns them. */
   sealAudit(): Promise<ChainHead[]>;
@@ -103,6 +106,8 @@ export function createOperator(parts: OperatorParts): Operator {
           : organizationId(organization);
       return listAudit(parts, { limit, chain });
     },
+
+    namesOf: (ids) => new ActorNames(parts).of(ids),
 
     verifyAudit: () => verifyAudit(parts),
 

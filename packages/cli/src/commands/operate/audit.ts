@@ -1,3 +1,4 @@
+import { auditSentence } from '@convoke/sdk';
 import type { AuditRow } from '@convoke/server';
 import { Command } from 'commander';
 import { operating, report } from '../../operating.ts';
@@ -28,8 +29,12 @@ function listCommand(): Command {
     .option('--limit <n>', 'maximum number of rows', count, defaultLimit)
     .addHelpText('after', '\nWith --json prints {"rows": […]}.\n')
     .action(async ({ org, limit }: ListOptions, command: Command) => {
-      const rows = await operating((operator) => operator.listAudit(limit, org));
-      report(command, { rows: rows.map(record) }, rows.map(line).join('\n') || 'No rows yet.');
+      const { rows, names } = await operating(async (operator) => {
+        const found = await operator.listAudit(limit, org);
+        return { rows: found, names: await operator.namesOf(found.flatMap(idsIn)) };
+      });
+      const lines = rows.map((row) => line(row, (id) => names.get(id)));
+      report(command, { rows: rows.map(record) }, lines.join('\n') || 'No rows yet.');
     });
 }
 
@@ -113,8 +118,15 @@ function record(row: AuditRow) {
   };
 }
 
-function line(row: AuditRow): string {
-  const when = new Date(row.at).toISOString();
-  const who = row.by.id === '' ? row.by.kind : `${row.by.kind} ${row.by.id}`;
-  return `${when}  ${row.chain} #${row.seq}  ${who}  ${row.action}  ${row.object}`;
+function idsIn({ by, object }: AuditRow): string[] {
+  return [by.id, object];
+}
+
+/** As the console says it: `2026-11-18 20:31:11Z  org_… #12  ann@acme.example removed member bob@acme.example`. */
+function line(row: AuditRow, nameOf: (id: string) => string | undefined): string {
+  const when = `${new Date(row.at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
+  const { by, action, object, details } = row;
+  const actor = { kind: by.kind, id: by.id, name: nameOf(by.id) };
+  const sentence = auditSentence({ actor, action, object, details }, nameOf);
+  return `${when}  ${row.chain} #${row.seq}  ${sentence}`;
 }

@@ -1,7 +1,7 @@
-import type { AuditRecord } from '@convoke/sdk';
+import { type AuditRecord, auditActionName } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import type { RouteParams } from '../../data/routes.ts';
-import { actionName, auditSentence, withoutTokens } from '../../data/audit-sentences.ts';
+import { shownSentence, withoutTokens } from '../../data/audit-sentences.ts';
 import { number, plural } from '../../data/formats.ts';
 import { Select } from '../../parts/field.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
@@ -43,7 +43,7 @@ export function AuditScreen({ org = '' }: RouteParams): JSX.Element {
     (row) => String(row.seq),
   );
   const rows = list.rows.value;
-  const nameOf = namesIn(rows ?? []);
+  const names = useNames(org, rows ?? []);
   const hasMore = list.hasMore.value;
   const isFiltered = Object.values(filters).some((value) => value !== '');
   return (
@@ -51,7 +51,7 @@ export function AuditScreen({ org = '' }: RouteParams): JSX.Element {
       <Heading title="Audit">
         <ChainStatus org={org} />
       </Heading>
-      <FilterBar org={org} filters={filters} rows={rows ?? []} />
+      <FilterBar names={names} filters={filters} rows={rows ?? []} />
       <div class="card timeline">
         {list.error.value !== undefined && (
           <ProblemNote error={list.error.value} retry={() => list.refresh()} />
@@ -59,7 +59,7 @@ export function AuditScreen({ org = '' }: RouteParams): JSX.Element {
         {rows === undefined && list.error.value === undefined && <Skeleton />}
         {rows?.length === 0 && <NoRows isFiltered={isFiltered} hasMore={hasMore} />}
         {rows?.map((row) => (
-          <Row key={row.seq} row={row} nameOf={nameOf} />
+          <Row key={row.seq} row={row} nameOf={(id) => names.get(id)} />
         ))}
         {hasMore && (
           <div class="list-more">
@@ -74,11 +74,11 @@ export function AuditScreen({ org = '' }: RouteParams): JSX.Element {
 }
 
 function FilterBar(props: {
-  readonly org: string;
+  readonly names: ReadonlyMap<string, string>;
   readonly filters: Filters;
   readonly rows: readonly AuditRecord[];
 }): JSX.Element {
-  const { org, filters, rows } = props;
+  const { names, filters, rows } = props;
   const actions = new Set(rows.map((row) => row.action).toSorted((a, b) => (a < b ? -1 : 1)));
   if (filters.action !== '') actions.add(filters.action);
   return (
@@ -88,7 +88,7 @@ function FilterBar(props: {
         value={filters.action}
         choices={[
           { value: '', label: 'All actions' },
-          ...[...actions].map((value) => ({ value, label: actionName(value) })),
+          ...[...actions].map((value) => ({ value, label: auditActionName(value) })),
         ]}
         onChange={(action) => setQuery({ action })}
       />
@@ -102,7 +102,7 @@ function FilterBar(props: {
         ]}
         onChange={(outcome) => setQuery({ outcome })}
       />
-      <WhoAndWhat org={org} filters={filters} rows={rows} />
+      <WhoAndWhat names={names} filters={filters} />
       <div class="period">
         <FilterMoment field="from" value={filters.from} name="From" />
         <FilterMoment field="to" value={filters.to} name="To" />
@@ -124,13 +124,11 @@ function FilterBar(props: {
 
 /** Who acted, by name, and on what. */
 function WhoAndWhat(props: {
-  readonly org: string;
+  readonly names: ReadonlyMap<string, string>;
   readonly filters: Filters;
-  readonly rows: readonly AuditRecord[];
 }): JSX.Element {
-  const { org, filters, rows } = props;
-  const names = useNames(org, rows);
-  const actors = new Map(names);
+  const { names, filters } = props;
+  const actors = new Map([...names].filter(([id]) => !id.startsWith('ten_')));
   if (filters.actor !== '' && !actors.has(filters.actor)) actors.set(filters.actor, filters.actor);
   return (
     <>
@@ -160,7 +158,7 @@ function WhoAndWhat(props: {
   );
 }
 
-/** What people and clients of the organization are called, by their ids. */
+/** What people, clients and tenants of the organization are called, by their ids. */
 function useNames(org: string, rows: readonly AuditRecord[]): ReadonlyMap<string, string> {
   const api = organizationClient(org);
   const members = useResource(`${org}/audit-members`, () => listMembers(org, undefined));
@@ -171,6 +169,7 @@ function useNames(org: string, rows: readonly AuditRecord[]): ReadonlyMap<string
       (person) => [person.user_id, nameOfPerson(person)] as const,
     ),
     ...(clients.data.value?.items ?? []).map(({ id, name }) => [id, name] as const),
+    ...tenantNames(org),
   ]);
 }
 
@@ -202,14 +201,13 @@ function readAudit(org: string, filters: Filters, cursor: string | undefined) {
     .page();
 }
 
-/** The names of those who act in the rows, and of the tenants that the person reaches. */
-function namesIn(rows: readonly AuditRecord[]): (id: string) => string | undefined {
-  const names = new Map<string, string>();
-  for (const { actor } of rows) if (actor.name !== undefined) names.set(actor.id, actor.name);
+/** The tenants that the person reaches. */
+function tenantNames(org: string): (readonly [string, string])[] {
   const state = session.value;
-  for (const { tenant } of state.kind === 'in' ? state.workspaces : [])
-    names.set(tenant.tenant_id, tenant.display_name);
-  return (id) => names.get(id);
+  const reached = state.kind === 'in' ? state.workspaces : [];
+  return reached
+    .filter(({ organization_id: of }) => of === org)
+    .map(({ tenant }) => [tenant.tenant_id, tenant.display_name] as const);
 }
 
 function Row(props: {
@@ -228,7 +226,7 @@ function Row(props: {
           class={`clip audit-sentence ${row.outcome === 'done' ? '' : 'failed'}`}
           title={row.action}
         >
-          {auditSentence(row, nameOf)}
+          {shownSentence(row, nameOf)}
         </span>
       </summary>
       <div class="open-event">
