@@ -152,7 +152,7 @@ class RehearsedRun:
             # A person who is asked knows whether it ran.
             if call["is_done"] and _lost_call(call["is_repeatable"], self._is_allowed(ref, call)) != "again":
                 self.has_doubt = True
-                call.update(status="left", output="A person says that it was carried out.")
+                call.update(status="left", output="Marked as completed.")
             else:
                 call["status"] = "again"
 

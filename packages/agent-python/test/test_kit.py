@@ -350,7 +350,7 @@ class Doubt(unittest.TestCase):
             return "end"
 
         self.assertEqual(every_kill(lambda: program).text, "end")
-        self.assertEqual(set(notes), {"pay: A person says that it was carried out."})
+        self.assertEqual(set(notes), {"pay: Marked as completed."})
 
     def test_a_person_who_is_asked_again_after_a_loss_is_a_problem(self):
         def make():

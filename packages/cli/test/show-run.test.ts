@@ -58,11 +58,11 @@ describe('a run that was interrupted (D-87)', () => {
     expect(stderr).toBe('(interrupted, resuming)\n');
   });
 
-  test('reaches a pipe with --stream as it comes, and the remark says that words are repeated', () => {
+  test('reaches a pipe with --stream as it comes, and the remark stands between the words that are repeated', () => {
     process.stdout.isTTY = false;
     play({ stream: true });
-    expect(stdout).toBe('Hello.\nI will say thi\n\n(interrupted, starting again)\n\n say this\n');
-    expect(stderr).toBe('(interrupted, resuming, the last part is repeated)\n');
+    expect(stdout).toBe('Hello.\nI will say thi\n\n(interrupted, resuming)\n\n say this\n');
+    expect(stderr).toBe('(interrupted, resuming)\n');
   });
 
   function play(options: { readonly stream: boolean }): void {

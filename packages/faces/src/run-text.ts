@@ -6,7 +6,7 @@ export interface TextEvent {
 }
 
 /** The last delta of text that an interruption discards: it is for readers that do not know `run_interrupted`. */
-export const interruptedText = '\n\n(interrupted, starting again)\n\n';
+export const interruptedText = '\n\n(interrupted, resuming)\n\n';
 
 /**
  * Joins the answer of a run from its events (D-87): appends each `message_delta`, and drops what a

@@ -186,7 +186,7 @@ export class RehearsedRun {
       // A person who is asked knows whether it ran.
       if (becomes !== 'again' && call.isDone) {
         this.hasDoubt = true;
-        Object.assign(call, { status: 'left', output: 'A person says that it was carried out.' });
+        Object.assign(call, { status: 'left', output: 'Marked as completed.' });
       } else call.status = 'again';
     }
   }

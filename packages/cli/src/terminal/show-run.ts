@@ -37,7 +37,7 @@ export function showRun({ stream }: { readonly stream: boolean }): ShownRun {
   const isHeldBack = !isTerminal && !stream;
   return {
     show(event) {
-      const isDropped = answer.take(event);
+      answer.take(event);
       if (event.type === 'message_delta') {
         // A terminal gets a remark instead of the server's own words about an interruption.
         const isShown = !isHeldBack && !(isTerminal && event.data.text === interruptedText);
@@ -53,9 +53,7 @@ export function showRun({ stream }: { readonly stream: boolean }): ShownRun {
       }
       const isAsked = event.type === 'permission_request' || event.type === 'user_question';
       const remarked =
-        event.type === 'run_interrupted'
-          ? interruption(event.data, isDropped && !isTerminal && stream)
-          : remarkOn(event, tools);
+        event.type === 'run_interrupted' ? interruption(event.data) : remarkOn(event, tools);
       if (remarked !== undefined || isAsked || event.type === 'run_completed') endLine();
       if (remarked !== undefined) remark(printable(remarked), 'dim');
       if (event.type === 'run_interrupted' && isTerminal) write(forOutput(lastLineOf(answer.text)));
@@ -86,9 +84,9 @@ function lastLineOf(text: string): string {
 
 type InterruptedData = Extract<RunEvent, { type: 'run_interrupted' }>['data'];
 
-function interruption({ calls_in_doubt = 0 }: InterruptedData, isRepeated: boolean): string {
+function interruption({ calls_in_doubt = 0 }: InterruptedData): string {
   if (calls_in_doubt > 0) return '(interrupted; the last action may have completed)';
-  return `(interrupted, resuming${isRepeated ? ', the last part is repeated' : ''})`;
+  return interruptedText.trim();
 }
 
 /** `tools` has the name of the tool of each permission request. */

@@ -111,7 +111,7 @@ export const eventTypes = {
   message_delta: {
     terminal: false,
     description:
-      'A piece of the answer. Join the pieces in id order, and drop those that a `run_interrupted` discards. A reader that drops nothing also gets the answer, unless an agent had to repeat itself: then the repetition follows `(interrupted, starting again)`. `output_text` of the run is always the answer.',
+      'A piece of the answer. Join the pieces in id order, and drop those that a `run_interrupted` discards. A reader that drops nothing also gets the answer, unless an agent had to repeat itself: then the repetition follows `(interrupted, resuming)`. `output_text` of the run is always the answer.',
     data: z.object({ text: z.string(), framework: z.string(), model: z.string() }),
   },
   permission_request: {

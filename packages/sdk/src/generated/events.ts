@@ -196,7 +196,7 @@ export interface EventDataByType {
   run_cancelled: RunCancelledData;
   /** The run ended with an error, which the run resource repeats. The `error` of an EventSource without data is a lost connection. */
   error: ErrorData;
-  /** A piece of the answer. Join the pieces in id order, and drop those that a `run_interrupted` discards. A reader that drops nothing also gets the answer, unless an agent had to repeat itself: then the repetition follows `(interrupted, starting again)`. `output_text` of the run is always the answer. */
+  /** A piece of the answer. Join the pieces in id order, and drop those that a `run_interrupted` discards. A reader that drops nothing also gets the answer, unless an agent had to repeat itself: then the repetition follows `(interrupted, resuming)`. `output_text` of the run is always the answer. */
   message_delta: MessageDeltaData;
   /** The agent wants to call a tool that requires approval, and waits for a decision. */
   permission_request: PermissionRequestData;

@@ -104,6 +104,6 @@ test('what an agent says otherwise after a loss is taken back from the first del
   const changed = `First step. ${words.slice(0, 4).join('')}${'other '.repeat(16)}End.`;
   expect({ outputText, said: saidIn(events) }).toEqual({ outputText: changed, said: changed });
   const cut = words.slice(4, saidBefore).join('');
-  const heard = changed.replace('other ', `${cut}\n\n(interrupted, starting again)\n\nother `);
+  const heard = changed.replace('other ', `${cut}\n\n(interrupted, resuming)\n\nother `);
   expect(allDeltas(events)).toBe(heard);
 });

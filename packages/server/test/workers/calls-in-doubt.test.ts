@@ -51,10 +51,7 @@ describe.each(databaseKinds)(
       [{ answer: 'run it now' }, { state: 'left', note: 'run it now' }],
       // Former labels: a run that waits across the upgrade has them in its stored question.
       [{ answer: 'It was not done: do it now' }, { state: 'again' }],
-      [
-        { answer: 'It was done' },
-        { state: 'left', note: 'A person says that it was carried out.' },
-      ],
+      [{ answer: 'It was done' }, { state: 'left', note: 'Marked as completed.' }],
       [{ answer: 'I do not know: leave it' }, { state: 'left', note: noteOfLeftCall }],
       [
         { declined: true, message: 'not mine' },

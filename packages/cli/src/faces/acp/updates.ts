@@ -3,9 +3,6 @@ import type { Json } from '@convoke/sdk';
 import { type AskItem, type TranscriptItem, interruptedText } from '@convoke/faces';
 import { printable } from '../../terminal/output.ts';
 
-/** ACP cannot take words back: what follows repeats them (D-215). */
-const interruptedLine = '\n\n(interrupted, resuming)\n\n';
-
 /** Returns what an editor is shown of an item. Ids of calls are unique in a run, and in an editor for all its sessions. */
 export function updatesOf(item: TranscriptItem, runId: string): SessionUpdate[] {
   switch (item.kind) {
@@ -30,7 +27,8 @@ export function updatesOf(item: TranscriptItem, runId: string): SessionUpdate[] 
     case 'settled':
       return settled(item, runId);
     case 'interrupted':
-      return item.discardFrom === undefined ? [] : [said('agent_message_chunk', interruptedLine)];
+      // ACP cannot take words back: what follows repeats them (D-215).
+      return item.discardFrom === undefined ? [] : [said('agent_message_chunk', interruptedText)];
     case 'begin':
     case 'note':
     case 'end':

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 #: The last delta of text that an interruption discards: it is for readers that do not know `run_interrupted`.
-INTERRUPTED_TEXT = "\n\n(interrupted, starting again)\n\n"
+INTERRUPTED_TEXT = "\n\n(interrupted, resuming)\n\n"
 
 
 class RunText:

@@ -296,7 +296,7 @@ class ErrorEvent(EventEnvelope):
 
 
 class MessageDeltaEvent(EventEnvelope):
-    """A piece of the answer. Join the pieces in id order, and drop those that a `run_interrupted` discards. A reader that drops nothing also gets the answer, unless an agent had to repeat itself: then the repetition follows `(interrupted, starting again)`. `output_text` of the run is always the answer."""
+    """A piece of the answer. Join the pieces in id order, and drop those that a `run_interrupted` discards. A reader that drops nothing also gets the answer, unless an agent had to repeat itself: then the repetition follows `(interrupted, resuming)`. `output_text` of the run is always the answer."""
 
     type: Literal["message_delta"]
     data: MessageDeltaData

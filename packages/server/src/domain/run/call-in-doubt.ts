@@ -74,7 +74,7 @@ export function settleCall(call: ToolCall, { answer }: AnsweredQuestion): ToolCa
     case 'again':
       return { ...call, status: 'again' };
     case 'done':
-      return leaveCall(call, 'A person says that it was carried out.');
+      return leaveCall(call, 'Marked as completed.');
     case 'unknown':
       return leaveCall(call);
     case undefined:

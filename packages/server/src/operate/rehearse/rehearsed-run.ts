@@ -283,7 +283,7 @@ export class RehearsedRun {
 
   #settle(call: ToolCall, reading: Reading): void {
     if (reading === 'done') {
-      this.#calls.set(call.ref, leaveCall(call, 'A person says that it was carried out.'));
+      this.#calls.set(call.ref, leaveCall(call, 'Marked as completed.'));
       return;
     }
     // The person says that it was not carried out, so it does not count.

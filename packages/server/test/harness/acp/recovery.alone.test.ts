@@ -261,7 +261,7 @@ describe('an ACP agent that asks before it acts, and whose worker dies', () => {
     seat.ending = async () => {};
     const ended = await legs.finish(run, { answer: () => ({ answer: doubtOptions.done.label }) });
     expect(ended.status).toBe('completed');
-    expect(ended.outputText).toContain('- paid.txt (A person says that it was carried out.)');
+    expect(ended.outputText).toContain('- paid.txt (Marked as completed.)');
     expect(await paid()).toBe('yes-once');
   });
 
