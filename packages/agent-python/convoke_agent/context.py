@@ -197,7 +197,7 @@ class Context(_Context):
     def tool(self, function: Callable[..., object], *, approval: bool = False) -> Callable[..., object]:
         """Wraps a function that a framework calls as a tool: each call is a step, or needs an approval.
 
-        If a call is not allowed or in doubt, it returns the answer of the person, for the model to read.
+        If a call is not allowed or in doubt, it returns why, for the model to read.
         """
         inputs = inputs_of(function, is_async=False)
 

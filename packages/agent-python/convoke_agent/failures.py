@@ -25,11 +25,13 @@ class InDoubt(Exception):
 
 
 class Denied(Exception):
-    """A person did not allow the step, which `approval_required_tools` of agent.yaml lists."""
+    """A rule, or a person whom a rule had asked, did not allow the step. It did not run."""
 
     def __init__(self, step: str, reason: str | None) -> None:
         super().__init__("not allowed" if reason is None else reason)
         self.step = step
+        #: The words of the rule or of the person; None if the person gave none.
+        self.reason = reason
 
 
 class Misuse(Exception):

@@ -94,10 +94,10 @@ class Leg:
 
     def receive(self, message: dict) -> None:
         """Takes a message of the server. A newer server may send other messages."""
-        if message["type"] == "call_begun":
+        if message["type"] in ("call_begun", "call_refused"):
             begin = self._begins.pop(message["call_id"], None)
             if begin is not None:
-                begin.settle(message["idempotency_key"])
+                begin.settle(message)
         elif message["type"] == "yield":
             self._enter("yielding")
             self._end_if_idle()
@@ -137,7 +137,7 @@ class Leg:
         self._end_if_idle()
 
     def begin(self, call: dict) -> Pending:
-        """Settles with the idempotency key of the call when the server has stored the intent (L2)."""
+        """Settles with what the server says when it has stored the intent (L2), or refused it: nothing was begun then."""
         begin = self._begins[call["call_id"]] = Pending(self.host)
         self.send(call)
         return begin

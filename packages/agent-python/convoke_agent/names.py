@@ -47,6 +47,11 @@ def path_below(ref: str) -> str:
     return f"{ref}{_BETWEEN}"
 
 
+def ref_of_request(step: str, number: int) -> str:
+    """The ref of the request for permission for a step: its own, and another one each time it is asked for once more."""
+    return step if number == 1 else _fitted(f"{path_below(step)}?{number}")
+
+
 def digest_of(*shown: object) -> str:
     """Identifies what a person was shown (L11, D-166)."""
     # Imported on first use, because most legs ask nothing.

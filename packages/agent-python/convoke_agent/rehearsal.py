@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 
 from .json_values import dump
+from .rules import decide
 
 
 with open(os.path.join(os.path.dirname(__file__), "lost_calls.json"), encoding="utf-8") as _table:
@@ -39,6 +40,7 @@ class RehearsedRun:
         state: dict | None = None,
         answer: Callable[[Asked], object] | None = None,
         approval_required_tools: tuple[str, ...] | list[str] = (),
+        rules: tuple[dict, ...] | list[dict] = (),
         folder: str = ".",
         output_schema: dict | None = None,
         is_edited: bool = False,
@@ -47,13 +49,19 @@ class RehearsedRun:
         self._input = {"prompt": prompt} if input is None else input
         self._answer = answer or _default_reply
         self._approval_required_tools = list(approval_required_tools)
+        #: The list is the last rule (D-504).
+        listed = {"name": "approval_required_tools", "tools": self._approval_required_tools, "effect": "ask"}
+        self._rules = [*rules, listed]
+        #: What the server says to calls that it has refused.
+        self._refused: dict[str, dict] = {}
         self._folder = folder
         self._output_schema = output_schema
         self._is_edited = is_edited
         self._calls: dict[str, dict] = {}
         self._answers: dict[str, dict] = {}
         self._open: dict[str, Asked] = {}
-        self._allowed: list[tuple[str | None, object]] = []
+        #: Calls that a person has allowed. `ref` is that of the request, `spent_on` that of the call.
+        self._allowed: list[dict] = []
         self._checkpoint: dict | None = None if state is None else {"convoke": 1, "state": state}
         self._texts: list[str] = []
         self._covered_texts = 0
@@ -122,6 +130,9 @@ class RehearsedRun:
             self._begin(message)
         elif kind == "call_end":
             call = self._calls.get(message["call_id"])
+            if message["call_id"] in self._refused:
+                # Its task was cancelled before it heard that.
+                return
             if call is None or call["status"] != "begun":
                 raise AssertionError(f"The call {message['call_id']} ended without being started.")
             call.update(status="ended", ok=message["ok"], output=message["output"])
@@ -135,13 +146,14 @@ class RehearsedRun:
         if "point" in message:
             self._keep(message["point"])
 
-    def mark_begun(self, ref: str) -> None:
-        """Counts a step as run: the server has stored its intent and told the kit."""
-        call = self._calls.get(ref)
-        if call is None:
-            return
+    def tell(self, ref: str) -> dict:
+        """What the server says to a call. If the intent is stored, the step counts as run from then on."""
+        if ref in self._refused:
+            return self._refused[ref]
+        call = self._calls[ref]
         call["is_done"] = True
         self.called.append(CalledStep(call["name"], call["input"], call["is_repeatable"]))
+        return {"type": "call_begun", "call_id": ref, "idempotency_key": f"run_1.{ref}"}
 
     def lose(self) -> None:
         """The process is lost: text after the point is discarded, and a table decides about calls that had begun (D-710)."""
@@ -161,18 +173,24 @@ class RehearsedRun:
         for ref, asked in self._open.items():
             answer = self._answers[ref] = _answer_of(asked, self._answer(asked))
             if answer.get("allow"):
-                self._allowed.append((asked.tool, answer["input"]))
+                self._allowed.append({"ref": ref, "tool": asked.tool, "input": answer["input"]})
         self._open.clear()
 
     def _is_allowed(self, ref: str, call: dict) -> bool:
         """Whether a person has allowed the call: one permission is for one execution (D-39, D-176)."""
         is_asked = self._answers.get(ref, {}).get("kind") == "permission"
-        return is_asked or (call["name"], call["input"]) in self._allowed
+        return is_asked or any(
+            each["tool"] == call["name"] and each["input"] == call["input"] for each in self._allowed
+        )
 
     def _ask(self, message: dict) -> None:
         ref = message["ref"]
         if ref in self._answers or ref in self._open:
             return
+        if message["type"] == "permission_request":
+            ruling = decide(self._rules, message["tool_name"], message["tool_input"])
+            if ruling["effect"] == "deny":
+                return self._deny(ref, ruling["reason"])
         self._open[ref] = Asked(message)
         self.asked.append(self._open[ref])
 
@@ -180,6 +198,11 @@ class RehearsedRun:
         ref = message["call_id"]
         if self._calls.get(ref, {"status": "again"})["status"] != "again":
             raise AssertionError(f"The call {ref} was started twice.")
+        refused = self._refusal_of(ref, message["tool_name"], message["tool_input"])
+        if refused is not None:
+            self._refused[ref] = {"type": "call_refused", "call_id": ref, **refused}
+            return
+        self._refused.pop(ref, None)
         self._calls[ref] = {
             "name": message["tool_name"],
             "input": message["tool_input"],
@@ -189,6 +212,28 @@ class RehearsedRun:
             "ok": True,
             "output": "",
         }
+
+    def _refusal_of(self, ref: str, tool: str, input: object) -> dict | None:
+        """A denial is stored as an answer, so that every later leg gets it (D-510). An allow is for one execution."""
+        ruling = decide(self._rules, tool, input)
+        if ruling["effect"] == "allow":
+            return None
+        if ruling["effect"] == "deny":
+            self._deny(ref, ruling["reason"])
+            return ruling
+        free = [
+            each
+            for each in self._allowed
+            if each.get("spent_on", ref) == ref and each["tool"] == tool and each["input"] == input
+        ]
+        if not free:
+            return ruling
+        allowed = next((each for each in free if each["ref"] == ref), free[0])
+        allowed["spent_on"] = ref
+        return None
+
+    def _deny(self, ref: str, reason: str) -> None:
+        self._answers[ref] = {"kind": "permission", "allow": False, "reason": reason}
 
     def _keep(self, point: dict) -> None:
         self._checkpoint = point

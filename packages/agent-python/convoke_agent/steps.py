@@ -6,7 +6,6 @@ A step is found by its name, a question by a digest of what was shown.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from contextvars import ContextVar
 
@@ -16,6 +15,7 @@ from .json_values import dump, json_copy
 from .leg import Leg
 from .names import Scope, digest_of, path_below
 from .pending import Pending
+from .permissions import Permissions
 from .results import outcome_of, outcome_of_error, read_result, value_of
 from .work import bound_work
 
@@ -58,6 +58,7 @@ class Approval:
 class Steps:
     def __init__(self, leg: Leg) -> None:
         self._leg = leg
+        self._permissions = Permissions(leg)
         self._root = Scope(leg.progress.path)
 
     def emit(self, emission: Emission) -> None:
@@ -114,7 +115,7 @@ class Steps:
         try:
             return await self._take_approval(call) if approval else Approval(True, await self._take_step(call))
         except Denied as denied:
-            return Approval(False, reason=str(denied))
+            return Approval(False, reason=denied.reason)
 
     async def scope(self, name: str, body: Callable[[], object]) -> object:
         self._guard_outside(f'scope "{name}" was started')
@@ -163,47 +164,28 @@ class Steps:
 
     async def _take_step(self, call: Call) -> object:
         known = self._leg.replay.take(call.ref)
-        if known is not None:
-            return await self._resume(call, known)
-        if not self._needs_approval(call.name):
-            return await self._carry_out(call)
-        answer = await self._permission(call)
-        if answer["allow"]:
-            call.input = answer["input"]
-            return await self._carry_out(call)
-        await self._leg.deliver_last(call.ref)
-        raise Denied(call.name, answer.get("reason"))
+        if known is not None and known["state"] != "again":
+            return await self._result_of(call, known)
+        answer = self._permissions.answer_for(call.ref)
+        if answer is not None and not answer["allow"]:
+            await self._leg.deliver_last(call.ref)
+            raise Denied(call.name, answer.get("reason"))
+        given = answer or known
+        if given is not None:
+            # A person may have changed it (L16).
+            call.input = given["input"]
+        return await self._carry_out(call)
 
     async def _take_approval(self, call: Call) -> Approval:
-        known = self._leg.replay.take(call.ref)
-        if known is not None:
-            return Approval(True, await self._resume(call, known))
-        answer = await self._permission(call)
-        if answer["allow"]:
-            call.input = answer["input"]
-            return Approval(True, await self._carry_out(call))
-        await self._leg.deliver_last(call.ref)
-        return Approval(False, reason=answer.get("reason"))
+        is_new = self._leg.replay.take(call.ref) is None
+        if is_new and self._permissions.answer_for(call.ref) is None:
+            await self._permissions.ask(call.ref, call.name, call.input)
+        try:
+            return Approval(True, await self._take_step(call))
+        except Denied as denied:
+            return Approval(False, reason=denied.reason)
 
-    def _needs_approval(self, name: str) -> bool:
-        """D-168: `approval_required_tools` of agent.yaml holds, whatever the agent's code says."""
-        for glob in self._leg.start["agent"]["approval_required_tools"]:
-            pattern = ".*".join(re.escape(part) for part in glob.split("*"))
-            if re.fullmatch(pattern, name, re.DOTALL):
-                return True
-        return False
-
-    async def _permission(self, call: Call) -> dict:
-        answer = self._leg.replay.answers.get(call.ref)
-        if answer is not None and answer["kind"] == "permission":
-            return answer
-        request = {"type": "permission_request", "ref": call.ref}
-        return await self._leg.ask({**request, "tool_name": call.name, "tool_input": call.input})  # type: ignore[return-value]
-
-    async def _resume(self, call: Call, known: dict) -> object:
-        if known["state"] == "again":
-            call.input = known["input"]
-            return await self._carry_out(call)
+    async def _result_of(self, call: Call, known: dict) -> object:
         if known["state"] == "left":
             await self._leg.deliver_last(call.ref)
             raise InDoubt(call.name, known["note"])
@@ -216,18 +198,42 @@ class Steps:
         self._leg.step_started()
         try:
             await self._may_begin(call)
-            began = self._leg.begin(_call_begin(call))
+            begin = self._leg.begin(_call_begin(call))
         except BaseException:
             self._leg.step_ended()
             raise
-        outcome, escaped = await self._do(call, step, began)
+        try:
+            begun: dict = await begin  # type: ignore[assignment]
+        except BaseException as error:
+            # Such as a task that is cancelled. The server may have stored the intent.
+            step.is_over = True
+            return await self._end_step(call, step, outcome_of_error(error), error)
+        if begun["type"] == "call_refused":
+            return await self._refuse(call, begun)
+        outcome, escaped = await self._do(call, step, begun["idempotency_key"])
         return await self._end_step(call, step, outcome, escaped)
 
-    async def _do(self, call: Call, step: Speaker, began: Pending) -> tuple[dict, BaseException | None]:
+    async def _refuse(self, call: Call, refused: dict) -> None:
+        """Ends a step that the server did not let begin (D-507).
+
+        A replay gets the same denial, which the server has stored (D-510).
+        """
+        try:
+            if refused["effect"] == "ask":
+                waiting = self._permissions.ask(call.ref, call.name, call.input)
+            else:
+                waiting = self._leg.deliver_last(call.ref)
+        finally:
+            # After the request: without a step that runs, the leg ends.
+            self._leg.step_ended()
+        await waiting
+        raise Denied(call.name, refused.get("reason"))
+
+    async def _do(self, call: Call, step: Speaker, key: str) -> tuple[dict, BaseException | None]:
         """Returns the outcome of the step, and the exception that also unwinds the function, such as a cancelled task."""
         token = _position.set(Position(self, self._here.scope, step))
         try:
-            given = {"key": await began, "input": call.input, "signal": self._leg.signal}
+            given = {"key": key, "input": call.input, "signal": self._leg.signal}
             return outcome_of(call.name, await self._leg.host.perform(lambda: call.work(given))), None
         except Exception as error:
             return outcome_of_error(error), None

@@ -57,6 +57,7 @@ def rehearse(
     state: dict | None = None,
     answer: Callable[[Asked], object] | None = None,
     approval_required_tools: tuple[str, ...] | list[str] = (),
+    rules: tuple[dict, ...] | list[dict] = (),
     folder: str = ".",
     output_schema: dict | None = None,
     edited: Agent | None = None,
@@ -65,12 +66,12 @@ def rehearse(
 
     `answer` returns the reply of a person: a string or a list for a question, None to decline; True, False or
     `{"allow": True, "input": …}`, `{"allow": False, "reason": …}` for a permission. By default the first option or
-    "yes", and every permission is given. `edited` is the agent as its author edited it after the first leg, while the run waited
-    for an answer (D-174). With the `output_schema` of agent.yaml, a text that the agent returns is its output; the value is
-    not checked here.
+    "yes", and every permission is given. `rules` are those of agent.yaml. `edited` is the agent as its author edited it
+    after the first leg, while the run waited for an answer (D-174). With the `output_schema` of agent.yaml, a text that
+    the agent returns is its output; the value is not checked here.
     """
     given = dict(prompt=prompt, input=input, state=state, answer=answer, folder=folder)
-    given.update(approval_required_tools=approval_required_tools, output_schema=output_schema)
+    given.update(approval_required_tools=approval_required_tools, rules=rules, output_schema=output_schema)
     return _play(agent, given, edited=edited)
 
 
@@ -232,8 +233,7 @@ class _PlayedLeg:
     def _begun(self, ref: str) -> None:
         if self._is_dead:
             return
-        self._run.mark_begun(ref)
-        self._leg.receive({"type": "call_begun", "call_id": ref, "idempotency_key": f"run_1.{ref}"})
+        self._leg.receive(self._run.tell(ref))
 
     def _die(self) -> None:
         self._is_dead = True

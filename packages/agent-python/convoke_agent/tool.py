@@ -30,7 +30,10 @@ def words_of(approval: Approval) -> object:
     """Returns the text for the model: the result, or the reason of a denial."""
     if approval.allowed:
         return approval.value
-    return "not allowed" if approval.reason is None else f"not allowed: {approval.reason}"
+    if approval.reason is None:
+        return "not allowed"
+    # A rule says it in a sentence of its own.
+    return approval.reason if approval.reason.startswith("Not allowed") else f"not allowed: {approval.reason}"
 
 
 def named_like(call: Callable, function: Callable) -> Callable:

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from convoke_agent import InDoubt, StepFailed, agent
-from zoo import too_far, zoo as plain_zoo
+from convoke_agent import Denied, InDoubt, StepFailed, agent
+from zoo import amount_of, too_far, zoo as plain_zoo
 
 
 async def later(turns=1):
@@ -109,7 +109,27 @@ async def stream(ctx):
     return f"({len(whole)})"
 
 
-programs = [loop, branches, speakers, questions, at_once, error, scopes, progress, stream]
+@agent
+async def rules(ctx):
+    def refund(amount):
+        return ctx.step("refund", amount_of, input={"amount": amount})
+
+    async def denied(call):
+        try:
+            return await call
+        except Denied as error:
+            return error.reason
+
+    ctx.say(f"{await refund(20)} {await refund(80)} ")
+    ctx.say(f"{await denied(refund(90))} ")
+    dropped = await denied(ctx.step("db/drop", lambda: "dropped", input={"database": "prod-1"}))
+    ctx.say(f"{dropped} ")
+    approved = await ctx.approve("db/drop", {"database": "prod-2"}, lambda: "dropped")
+    await ctx.step("db/drop", lambda: "dropped", input={"database": "test"})
+    return "dropped" if approved.allowed else approved.reason
+
+
+programs = [loop, branches, speakers, questions, at_once, error, scopes, progress, stream, rules]
 zoo = {
     name: (program, options, check)
     for program, (name, (_, options, check)) in zip(programs, plain_zoo.items())

@@ -100,11 +100,7 @@ function take(
   if (kind === 'lost after') return true;
   const send = (answer: object) => child.stdin?.write(`${JSON.stringify(answer)}\n`);
   if (kind === 'yield after') send({ type: 'yield' });
-  if (message.type === 'call_begin') {
-    run.markBegun(message.call_id);
-    const key = { idempotency_key: `run_1.${message.call_id}` };
-    send({ type: 'call_begun', call_id: message.call_id, ...key });
-  }
+  if (message.type === 'call_begin') send(run.tell(message.call_id));
   return false;
 }
 

@@ -3,7 +3,7 @@
 import re
 import time
 
-from convoke_agent import InDoubt, StepFailed, agent
+from convoke_agent import Denied, InDoubt, StepFailed, agent
 
 
 class RangeError(Exception):
@@ -128,6 +128,48 @@ def stream(ctx):
     return f"({len(whole)})"
 
 
+def amount_of(input):
+    return input["amount"]
+
+
+RULES = [
+    {"name": "small-refunds", "tools": ["refund"], "when": [{"path": "/amount", "lte": 50}], "effect": "allow"},
+    {
+        "name": "no-production",
+        "tools": ["db/*"],
+        "when": [{"path": "/database", "like": "prod*"}],
+        "effect": "deny",
+        "reason": "Read-only.",
+    },
+]
+
+
+def decision(asked):
+    if asked.input == {"amount": 80}:
+        return {"allow": True, "input": {"amount": 70}}
+    return {"allow": False, "reason": "not today"}
+
+
+@agent
+def rules(ctx):
+    def refund(amount):
+        return ctx.step("refund", amount_of, input={"amount": amount})
+
+    def denied(body):
+        try:
+            return body()
+        except Denied as error:
+            return error.reason
+
+    ctx.say(f"{refund(20)} {refund(80)} ")
+    ctx.say(f"{denied(lambda: refund(90))} ")
+    dropped = denied(lambda: ctx.step("db/drop", lambda: "dropped", input={"database": "prod-1"}))
+    ctx.say(f"{dropped} ")
+    approved = ctx.approve("db/drop", {"database": "prod-2"}, lambda: "dropped")
+    ctx.step("db/drop", lambda: "dropped", input={"database": "test"})
+    return "dropped" if approved.allowed else approved.reason
+
+
 def unmixed(text):
     """Fails where texts of two steps are mixed."""
     assert re.fullmatch(r"(x0 x1 x2 x3 |y0 |z0 z1 ){3}end", text), text
@@ -152,4 +194,9 @@ zoo = {
     "scopes that run at once": (scopes, {}, None),
     "progress of a long loop": (progress, {}, None),
     "a stream, usage and events": (stream, {}, None),
+    "steps that rules allow, ask about and deny": (
+        rules,
+        {"rules": RULES, "approval_required_tools": ["ref*"], "answer": decision},
+        None,
+    ),
 }

@@ -26,14 +26,17 @@ export class InDoubt extends Error {
   }
 }
 
-/** A person did not allow the step, which `approval_required_tools` of agent.yaml lists. */
+/** A rule, or a person whom a rule had asked, did not allow the step. It did not run. */
 export class Denied extends Error {
   override readonly name = 'Denied';
   readonly step: string;
+  /** The words of the rule or of the person; absent if the person gave none. */
+  readonly reason?: string;
 
   constructor(step: string, reason: string | null) {
     super(reason ?? 'not allowed');
     this.step = step;
+    if (reason !== null) this.reason = reason;
   }
 }
 

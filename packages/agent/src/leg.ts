@@ -2,7 +2,7 @@ import { AwaitedCalls } from './awaited-calls.ts';
 import { Deliveries } from './deliveries.ts';
 import { Denied, InDoubt, Misuse, ModelFailed, StepFailed } from './failures.ts';
 import { type Json, NotJson, jsonCopy } from './json.ts';
-import type { EndMessage, KitMessage, ServerMessage, StartMessage } from './lines.ts';
+import type { CallRefused, EndMessage, KitMessage, ServerMessage, StartMessage } from './lines.ts';
 import { Progress } from './progress.ts';
 import { Replay, isForeign } from './replay.ts';
 import type { StoredResult } from './results.ts';
@@ -15,6 +15,9 @@ export interface LegParts {
   /** Returns the line of the agent that an error came from, for the end of its message. */
   readonly locate?: (error: Error) => string;
 }
+
+/** What the server says to the intent of a call. */
+export type Begun = { readonly effect: 'allow'; readonly key: string } | CallRefused;
 
 /**
  * Where a leg is. It only moves down this list:
@@ -41,7 +44,7 @@ export class Leg {
   readonly #deliveries = new Deliveries();
   readonly #abort = new AbortController();
   readonly #over = Promise.withResolvers<void>();
-  readonly #begins = new Map<string, PromiseWithResolvers<string>>();
+  readonly #begins = new Map<string, PromiseWithResolvers<Begun>>();
   readonly #questions: PromiseWithResolvers<never>[] = [];
   readonly progress: Progress;
   readonly calls = new AwaitedCalls();
@@ -101,13 +104,12 @@ export class Leg {
 
   receive(message: ServerMessage): void {
     switch (message.type) {
-      case 'call_begun': {
-        const begin = this.#begins.get(message.call_id);
-        this.#begins.delete(message.call_id);
-        begin?.resolve(message.idempotency_key);
-        this.#parts.onHold?.(this.#begins.size > 0);
+      case 'call_begun':
+        this.#settle(message.call_id, { effect: 'allow', key: message.idempotency_key });
         break;
-      }
+      case 'call_refused':
+        this.#settle(message.call_id, message);
+        break;
       case 'yield':
         this.#enter('yielding');
         this.#onYield?.();
@@ -146,13 +148,20 @@ export class Leg {
     this.#endIfIdle();
   }
 
-  /** Resolves with the idempotency key of the call when the server has stored the intent (L2). */
-  begin(call: Extract<KitMessage, { type: 'call_begin' }>): Promise<string> {
-    const begin = Promise.withResolvers<string>();
+  /** Resolves when the server has stored the intent (L2), or has refused it: the call must not be carried out then. */
+  begin(call: Extract<KitMessage, { type: 'call_begin' }>): Promise<Begun> {
+    const begin = Promise.withResolvers<Begun>();
     this.#begins.set(call.call_id, begin);
     this.#parts.onHold?.(true);
     this.send(call);
     return begin.promise;
+  }
+
+  #settle(ref: string, begun: Begun): void {
+    const begin = this.#begins.get(ref);
+    this.#begins.delete(ref);
+    begin?.resolve(begun);
+    this.#parts.onHold?.(this.#begins.size > 0);
   }
 
   /** Asks a person. The promise never resolves in this leg (L9): the run waits as a row, and the next leg has the answer (D-167). */

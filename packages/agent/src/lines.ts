@@ -22,6 +22,7 @@ export interface StartMessage {
   readonly workspace: string;
   readonly agent_folder: string;
   readonly agent: {
+    /** The server decides which steps need an approval; the list is for programs that ask on their own. */
     readonly approval_required_tools: readonly string[];
     /** Null, or absent for an older server, if the agent declares none. */
     readonly output_schema?: JsonObject | null;
@@ -41,9 +42,16 @@ export type KnownCall =
 
 export type ServerMessage =
   | { readonly type: 'call_begun'; readonly call_id: string; readonly idempotency_key: string }
+  | CallRefused
   | { readonly type: 'yield' }
   | { readonly type: 'cancel' }
   | { readonly type: 'ping' };
+
+/** A rule says that a person has to allow the call first, or that it is not allowed (D-507). Nothing was begun. */
+export type CallRefused = { readonly type: 'call_refused'; readonly call_id: string } & (
+  | { readonly effect: 'ask' }
+  | { readonly effect: 'deny'; readonly reason: string }
+);
 
 export type Option = string | { readonly label: string; readonly description?: string };
 export type Touches = 'workspace' | 'outside' | 'both';
@@ -88,6 +96,8 @@ export type KitMessage =
       readonly tool_input: Json;
       readonly touches: Touches;
       readonly repeatable?: true;
+      /** A request to a model, for which there are no rules (D-509). */
+      readonly kind?: 'model';
     }
   | {
       readonly type: 'call_end';

@@ -36,6 +36,11 @@ export function takeName(scope: Scope, name: string, what: string): Taken {
   return { ref, release: () => scope.running.delete(name) };
 }
 
+/** The ref of the request for permission for a step: its own, and another one each time it has to be asked for once more. */
+export function refOfRequest(step: string, number: number): string {
+  return number === 1 ? step : fitted(`${pathBelow(step)}?${number}`);
+}
+
 /** As `takeName`, for requests that may be made several times at once. */
 export function countName(scope: Scope, name: string): string {
   const count = (scope.counts.get(name) ?? 0) + 1;

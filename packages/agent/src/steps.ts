@@ -3,9 +3,16 @@ import { continueAfterEdit } from './edits.ts';
 import { Denied, InDoubt, Misuse, ModelFailed, StepFailed } from './failures.ts';
 import type { Speaker } from './output-order.ts';
 import { type Json, jsonCopy } from './json.ts';
-import type { Leg } from './leg.ts';
+import type { Begun, Leg } from './leg.ts';
 import { never } from './deliveries.ts';
-import type { Answer, Emission, KitMessage, KnownCall, Touches } from './lines.ts';
+import type { Answer, CallRefused, Emission, KitMessage, KnownCall, Touches } from './lines.ts';
+import {
+  type Permission,
+  type PermissionRequest,
+  Permissions,
+  type ToolCall,
+  nameOfCall,
+} from './permissions.ts';
 import { type Scope, countName, digestOf, newScope, pathBelow, takeName } from './names.ts';
 import { taskPath } from './replay.ts';
 import {
@@ -44,19 +51,6 @@ export type Decision =
   | { readonly allowed: true; readonly value: unknown }
   | { readonly allowed: false; readonly reason?: string };
 
-/** A tool call of a model. Its id is part of the model's stored answer, so it is the same in every leg. */
-export interface ToolCall extends Pick<StepOptions, 'repeatable' | 'touches'> {
-  readonly id: string;
-  readonly tool: string;
-  readonly input: Json;
-  /** A person has already allowed it, so `approval_required_tools` is not checked. */
-  readonly isCleared?: boolean;
-}
-
-export type Permission =
-  | { readonly allowed: true; readonly input: Json }
-  | { readonly allowed: false; readonly reason: string | null };
-
 export interface ModelRequest {
   readonly model: string;
   /** Roles and call ids of the conversation. A stored answer is only used for the same shape (D-174). */
@@ -69,6 +63,14 @@ interface Position {
   readonly step?: RunningStep;
   /** In a tool that is an agent itself. */
   readonly isNested?: boolean;
+  /** Throws, so that a framework stops its task and has a person asked. Absent: the step itself waits. */
+  readonly interrupt?: ((request: PermissionRequest) => never) | undefined;
+}
+
+/** `key` is the same in every leg, and each execution numbers its names from 1. */
+export interface FrameworkTask extends Pick<Position, 'interrupt'> {
+  readonly key: string;
+  readonly execution: object;
 }
 
 interface RunningStep extends Speaker {
@@ -82,13 +84,7 @@ interface Call {
   readonly input: Json;
   readonly touches: Touches;
   readonly isRepeatable: boolean;
-  /** Not a tool, or already allowed: `approval_required_tools` is not checked. */
-  readonly isCleared?: boolean | undefined;
-}
-
-interface Permitted {
-  readonly ref: string;
-  readonly input: Json;
+  readonly kind?: 'model';
 }
 
 type Work = (call: StepCall) => unknown;
@@ -97,13 +93,13 @@ type Work = (call: StepCall) => unknown;
 export class Steps {
   readonly #leg: Leg;
   readonly #positions = new AsyncLocalStorage<Position>();
-  /** Calls that a person has allowed and that have not begun yet, by scope, tool and id. */
-  readonly #permitted = new Map<string, Permitted>();
+  readonly permissions: Permissions;
   readonly #tasks = new WeakMap<object, Scope>();
   #root: Scope;
 
   constructor(leg: Leg) {
     this.#leg = leg;
+    this.permissions = new Permissions(leg);
     this.#root = newScope(leg.progress.path);
   }
 
@@ -141,17 +137,12 @@ export class Steps {
     const taken = takeName(this.#scope, `${tool} ${digestOf(tool, input)}`, 'request');
     try {
       const call = { ...callOf({ input }), ref: taken.ref, name: tool };
-      const known = this.#leg.replay.take(call.ref);
-      if (known !== undefined)
-        return { allowed: true, value: await this.#resume(call, known, work) };
-      const { allow, ...answer } = await this.#permission(call);
-      if (allow === true) {
-        const approved = { ...call, input: 'input' in answer ? answer.input : input };
-        return { allowed: true, value: await this.#carryOut(approved, work) };
-      }
-      await this.#leg.deliverLast(call.ref);
-      const reason = 'reason' in answer ? answer.reason : null;
-      return { allowed: false, ...(reason === null ? {} : { reason }) };
+      const isNew = this.#leg.replay.take(call.ref) === undefined;
+      if (isNew && this.permissions.answerFor(call.ref) === undefined) await this.#request(call);
+      return { allowed: true, value: await this.#takeStep(call, work) };
+    } catch (error) {
+      if (!(error instanceof Denied)) throw error;
+      return { allowed: false, ...(error.reason !== undefined && { reason: error.reason }) };
     } finally {
       taken.release();
     }
@@ -180,22 +171,23 @@ export class Steps {
   async permit(call: ToolCall): Promise<Permission> {
     this.#guardOutside(`an approval of "${call.tool}" was requested`);
     const ref = countName(this.#scope, nameOfCall(call));
-    const answer = await this.#permission({ ...callOf(call), ref, name: call.tool });
-    await this.#leg.deliverLast(`${ref} answer`);
-    if (!answer.allow) return { allowed: false, reason: answer.reason };
-    this.#permitted.set(this.#keyOf(call), { ref, input: answer.input });
-    return { allowed: true, input: answer.input };
+    const { input } = callOf(call);
+    const permission = await this.permissions.ask({ ref, tool: call.tool, input });
+    if (permission.allowed) {
+      this.permissions.keep(this.#scope.path, call, { ref, input: permission.input });
+    }
+    return permission;
   }
 
   /** Runs a tool call of a model as a step. It has the name of the tool and is found by the id of the call. */
   async call(call: ToolCall, work: Work): Promise<unknown> {
     return this.#orEnd(() => {
       this.#guardOutside(`tool "${call.tool}" was called`);
-      const permitted = this.#permitted.get(this.#keyOf(call));
-      this.#permitted.delete(this.#keyOf(call));
+      const permitted = this.permissions.take(this.#scope.path, call);
       const ref = permitted?.ref ?? countName(this.#scope, nameOfCall(call));
-      const { tool: name, isCleared } = call;
-      return this.#takeStep({ ...callOf(call), ...permitted, ref, name, isCleared }, work);
+      const { tool: name, approvedInput } = call;
+      const approved = approvedInput === undefined ? permitted : { input: approvedInput };
+      return this.#takeStep({ ...callOf(call), ...approved, ref, name }, work);
     });
   }
 
@@ -206,7 +198,7 @@ export class Steps {
     return this.#orEnd(async () => {
       this.#guardOutside('a model was called');
       const taken = takeName(this.#scope, 'model', 'request');
-      const call = { ...callOf(options), ref: taken.ref, name: 'model', isCleared: true };
+      const call = { ...callOf(options), ref: taken.ref, name: 'model', kind: 'model' } as const;
       const ask: Work = async (step) => ({ shape: now, answer: await work(step) });
       try {
         const stored = (await this.#takeStep(call, ask)) as { shape: string; answer: Json };
@@ -233,15 +225,11 @@ export class Steps {
     }
   }
 
-  #keyOf({ tool, id }: ToolCall): string {
-    return JSON.stringify([this.#scope.path, tool, id]);
-  }
-
-  /** Runs a part of a framework's task. `key` is the same in every leg, and each execution numbers its names from 1. */
-  inTask<T>(key: string, execution: object, body: () => T): T {
+  /** Runs a part of a framework's task. */
+  inTask<T>({ key, execution, interrupt }: FrameworkTask, body: () => T): T {
     const scope = this.#tasks.get(execution) ?? newScope(pathBelow(`${taskPath}${digestOf(key)}`));
     this.#tasks.set(execution, scope);
-    return this.#positions.run({ ...this.#positions.getStore(), scope }, body);
+    return this.#positions.run({ ...this.#positions.getStore(), scope, interrupt }, body);
   }
 
   /** Makes a recovery point with a value of the author. The next leg replays nothing before it (L13, D-171). */
@@ -277,32 +265,15 @@ export class Steps {
 
   async #takeStep(call: Call, work: Work): Promise<unknown> {
     const known = this.#leg.replay.take(call.ref);
-    if (known !== undefined) return this.#resume(call, known, work);
-    const isFree = call.isCleared === true || !this.needsApproval(call.name);
-    if (isFree) return this.#carryOut(call, work);
-    const answer = await this.#permission(call);
-    if (answer.allow) return this.#carryOut({ ...call, input: answer.input }, work);
-    await this.#leg.deliverLast(call.ref);
-    throw new Denied(call.name, answer.reason);
+    if (known !== undefined && known.state !== 'again') return this.#resultOf(call, known);
+    const answer = this.permissions.answerFor(call.ref);
+    if (answer?.allow === false) return this.#deny(call, answer.reason);
+    // A person may have changed it (L16).
+    const { input } = answer ?? known ?? call;
+    return this.#carryOut({ ...call, input }, work);
   }
 
-  /** D-168: `approval_required_tools` of agent.yaml holds, whatever the agent's code says. */
-  needsApproval(name: string): boolean {
-    const { approval_required_tools: globs } = this.#leg.start.agent;
-    return globs.some((glob) => {
-      const parts = glob.split('*').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-      return new RegExp(`^${parts.join('.*')}$`, 's').test(name);
-    });
-  }
-
-  async #permission({ ref, name, input }: Call): Promise<Extract<Answer, { kind: 'permission' }>> {
-    const answer = this.#leg.replay.answers.get(ref);
-    if (answer?.kind === 'permission') return answer;
-    return this.#leg.raise({ type: 'permission_request', ref, tool_name: name, tool_input: input });
-  }
-
-  async #resume(call: Call, known: KnownCall, work: Work): Promise<unknown> {
-    if (known.state === 'again') return this.#carryOut({ ...call, input: known.input }, work);
+  async #resultOf(call: Call, known: Exclude<KnownCall, { state: 'again' }>): Promise<unknown> {
     if (known.state === 'left') {
       await this.#leg.deliverLast(call.ref);
       throw new InDoubt(call.name, known.note);
@@ -312,30 +283,54 @@ export class Steps {
     return valueOf(call.name, result);
   }
 
+  /** The server, or a person, did not allow the step. A replay gets the same answer, which the server has stored (D-510). */
+  async #deny(call: Call, reason: string | null): Promise<never> {
+    await this.#leg.deliverLast(call.ref);
+    throw new Denied(call.name, reason);
+  }
+
+  /** A person has to allow the step first. */
+  #request({ ref: step, name: tool, input }: Call): Promise<never> {
+    const request = { ref: this.permissions.refOfNext(step), tool, input };
+    const { interrupt } = this.#positions.getStore() ?? {};
+    return interrupt === undefined ? this.permissions.raise(request) : interrupt(request);
+  }
+
   async #carryOut(call: Call, work: Work): Promise<unknown> {
-    const key = await this.#begin(call);
+    const begun = await this.#begin(call);
+    if (begun.effect !== 'allow') return this.#refuse(call, begun);
     const step: RunningStep = { name: call.name, unsaid: [], isOver: false };
     const position = { ...this.#positions.getStore(), step };
-    const outcome = await this.#positions.run(position, () => this.#do(call, key, work));
+    const outcome = await this.#positions.run(position, () => this.#do(call, begun.key, work));
     step.isOver = true;
     return this.#endStep(call, step, outcome);
   }
 
-  async #begin(call: Call): Promise<string> {
+  async #begin({ ref, name, input, touches, isRepeatable, kind }: Call): Promise<Begun> {
     this.#leg.stepStarted();
     try {
-      await this.#mayBegin(call);
+      await this.#mayBegin({ name, isRepeatable });
       return await this.#leg.begin({
         type: 'call_begin',
-        call_id: call.ref,
-        tool_name: call.name,
-        tool_input: call.input,
-        touches: call.touches,
-        ...(call.isRepeatable && { repeatable: true }),
+        call_id: ref,
+        tool_name: name,
+        tool_input: input,
+        touches,
+        ...(isRepeatable && { repeatable: true }),
+        ...(kind !== undefined && { kind }),
       });
     } catch (error) {
       this.#leg.stepEnded();
       throw error;
+    }
+  }
+
+  #refuse(call: Call, refused: CallRefused): Promise<never> {
+    try {
+      return refused.effect === 'ask' ? this.#request(call) : this.#deny(call, refused.reason);
+    } finally {
+      // After the request: without a step that runs, the leg ends.
+      this.#leg.stepEnded();
     }
   }
 
@@ -374,7 +369,7 @@ export class Steps {
   }
 
   /** Waits until every stored result that the function asks for has reached it (L6). */
-  async #mayBegin(call: Call): Promise<void> {
+  async #mayBegin(call: Pick<Call, 'name' | 'isRepeatable'>): Promise<void> {
     if (this.#leg.replay.leftOver.length > 0) {
       await this.#leg.quiet();
       this.#leg.guard();
@@ -389,10 +384,6 @@ export class Steps {
 
 function callOf({ repeatable = false, input = {}, touches = 'both' }: StepOptions) {
   return { input: jsonCopy(input, 'input') as Json, touches, isRepeatable: repeatable };
-}
-
-function nameOfCall({ id, tool, input }: ToolCall): string {
-  return `${tool} ${digestOf(id, tool, input)}`;
 }
 
 function sizeOf(emissions: readonly Emission[]): number {

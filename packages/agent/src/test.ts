@@ -13,6 +13,7 @@ import {
 } from './rehearsal/rehearsed-run.ts';
 
 export type { Asked, CalledStep, RehearsalOptions, Reply } from './rehearsal/rehearsed-run.ts';
+export type { Condition, Rule } from './rehearsal/rules.ts';
 
 /** How a run went. */
 export interface Rehearsal {
@@ -191,8 +192,7 @@ async function playLeg(
   };
   const begun = (ref: string) => {
     if (isDead) return;
-    run.markBegun(ref);
-    leg.receive({ type: 'call_begun', call_id: ref, idempotency_key: `run_1.${ref}` });
+    leg.receive(run.tell(ref));
   };
   const leg = new Leg({ start: run.start(), send, locate: positionOfCall });
   const ended = leg.run(() => perform(leg, body)).then(() => false);

@@ -77,8 +77,7 @@ async function playLeg(
   };
   const begun = (ref: string) => {
     if (isDead) return;
-    run.markBegun(ref);
-    leg.receive({ type: 'call_begun', call_id: ref, idempotency_key: `run_1.${ref}` });
+    leg.receive(run.tell(ref));
   };
   const send = (message: KitMessage) => {
     if (isDead) return;

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
-import { type Agent, InDoubt, StepFailed, agent } from '@convoke/agent';
+import { type Agent, Denied, InDoubt, StepFailed, agent } from '@convoke/agent';
 import type { KillOptions } from '@convoke/agent/test';
 
 export interface Specimen {
@@ -13,6 +14,8 @@ const later = (turns = 1) =>
     const next = (left: number) => (left === 0 ? resolve() : setImmediate(() => next(left - 1)));
     next(turns);
   });
+
+const readOnly = 'Not allowed by the rule no-production of the agent: Read-only.';
 
 /** Programs of every kind, and what each says however often its process is killed. */
 export const zoo: Readonly<Record<string, Specimen>> = {
@@ -154,5 +157,56 @@ export const zoo: Readonly<Record<string, Specimen>> = {
         return `(${whole.length})`;
       }),
     text: 'some words (11)',
+  },
+  'steps that rules allow, ask about and deny': {
+    make: () =>
+      agent(async (ctx) => {
+        const refund = (amount: number) =>
+          ctx.step('refund', ({ input }) => (input as { amount: number }).amount, {
+            input: { amount },
+          });
+        ctx.say(`${await refund(20)} ${await refund(80)} `);
+        const denied = async (body: () => Promise<unknown>) => {
+          try {
+            return await body();
+          } catch (error) {
+            if (!(error instanceof Denied)) throw error;
+            return error.reason;
+          }
+        };
+        ctx.say(`${await denied(() => refund(90))} `);
+        const drop = { input: { database: 'prod-1' } };
+        const dropped = await denied(() => ctx.step('db/drop', () => 'dropped', drop));
+        ctx.say(`${dropped} `);
+        const approved = await ctx.approve('db/drop', { database: 'prod-2' }, () => 'dropped');
+        await ctx.step('db/drop', () => 'dropped', { input: { database: 'test' } });
+        return approved.allowed ? 'dropped' : `${approved.reason}`;
+      }),
+    options: {
+      rules: [
+        {
+          name: 'small-refunds',
+          tools: ['refund'],
+          when: [{ path: '/amount', lte: 50 }],
+          effect: 'allow',
+        },
+        {
+          name: 'no-production',
+          tools: ['db/*'],
+          when: [{ path: '/database', like: 'prod*' }],
+          effect: 'deny',
+          reason: 'Read-only.',
+        },
+      ],
+      approvalRequiredTools: ['ref*'],
+      answer: (asked) => {
+        const isLarge =
+          asked.kind === 'permission' && isDeepStrictEqual(asked.input, { amount: 80 });
+        return isLarge
+          ? { allow: true, input: { amount: 70 } }
+          : { allow: false, reason: 'not today' };
+      },
+    },
+    text: `20 70 not today ${readOnly} ${readOnly}`,
   },
 };

@@ -1,6 +1,7 @@
 import { current } from '../current.ts';
 import type { Json } from '../json.ts';
-import type { StepOptions, ToolCall } from '../steps.ts';
+import type { ToolCall } from '../permissions.ts';
+import type { StepOptions } from '../steps.ts';
 import { plain } from './model-answer.ts';
 
 /** Options of a tool's step. */
@@ -28,9 +29,9 @@ export function callTool(
   execute: (input: unknown) => unknown,
 ): Promise<unknown> {
   const shown = plain(call.input ?? {}) as Json;
-  const before = JSON.stringify(shown);
+  const unchanged = [shown, call.approvedInput].map((each) => JSON.stringify(each));
   return current().steps.call({ ...call, input: shown }, async ({ input }) => {
-    const isAsShown = JSON.stringify(input) === before;
+    const isAsShown = unchanged.includes(JSON.stringify(input));
     return plain(await lastOf(execute(isAsShown ? call.input : input)));
   });
 }

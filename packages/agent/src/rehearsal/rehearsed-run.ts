@@ -2,7 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import lostCalls from './lost-calls.json' with { type: 'json' };
 import type { Agent } from '../agent.ts';
 import type { Json, JsonObject } from '../json.ts';
-import type { Answer, KitMessage, KnownCall, Point, StartMessage } from '../lines.ts';
+import type {
+  Answer,
+  CallRefused,
+  KitMessage,
+  KnownCall,
+  Point,
+  ServerMessage,
+  StartMessage,
+} from '../lines.ts';
+import { type RuledCall, type Rule, type Ruling, decide } from './rules.ts';
 
 /** A question or a request for approval, as a person sees it. */
 export type Asked =
@@ -27,6 +36,8 @@ export interface RehearsalOptions {
   readonly answer?: (asked: Asked) => Reply;
   /** `approval_required_tools` of agent.yaml. */
   readonly approvalRequiredTools?: readonly string[];
+  /** `rules` of agent.yaml. */
+  readonly rules?: readonly Rule[];
   readonly folder?: string;
   /** `output_schema` of agent.yaml: a string that the agent returns is its output then. The value is not checked here. */
   readonly outputSchema?: JsonObject;
@@ -48,6 +59,12 @@ interface LedgerEntry extends CalledStep {
   output: string;
 }
 
+/** `ref` is that of the request, `spentOn` that of the call. */
+interface AllowedCall extends RuledCall {
+  readonly ref: string;
+  spentOn?: string;
+}
+
 type End = Extract<KitMessage, { type: 'end' }>;
 
 /** A server's data of one run, in memory: ledger, answers, last recovery point and log. */
@@ -57,7 +74,9 @@ export class RehearsedRun {
   readonly #answers = new Map<string, Answer>();
   readonly #open = new Map<string, Asked>();
   /** Calls that a person has allowed: one permission is for one execution (D-39). */
-  readonly #allowed: { readonly tool: string; readonly input: Json }[] = [];
+  readonly #allowed: AllowedCall[] = [];
+  /** What the server says to calls that it has refused. */
+  readonly #refused = new Map<string, CallRefused>();
   #checkpoint: Json;
   #texts: string[] = [];
   #coveredTexts = 0;
@@ -163,8 +182,15 @@ export class RehearsedRun {
     if ('point' in message && message.point !== undefined) this.#keep(message.point);
   }
 
-  /** Counts a step as run: the server has stored its intent and told the kit. */
-  markBegun(ref: string): void {
+  /** What the server says to a call. If the intent is stored, the step counts as run from then on. */
+  tell(ref: string): ServerMessage {
+    const refused = this.#refused.get(ref);
+    if (refused !== undefined) return refused;
+    this.#markBegun(ref);
+    return { type: 'call_begun', call_id: ref, idempotency_key: `run_1.${ref}` };
+  }
+
+  #markBegun(ref: string): void {
     const call = this.#calls.get(ref);
     if (call === undefined) return;
     call.isDone = true;
@@ -198,7 +224,7 @@ export class RehearsedRun {
       const given = answerOf(asked, answer(asked));
       this.#answers.set(ref, given);
       if (asked.kind === 'permission' && 'input' in given)
-        this.#allowed.push({ tool: asked.tool, input: given.input });
+        this.#allowed.push({ ref, tool: asked.tool, input: given.input });
     }
     this.#open.clear();
   }
@@ -213,6 +239,11 @@ export class RehearsedRun {
 
   #ask(message: Extract<KitMessage, { type: 'user_question' | 'permission_request' }>): void {
     if (this.#answers.has(message.ref) || this.#open.has(message.ref)) return;
+    if (message.type === 'permission_request') {
+      const { ref, tool_name: tool, tool_input: input } = message;
+      const ruling = this.#decide({ tool, input });
+      if (ruling.effect === 'deny') return this.#deny(ref, ruling.reason);
+    }
     const asked: Asked =
       message.type === 'permission_request'
         ? { kind: 'permission', tool: message.tool_name, input: message.tool_input }
@@ -223,18 +254,54 @@ export class RehearsedRun {
 
   #begin(message: Extract<KitMessage, { type: 'call_begin' }>): void {
     const known = this.#calls.get(message.call_id);
+    const { call_id: ref, tool_name: name, tool_input: input } = message;
     if (known !== undefined && known.status !== 'again') {
-      throw new Error(`The call ${message.call_id} was started twice.`);
+      throw new Error(`The call ${ref} was started twice.`);
     }
-    this.#calls.set(message.call_id, {
-      name: message.tool_name,
-      input: message.tool_input,
+    const refused =
+      message.kind === 'model' ? undefined : this.#refusalOf(ref, { tool: name, input });
+    if (refused !== undefined) {
+      this.#refused.set(ref, refused);
+      return;
+    }
+    this.#refused.delete(ref);
+    this.#calls.set(ref, {
+      name,
+      input,
       isRepeatable: message.repeatable === true,
       status: 'begun',
       isDone: false,
       ok: true,
       output: '',
     });
+  }
+
+  #decide(call: RuledCall): Ruling {
+    const { rules = [], approvalRequiredTools: tools = [] } = this.#options;
+    return decide([...rules, { name: 'approval_required_tools', tools, effect: 'ask' }], call);
+  }
+
+  /** A denial is stored as an answer, so that every later leg gets it (D-510). An allow is for one execution of its input. */
+  #refusalOf(ref: string, call: RuledCall): CallRefused | undefined {
+    const refused = { type: 'call_refused', call_id: ref } as const;
+    const ruling = this.#decide(call);
+    if (ruling.effect === 'allow') return undefined;
+    if (ruling.effect === 'deny') {
+      this.#deny(ref, ruling.reason);
+      return { ...refused, effect: 'deny', reason: ruling.reason };
+    }
+    const free = this.#allowed.filter(
+      ({ tool, input, spentOn = ref }) =>
+        spentOn === ref && tool === call.tool && isDeepStrictEqual(input, call.input),
+    );
+    const allowed = free.find((each) => each.ref === ref) ?? free[0];
+    if (allowed === undefined) return { ...refused, effect: 'ask' };
+    allowed.spentOn = ref;
+    return undefined;
+  }
+
+  #deny(ref: string, reason: string): void {
+    this.#answers.set(ref, { kind: 'permission', allow: false, reason });
   }
 
   /** A report is the sum of its leg: it replaces the one before. */

@@ -93,7 +93,7 @@ function inKit({ request: asked, begin }: Case): string | undefined {
   if (asked !== undefined) run.record(asked);
   run.reply();
   run.record(begin);
-  run.markBegun(begin.call_id);
+  run.tell(begin.call_id);
   run.lose();
   return run.start().input.calls?.['call']?.state;
 }
@@ -108,7 +108,7 @@ for case in json.load(sys.stdin):
         run.record(case["request"])
     run.reply()
     run.record(case["begin"])
-    run.mark_begun("call")
+    run.tell("call")
     run.lose()
     states.append(run.start()["input"]["calls"]["call"]["state"])
 print(json.dumps(states))`;

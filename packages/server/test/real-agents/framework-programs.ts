@@ -116,3 +116,10 @@ export const worked = {
   outcome: 'completed',
   done: ['look a', 'look b', 'refund 9'],
 } as const;
+
+/** The calls of the prompt `ruled`. */
+export const ruledAs = {
+  text: 'tool said: {"receipt":"R-4"} | Not allowed by the rule five of the agent. | {"receipt":"R-9"} | not this one',
+  asked: ['permission', 'permission'],
+  done: ['refund 4', 'refund 9'],
+} as const;

@@ -79,6 +79,30 @@ describe('at every message', () => {
     });
   });
 
+  test('rules decide about tools by their input, and the model is told what they deny', () => {
+    expect(played['rules for tools']).toMatchObject({
+      text: 'tool said: R-4 | Not allowed by the rule five of the agent. | R-9 | not this one',
+      asked: ['permission', 'permission'],
+      done: ['refund 4', 'refund 9'],
+    });
+  });
+
+  test('each interrupt of a node gets its own answer, whatever rules say about the steps between', () => {
+    expect(played['rules and interrupts in one node']).toMatchObject({
+      text: 'One?, Not allowed by the rule five of the agent., paid 9, Two?, not this one, Three?, paid 4',
+      asked: ['question', 'permission', 'question', 'permission', 'question'],
+      done: ['pay 4', 'pay 9'],
+    });
+  });
+
+  test('a tool that interrupts is carried out twice, and a person allows each', () => {
+    expect(played['a tool that interrupts and that a rule asks about']).toMatchObject({
+      text: '[whole]tool said: late | R-7',
+      asked: ['permission', 'permission', 'question', 'permission'],
+      done: ['ask', 'refund 7'],
+    });
+  });
+
   test('the operator’s list holds for tools', () => {
     expect(played['the operator’s list']).toMatchObject({
       text: 'tool said: saw a | R-9 | not this one',

@@ -1,6 +1,6 @@
 // Agents as code with Mastra, killed and handed over at every message.
 import { beforeAll, expect, test } from 'vitest';
-import { type Played, play, rehearseGuide, worked } from './framework-programs.ts';
+import { type Played, play, rehearseGuide, ruledAs, worked } from './framework-programs.ts';
 
 let played: Readonly<Record<string, Played>>;
 beforeAll(async () => {
@@ -39,6 +39,10 @@ test('two agents inside an agent, each with an approval', () => {
     done: ['refund 5', 'refund 7'],
     tokens: 660,
   });
+});
+
+test('rules decide by the input, and the model is told what they deny', () => {
+  expect(played['rules']).toMatchObject(ruledAs);
 });
 
 test('memory, a failing model and the operator’s list', () => {

@@ -1,6 +1,6 @@
 // Agents as code with the OpenAI Agents SDK, killed and handed over at every message.
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Played, play, rehearseGuide, worked } from './framework-programs.ts';
+import { type Played, play, rehearseGuide, ruledAs, worked } from './framework-programs.ts';
 
 let played: Readonly<Record<string, Played>>;
 beforeAll(async () => {
@@ -39,6 +39,10 @@ test('a handoff, and tools of an MCP server', () => {
     done: ['refund 7'],
   });
   expect(played['mcp']).toMatchObject({ calls: ['mail', 'model', 'model'], done: ['mail x'] });
+});
+
+test('rules decide by the input, and the model is told what they deny', () => {
+  expect(played['rules']).toMatchObject(ruledAs);
 });
 
 describe('without a loss', () => {

@@ -17,7 +17,7 @@ type AllAllowed = Readonly<Record<string, Allowed>>;
 
 /**
  * Calls that a person has allowed before a node makes them, such as with the middleware for a person in the loop. They are
- * recognized by tool and approved input, so that the operator's list does not ask once more; each is for one call (D-176).
+ * recognized by tool and approved input, which the server is told: so no rule asks once more. Each is for one call (D-176).
  */
 export class AllowedCalls {
   #all: AllAllowed;
@@ -31,19 +31,19 @@ export class AllowedCalls {
     this.#all = { ...this.#all, [key]: this.#all[key] ?? { tool, input: inputDigest(input) } };
   }
 
-  /** Whether the call was allowed with one of these inputs. `by` is the same when its node runs again. */
-  take(by: string, tool: string, inputs: readonly Json[]): boolean {
-    const digests = new Set(inputs.map(inputDigest));
+  /** Which of these inputs a person has allowed. `by` is the same when its node runs again. */
+  take(by: string, tool: string, inputs: readonly Json[]): Json | undefined {
+    const byDigest = new Map(inputs.map((input) => [inputDigest(input), input]));
     const found = Object.entries(this.#all).filter(
-      ([, each]) => each.tool === tool && digests.has(each.input),
+      ([, each]) => each.tool === tool && byDigest.has(each.input),
     );
     const [key, allowed] =
       found.find(([, each]) => each.by === by) ??
       found.find(([, each]) => each.by === undefined) ??
       [];
-    if (key === undefined || allowed === undefined) return false;
+    if (key === undefined || allowed === undefined) return undefined;
     this.#all = { ...this.#all, [key]: { ...allowed, by } };
-    return true;
+    return byDigest.get(allowed.input);
   }
 
   /** What is saved of a graph, with the calls that a later node may make. */

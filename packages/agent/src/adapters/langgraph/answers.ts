@@ -1,6 +1,6 @@
 import { current } from '../../current.ts';
 import type { Json } from '../../json.ts';
-import type { Permission, ToolCall } from '../../steps.ts';
+import type { Permission, PermissionRequest } from '../../permissions.ts';
 import { askFor } from '../asked-value.ts';
 import { type Content, isOpen, resumesOf } from './content.ts';
 import type { GraphSaver } from './saver.ts';
@@ -42,11 +42,10 @@ async function answerTo(saver: GraphSaver, key: string, value: Json | undefined)
   const { steps } = current();
   const { actionRequests, convoke } = (value ?? {}) as {
     readonly actionRequests?: readonly Action[];
-    readonly convoke?: ToolCall & { readonly task: string };
+    readonly convoke?: PermissionRequest;
   };
-  // In the scope of the task that will call the tool.
-  if (convoke !== undefined) return steps.inTask(convoke.task, {}, () => steps.permit(convoke));
-  return steps.inTask(key, {}, async () => {
+  if (convoke !== undefined) return steps.permissions.ask(convoke);
+  return steps.inTask({ key, execution: {} }, async () => {
     if (!Array.isArray(actionRequests)) return (await askFor(value, 'The graph')) ?? null;
     const decisions = (actionRequests as readonly Action[]).map(async (action, index) => {
       const call = { id: String(index), tool: action.name, input: action.args };

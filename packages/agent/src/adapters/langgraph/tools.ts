@@ -1,16 +1,20 @@
 import { current } from '../../current.ts';
-import { Denied } from '../../failures.ts';
-import { type Json, jsonCopy } from '../../json.ts';
-import type { StepCall, StepOptions, ToolCall } from '../../steps.ts';
-import { type Call, type Scratchpad, callUntilDone } from './calls.ts';
+import type { Json } from '../../json.ts';
+import type { PermissionRequest } from '../../permissions.ts';
+import type { StepCall, StepOptions } from '../../steps.ts';
+import {
+  type Call,
+  type Scratchpad,
+  callUntilDone,
+  dropPermissions,
+  interruptFor,
+} from './calls.ts';
 import { saverOf } from './saver.ts';
 import type { LangGraph } from './peer.ts';
 import { plain } from '../model-answer.ts';
 import { type ToolOptions, tellDoubt } from '../tool-steps.ts';
 
-const { getConfig, interrupt } = (await import(
-  '@langchain/langgraph' satisfies string
-)) as LangGraph;
+const { getConfig } = (await import('@langchain/langgraph' satisfies string)) as LangGraph;
 
 interface Config {
   readonly configurable?: Readonly<Record<string, unknown>>;
@@ -57,37 +61,7 @@ export function step<T>(
   work: (call: StepCall) => T | Promise<T>,
   options?: StepOptions,
 ): Promise<T> {
-  return inTask(getConfig(), (task) => stepInTask({ name, options }, task, work)) as Promise<T>;
-}
-
-interface NamedStep {
-  readonly name: string;
-  readonly options: StepOptions | undefined;
-}
-
-/** Steps of each execution of a node that the operator's list names, to tell those of one name apart. */
-const listedSteps = new WeakMap<Scratchpad, string[]>();
-
-async function stepInTask(
-  { name, options = {} }: NamedStep,
-  { namespace: task, scratchpad }: Task,
-  work: (call: StepCall) => unknown,
-): Promise<unknown> {
-  const { steps } = current();
-  if (!steps.needsApproval(name)) return steps.step(name, work, options);
-  const listed = listedSteps.get(scratchpad) ?? [];
-  listedSteps.set(scratchpad, [...listed, name]);
-  const id = `step ${listed.filter((each) => each === name).length}`;
-  const input = jsonCopy(options.input ?? {}, 'input') as Json;
-  const call = { ...options, input, id, tool: name };
-  askOperator({ ...call, task });
-  return steps.call(call, work);
-}
-
-/** The operator's list is asked as LangGraph asks: the node stops, and runs again with the answer. */
-function askOperator(call: ToolCall & { readonly task: string }): void {
-  const answer = interrupt({ convoke: call }) as { allowed: boolean; reason?: string | null };
-  if (!answer.allowed) throw new Denied(call.tool, answer.reason ?? null);
+  return inTask(getConfig(), () => current().steps.step(name, work, options)) as Promise<T>;
 }
 
 /** Waits until the id of the task is stored, and runs the body with the names of its task. */
@@ -99,20 +73,20 @@ async function inTask(
   const namespace = configurable['checkpoint_ns'] as string;
   const scratchpad = configurable['__pregel_scratchpad'] as Scratchpad;
   await saverOf(leg).stored(namespace);
-  return steps.inTask(namespace, scratchpad, () => body({ namespace, scratchpad }));
+  dropPermissions(scratchpad);
+  const stop = (request: PermissionRequest) => interruptFor(request, scratchpad);
+  const task = { key: namespace, execution: scratchpad, interrupt: stop };
+  return steps.inTask(task, () => body({ namespace, scratchpad }));
 }
 
-/** Calls a tool, which the operator's list may name. */
+/** Calls a tool, which a person may have allowed with the arguments of the model before its node runs. */
 async function callInTask(
   { call, args }: Request,
-  task: Task,
+  { namespace, scratchpad }: Task,
   execute: (input: unknown) => unknown,
 ): Promise<unknown> {
-  const { leg, steps } = current();
-  if (!steps.needsApproval(call.tool)) return callUntilDone(call, task.scratchpad, execute);
-  const inputs = [plain(args), plain(call.input)] as Json[];
-  const isCleared = saverOf(leg).allowed.take(`${task.namespace} ${call.id}`, call.tool, inputs);
-  // The model gets the error of a denial as the result.
-  if (!isCleared) askOperator({ ...call, input: plain(call.input) as Json, task: task.namespace });
-  return callUntilDone({ ...call, isCleared }, task.scratchpad, execute);
+  const { allowed } = saverOf(current().leg);
+  const inputs = [plain(call.input), plain(args)] as Json[];
+  const approvedInput = allowed.take(`${namespace} ${call.id}`, call.tool, inputs);
+  return callUntilDone({ ...call, approvedInput }, scratchpad, execute);
 }

@@ -11,15 +11,13 @@ import { ReadingPace } from '../message-bounds.ts';
 import { agentError, endOfProgram, shownErrors } from './ending.ts';
 import { LineTooLong, linesOf } from '../lines.ts';
 import {
-  type CallMessage,
   type ProgramMessage,
-  callBegunMessage,
-  callRefusedMessage,
   cancelMessage,
   readLine,
   startMessage,
   yieldMessage,
 } from './protocol.ts';
+import { type CallsOfProgram, ProgramCalls } from './program-calls.ts';
 import type { StdioSettings } from './settings.ts';
 import { type ShowOutput, eachLine } from './shown-output.ts';
 import { standstill, standstillEvent, watchedLines } from './standstill.ts';
@@ -27,13 +25,11 @@ import { standstill, standstillEvent, watchedLines } from './standstill.ts';
 /** After its `end` event a program has this long to exit. */
 const exitGraceMs = 2000;
 const interactionsMax = 100;
-/** Characters of all results of a run together: every later leg gets all of them with its start message. */
-const resultsMax = 32 * 1024 * 1024;
 /** Yields to other work after this many events, however fast the lines come. */
 const eventsPerTurn = 512;
 
 /** How the program of a leg is started and heard. */
-export interface StartedProgram {
+export interface StartedProgram extends CallsOfProgram {
   readonly command: readonly string[];
   /** Files beside the agent's own that it needs. */
   readonly readOnly: readonly string[];
@@ -44,12 +40,8 @@ export interface StartedProgram {
   readonly lineBytesMax: number;
   /** Whether a program that exits with code 0 has completed its run, also without an `end` event. */
   readonly endsByExit: boolean;
-  /** The events that readers see of a call: none where only the program can say what it did. */
-  eventOf(message: CallMessage): HarnessEvent | undefined;
   /** The file whose function answers pings; absent for a program without a kit. */
   readonly watched?: string;
-  /** Whether a step that needs approval has the ref of its request as its id. */
-  readonly asksByCallId: boolean;
   /** The end of the leg with the lines of standard error that help the author of the program. */
   endWith(end: LegEnd, errors: string): LegEnd;
 }
@@ -115,8 +107,7 @@ export class StdioLeg {
   #phase: ProcessPhase = 'starting';
   #wanted: Wanted = 'run';
   #asked = 0;
-  /** Characters of the run's results. */
-  #results: number;
+  readonly #calls: ProgramCalls;
   /** The last checkpoint of this leg. */
   #state: Json | undefined;
   #redact = (text: string) => text;
@@ -126,7 +117,8 @@ export class StdioLeg {
     this.#input = started.input;
     this.#context = started.context;
     this.#program = program;
-    this.#results = resultsIn(started.input);
+    const send = (message: object) => this.#send(message);
+    this.#calls = new ProgramCalls({ context: started.context, program, send }, started.input);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
@@ -300,29 +292,12 @@ export class StdioLeg {
   ): AsyncGenerator<HarnessEvent, string | undefined> {
     if (this.#wanted === 'cancel') return undefined;
     this.#phase = 'working';
-    const { effects, runId } = this.#context;
     switch (message.type) {
-      case 'call_begin': {
-        const { ref } = message.call;
-        const shown = this.#program.eventOf(message);
-        if (shown !== undefined) yield shown;
-        const begun = await effects.begin(message.call);
-        // After the end of the leg the program is killed; it must not start the call.
-        if (begun.kind === 'begun') this.#send(callBegunMessage(ref, runId));
-        else if (begun.kind !== 'left') this.#send(callRefusedMessage(ref, begun));
-        else if (!this.#context.signal.aborted && this.#context.holdsLease()) {
-          return `The call ${ref} was begun before; a continued leg finds it in input.calls.`;
-        }
-        return undefined;
-      }
-      case 'call_end': {
-        const shown = this.#program.eventOf(message);
-        if (shown !== undefined) yield shown;
+      case 'call_begin':
+        return yield* this.#calls.begin(message.call);
+      case 'call_end':
         this.#state = message.point ?? this.#state;
-        await effects.end(message.ref, message.result, message.point);
-        this.#results += message.result.output.length;
-        return this.#results > resultsMax ? tooManyResults : undefined;
-      }
+        return yield* this.#calls.end(message);
       case 'permission_request':
       case 'user_question':
         this.#asked += 1;
@@ -389,15 +364,4 @@ function secretInName(name: string): string {
 
 function sandboxUnavailable(message: string): LegEnd {
   return { type: 'end', outcome: 'error', code: 'sandbox_unavailable', message };
-}
-
-const tooManyResults = `The results of this run's calls are longer than ${resultsMax / 1024 / 1024} Mi characters together: keep large ones in files.`;
-
-function resultsIn(input: LegInput): number {
-  let characters = 0;
-  if (input.kind !== 'continue') return characters;
-  for (const call of input.calls.values()) {
-    if (call.state === 'ended') characters += call.output.length;
-  }
-  return characters;
 }

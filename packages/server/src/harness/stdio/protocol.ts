@@ -313,11 +313,10 @@ export function callBegunMessage(callId: string, run: RunId): JsonObject {
   return { type: 'call_begun', call_id: callId, idempotency_key: `${run}.${callId}` };
 }
 
+export type Refusal = Extract<NotBegun, { kind: 'ask' | 'denied' }>;
+
 /** A rule keeps the call from being carried out (D-507): a person has to allow it first, or it is not allowed at all. */
-export function callRefusedMessage(
-  callId: string,
-  refusal: Extract<NotBegun, { kind: 'ask' | 'denied' }>,
-): JsonObject {
+export function callRefusedMessage(callId: string, refusal: Refusal): JsonObject {
   const message = { type: 'call_refused', call_id: callId };
   if (refusal.kind === 'ask') return { ...message, effect: 'ask' };
   return { ...message, effect: 'deny', reason: refusal.reason };

@@ -54,6 +54,23 @@ export const clerk = (kind: keyof typeof models = 'chat') =>
     return converse(ctx, (call) => own.stream(call));
   });
 
+/** One that asks nobody on its own. */
+export const freeClerk = () =>
+  agent((ctx) => {
+    const own = new ToolLoopAgent({
+      model: durableModel(models.chat()),
+      tools: durableTools({ refund }),
+    });
+    return converse(ctx, (call) => own.stream(call));
+  });
+
+/** Order 4 is refunded, order 5 is not, and a person decides about others. */
+export const rules: NonNullable<KillOptions['rules']> = [
+  { name: 'small', tools: ['refund'], when: [{ path: '/order', lt: 5 }], effect: 'allow' },
+  { name: 'five', tools: ['refund'], when: [{ path: '/order', eq: 5 }], effect: 'deny' },
+  { name: 'refunds', tools: ['refund'], effect: 'ask' },
+];
+
 export const work =
   '@@ chat && call look {"at":"a"} && call look {"at":"b"} && call refund {"order":7} && call refund {"order":8} ;; chat && call ask_user {"question":"Why?","options":["late","broken"]} ;; chat && last';
 export const answer: NonNullable<KillOptions['answer']> = (asked) => {

@@ -1,7 +1,17 @@
 import { everyKill } from '@convoke/agent/test';
 import { beforeEach, expect, test } from 'vitest';
 import { wholeAnswers } from '../../support/model-server/script.ts';
-import { answer, clerk, comparable, done, leader, teamWork, work } from './ai-sdk-agents.ts';
+import {
+  answer,
+  clerk,
+  comparable,
+  done,
+  freeClerk,
+  leader,
+  rules,
+  teamWork,
+  work,
+} from './ai-sdk-agents.ts';
 
 beforeEach(() => {
   done.length = 0;
@@ -20,6 +30,14 @@ test('so does a conversation whose answers have ids, as those of the responses A
   const prompt = '@@ chat && call refund {"order":7} ;; chat && last';
   const result = await everyKill(() => clerk('responses'), { prompt, answer, comparable });
   expect(wholeAnswers(result.text)).toBe('[whole][whole]tool said: {"receipt":"R-9"}');
+}, 300_000);
+
+test('a call is decided by its input once, and neither asked about nor denied twice', async () => {
+  const orders = [4, 5, 7].map((order) => `call refund {"order":${order}}`);
+  const prompt = `@@ chat && ${orders.join(' && ')} ;; last`;
+  const result = await everyKill(freeClerk, { prompt, answer, rules, comparable });
+  expect(result.asked).toHaveLength(1);
+  expect(new Set(done)).toEqual(new Set(['refund 4', 'refund 9']));
 }, 300_000);
 
 test('agents inside an agent ask for their own approvals, and are not heard', async () => {

@@ -11,8 +11,10 @@ import {
   clerk,
   comparable,
   done,
+  freeClerk,
   leader,
   models,
+  rules,
   teamWork,
   work,
 } from './ai-sdk-agents.ts';
@@ -72,6 +74,19 @@ test('the operator’s list holds for tools, and does not name the model', async
   });
   expect(asked).toEqual([{ kind: 'permission', tool: 'look', input: { at: 'a' } }]);
   expect([text, done]).toEqual(['tool said: Denied: never', []]);
+});
+
+test('the model is told what a rule denies, and a person is asked about the rest', async () => {
+  const orders = [4, 5, 7, 8].map((order) => `call refund {"order":${order}}`);
+  const result = await rehearse(freeClerk(), {
+    prompt: `@@ ${orders.join(' && ')} ;; last`,
+    answer,
+    rules,
+  });
+  expect(result.text).toBe(
+    'tool said: {"receipt":"R-4"} | Denied: Not allowed by the rule five of the agent. | {"receipt":"R-9"} | Denied: not this one',
+  );
+  expect([result.asked.length, done]).toEqual([2, ['refund 4', 'refund 9']]);
 });
 
 test('a model that fails ends the run with what its provider said', async () => {

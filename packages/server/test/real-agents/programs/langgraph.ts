@@ -8,7 +8,7 @@ import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';
 import { ChatOpenAI } from '@langchain/openai';
 import { createAgent, humanInTheLoopMiddleware } from 'langchain';
 import { z } from 'zod';
-import { answer, counted, scenarios, work } from './scenarios.ts';
+import { answer, counted, ruled, rules, scenarios, work } from './scenarios.ts';
 
 const effects = counted();
 const look = tool(({ at }) => effects.done(`look ${at}`, `saw ${at}`), {
@@ -72,6 +72,8 @@ async function interrupted(...value) {
   });
   return { ...result, message: seen[0] };
 }
+
+const allowing = (asked) => (asked.kind === 'question' ? 'late' : true);
 
 await scenarios(effects, {
   async 'a graph of one’s own'(kill) {
@@ -188,6 +190,31 @@ await scenarios(effects, {
       return { messages: [{ role: 'user', content: `@@ say ${paid} ${denied}` }] };
     };
     return kill(loop([look], paying), { prompt: 'go', answer, approvalRequiredTools: ['pay'] });
+  },
+  async 'rules for tools'(kill) {
+    return kill(looking, { prompt: ruled, answer, rules });
+  },
+  async 'rules and interrupts in one node'(kill) {
+    const pay = (order) =>
+      step('refund', ({ input }) => effects.done(`pay ${input.order}`, `paid ${input.order}`), {
+        input: { order },
+      }).catch((error) => {
+        if (error.name !== 'Denied') throw error;
+        return error.reason;
+      });
+    const paying = async () => {
+      const said = [interrupt('One?'), await pay(5), await pay(7), interrupt('Two?')];
+      said.push(await pay(8), interrupt('Three?'), await pay(4));
+      return { messages: [{ role: 'user', content: `@@ say ${said.join(', ')}` }] };
+    };
+    const reply = (asked) => (asked.kind === 'question' ? asked.question : answer(asked));
+    return kill(loop([look], paying), { prompt: 'go', answer: reply, rules });
+  },
+  async 'a tool that interrupts and that a rule asks about'(kill) {
+    const prompt =
+      '@@ chat && call ask_user {"question":"Why?"} && call refund {"order":7} ;; last';
+    const options = { rules: [{ name: 'all', tools: ['*'], effect: 'ask' }] };
+    return kill(loop([ask, refund]), { prompt, answer: allowing, ...options });
   },
   async 'the operator’s list'(kill) {
     const prompt =

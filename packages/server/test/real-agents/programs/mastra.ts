@@ -6,7 +6,7 @@ import { rehearse } from '@convoke/agent/test';
 import { Agent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';
 import { z } from 'zod';
-import { answer, counted, nestedTask, scenarios, work } from './scenarios.ts';
+import { answer, counted, nestedTask, ruled, rules, scenarios, work } from './scenarios.ts';
 
 const effects = counted();
 const order = z.object({ order: z.number() });
@@ -114,6 +114,13 @@ await scenarios(effects, {
   },
   async 'a failing model'() {
     return rehearse(clerk(), { prompt: '@@ fail 400 Out of luck' });
+  },
+  async rules(kill) {
+    return kill(clerkWith(durableTools({ refund: refundWith(false) })), {
+      prompt: ruled,
+      answer,
+      rules,
+    });
   },
   async 'the operator’s list'() {
     const options = {

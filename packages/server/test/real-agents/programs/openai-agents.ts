@@ -13,7 +13,7 @@ import {
 } from '@openai/agents';
 import OpenAI from 'openai';
 import { z } from 'zod';
-import { answer, counted, nestedTask, scenarios, work } from './scenarios.ts';
+import { answer, counted, nestedTask, ruled, rules, scenarios, work } from './scenarios.ts';
 
 setTracingDisabled(true);
 const effects = counted();
@@ -25,13 +25,13 @@ const look = tool({
   parameters: z.object({ at: z.string() }),
   execute: ({ at }) => effects.done(`look ${at}`, `saw ${at}`),
 });
-const refund = tool({
+const shown = {
   name: 'refund',
   description: 'Refunds an order',
   parameters: order,
-  needsApproval: true,
   execute: ({ order }) => effects.done(`refund ${order}`, { receipt: `R-${order}` }),
-});
+};
+const refund = tool({ ...shown, needsApproval: true });
 
 const conversing = (clerk) =>
   agent(async (ctx) => {
@@ -41,6 +41,10 @@ const conversing = (clerk) =>
   });
 const clerk = () =>
   conversing(new Agent({ name: 'Clerk', model: 'gpt-scripted', tools: [look, refund, askUser] }));
+const freely = () => {
+  const free = tool({ ...shown, needsApproval: false });
+  return conversing(new Agent({ name: 'Clerk', model: 'gpt-scripted', tools: [free] }));
+};
 const chatModel = () => {
   const client = new OpenAI();
   return new OpenAIChatCompletionsModel(client, 'scripted');
@@ -124,6 +128,9 @@ await scenarios(effects, {
   },
   async 'a failing model'() {
     return rehearse(clerk(), { prompt: '@@ fail 400 Out of luck' });
+  },
+  async rules(kill) {
+    return kill(freely, { prompt: ruled, answer, rules });
   },
   async 'the operator’s list'() {
     const options = {

@@ -19,6 +19,15 @@ export function answer(asked) {
     : { allow: false, reason: 'not this one' };
 }
 
+/** Of agent.yaml: order 5 is not refunded, order 4 is, and a person decides about any other. */
+export const rules = [
+  { name: 'small', tools: ['refund'], when: [{ path: '/order', lt: 5 }], effect: 'allow' },
+  { name: 'five', tools: ['refund'], when: [{ path: '/order', eq: 5 }], effect: 'deny' },
+  { name: 'refunds', tools: ['refund'], effect: 'ask' },
+];
+export const ruled =
+  '@@ call refund {"order":4} && call refund {"order":5} && call refund {"order":7} && call refund {"order":8} ;; last';
+
 /** Counts what the tools of the undisturbed run did. */
 export function counted() {
   const done = [];
