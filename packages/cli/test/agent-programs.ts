@@ -29,6 +29,30 @@ export default agent(async (ctx) => {
 });
 `,
   },
+  // Its rules decide by the amount.
+  ruled: {
+    'agent.yaml': `framework: code
+rules:
+  - { name: small, tools: [pay], when: [{ path: /amount, lte: 50 }], effect: allow }
+  - { name: huge, tools: [pay], when: [{ path: /amount, gt: 1000 }], effect: deny, reason: Too much. }
+approval_required_tools: [pay]
+`,
+    'agent.ts': `import { appendFileSync } from 'node:fs';
+import { Denied, agent } from '@convoke/agent';
+
+export default agent(async (ctx) => {
+  for (const amount of ctx.prompt.split(' ').map(Number)) {
+    try {
+      await ctx.step('pay', () => appendFileSync('ledger.txt', 'paid\\n'), { input: { amount } });
+      ctx.say(amount + ' is paid. ');
+    } catch (error) {
+      if (!(error instanceof Denied)) throw error;
+      ctx.say(amount + ': ' + error.message + ' ');
+    }
+  }
+});
+`,
+  },
   chatty: {
     'agent.yaml': 'framework: code\n',
     'agent.ts': `import { agent } from '@convoke/agent';

@@ -14,7 +14,7 @@ beforeAll(async () => {
   requireSandbox();
   folder = await openProgramFolder(root);
   convoke = await createCommandLine(folder.path);
-  await writeAgents(folder.path, 'once', 'clumsy', 'forgetful');
+  await writeAgents(folder.path, 'once', 'clumsy', 'forgetful', 'ruled');
 });
 afterAll(async () => {
   await convoke.remove();
@@ -38,6 +38,12 @@ test('killed at every line, a careful agent does nothing twice', async () => {
   expect(code).toBe(0);
   // A log shows progress.
   expect(stderr.match(/^try \d+ of \d+(, \d+ (s|min) left)?$/gm)?.length).toBeGreaterThan(3);
+});
+
+test('what rules ask about and deny is the same, wherever the process is killed', async () => {
+  const { stdout, code } = await rehearse('ruled', '20 80 2000', '--approve', 'allow', '--kill');
+  expect(stdout).toContain('nothing was done twice, and the answer was the same each time');
+  expect(code).toBe(0);
 });
 
 test('an effect outside a step runs twice, and is found by the file that it leaves', async () => {

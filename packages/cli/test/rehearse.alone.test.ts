@@ -22,7 +22,16 @@ beforeAll(async () => {
   requireTerminal();
   folder = await openProgramFolder(root);
   convoke = await createCommandLine(folder.path);
-  await writeAgents(folder.path, 'careful', 'once', 'shell', 'shell-twice', 'broken', 'chatty');
+  await writeAgents(
+    folder.path,
+    'careful',
+    'once',
+    'shell',
+    'shell-twice',
+    'broken',
+    'chatty',
+    'ruled',
+  );
 });
 afterAll(async () => {
   await convoke.remove();
@@ -65,6 +74,27 @@ test('a denial is a way to end, and what happened can be read by a program', asy
       asked: [{}, { toolName: 'refund' }],
     },
   ]);
+});
+
+test('rules of the agent decide which steps a person is asked about, and which are denied', async () => {
+  const { stdout, stderr, code } = await rehearse(
+    'ruled',
+    '20 80 2000',
+    '--approve',
+    'allow',
+    '--json',
+  );
+  const tooMuch = 'Not allowed by the rule huge of the agent: Too much.';
+  expect([code, JSON.parse(stdout)]).toMatchObject([
+    0,
+    {
+      outcome: 'completed',
+      text: `20 is paid. 80 is paid. 2000: ${tooMuch} `,
+      calls: [{ input: { amount: 20 } }, { input: { amount: 80 } }],
+      asked: [{ toolName: 'pay', toolInput: { amount: 80 } }],
+    },
+  ]);
+  expect(stderr).toBe('');
 });
 
 test('what a program prints is a remark with its name, and a step without an input shows none', async () => {

@@ -214,12 +214,14 @@ class PlayedLeg {
     return {
       begin: async (call) => {
         if (this.#isLost || !run.mayBegin(call.ref)) return { kind: 'left' };
+        const { ref, toolName: name, input } = call;
         const decided = run.decide(call);
+        const lives = await this.#at(`call_begin ${name}`, () => {
+          if (decided.kind === 'allowed') run.beginCall(call);
+          if (decided.kind === 'denied') run.denyCall(ref, decided.reason);
+        });
+        if (!lives) return { kind: 'left' };
         if (decided.kind !== 'allowed') return decided;
-        const { toolName: name, input } = call;
-        if (!(await this.#at(`call_begin ${name}`, () => run.beginCall(call)))) {
-          return { kind: 'left' };
-        }
         run.tell(call);
         if (!this.#makesCallEvents) this.#show({ type: 'call', name, input });
         return { kind: 'begun' };

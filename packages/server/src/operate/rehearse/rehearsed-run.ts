@@ -108,8 +108,10 @@ export class RehearsedRun {
   /** What its next leg begins with. */
   beginLeg(): LegInput {
     this.legs += 1;
+    const fresh = this.#fresh;
+    this.#fresh = new Map();
     if (this.#next === 'prompt') return { kind: 'prompt' };
-    if (this.#next === 'resume') return { kind: 'resume', answers: this.#fresh };
+    if (this.#next === 'resume') return { kind: 'resume', answers: fresh };
     const calls = knownCalls([...this.#calls.values()]);
     return { kind: 'continue', reason: this.#reason, answers: new Map(this.#answers), calls };
   }
@@ -166,18 +168,20 @@ export class RehearsedRun {
     const allowed = { kind: 'allowed', isNamed: namesTool(lists, named) } as const;
     const decision = decide(lists, named);
     if (decision.effect === 'allow') return allowed;
-    if (decision.effect === 'deny') {
-      const { reason } = decision;
-      this.#answers.set(call.ref, { kind: 'permission', allow: false, reason, by: 'rule' });
-      return { kind: 'denied', reason };
-    }
-    const allow = allowFor(call, this.#allowed);
-    if (allow === undefined) return { kind: 'ask' };
-    this.#allowed[this.#allowed.indexOf(allow)] = { ...allow, spentOn: call.ref };
-    return allowed;
+    if (decision.effect === 'deny') return { kind: 'denied', reason: decision.reason };
+    return allowFor(call, this.#allowed) === undefined ? { kind: 'ask' } : allowed;
+  }
+
+  /** A denial is final for its call (D-510). */
+  denyCall(ref: string, reason: string): void {
+    this.#answers.set(ref, { kind: 'permission', allow: false, reason, by: 'rule' });
   }
 
   beginCall(call: NewCall): void {
+    const allow = allowFor(call, this.#allowed);
+    if (allow !== undefined) {
+      this.#allowed[this.#allowed.indexOf(allow)] = { ...allow, spentOn: call.ref };
+    }
     this.#calls.set(call.ref, { ...call, epoch: this.legs, begunAt: 0, status: 'begun' });
   }
 
@@ -228,7 +232,6 @@ export class RehearsedRun {
     }
     switch (end.outcome) {
       case 'waiting':
-        this.#fresh = new Map();
         return this.#continueWith(
           this.#harness.replays === true ? 'continue' : 'resume',
           'answered',
@@ -272,6 +275,14 @@ export class RehearsedRun {
 
   #ask(ref: string, asked: Asked): void {
     if (this.#answers.has(ref) || this.#open.has(ref)) return;
+    if (asked.kind === 'permission') {
+      // A rule may answer before a person sees it (D-511).
+      const decided = this.decide({ ref, toolName: asked.toolName, input: asked.toolInput });
+      if (decided.kind === 'denied') {
+        const { reason } = decided;
+        return this.answer(ref, { kind: 'permission', allow: false, reason, by: 'rule' });
+      }
+    }
     this.asked.push(asked);
     this.#open.set(ref, asked);
   }

@@ -43,7 +43,29 @@ test.each(agents)(
   120_000,
 );
 
+test('the rules of the guide decide about payouts by their amount, and a denial is said with its reason', async () => {
+  const agentFiles = Object.fromEntries(
+    [...(await filesOfGuide())]
+      .filter(([path]) => path.includes('payouts') && !path.includes('test'))
+      .map(([path, text]) => [path.replace('agents/', ''), text]),
+  );
+  const server = await startServer({ agents: {}, agentFiles });
+  const said = async (prompt: string, decision?: 'allow' | 'deny') => {
+    const { session, run } = await begin(server, 'payouts', prompt);
+    if (decision !== undefined)
+      await answer(server, await pendingIn(server, session.id), { decision });
+    return (await ended(server, run)).output_text;
+  };
+  expect(await said('50')).toBe('Paid: {"amount":50}.\n');
+  expect(await said('51', 'allow')).toBe('Paid: {"amount":51}.\n');
+  expect(await said('51', 'deny')).toBe('Not paid: not allowed\n');
+  expect(await said('1001')).toBe(
+    'Not paid: Not allowed by the rule huge of the agent: No more than 1000.\n',
+  );
+}, 120_000);
+
 test.each([
+  { name: 'payouts', files: ['agent.test.ts', 'agent.ts', 'agent.yaml'] },
   { name: 'refunds', files: ['agent.test.ts', 'agent.ts', 'agent.yaml'] },
   { name: 'returns', files: ['agent.py', 'agent.yaml', 'test_agent.py'] },
 ])(

@@ -148,6 +148,45 @@ test('the cashier of the guide pays once, wherever it is killed or handed over',
   expect(report.doubts).toBeGreaterThan(0);
 }, 300_000);
 
+test.each([
+  ['20', 'It is paid.', 0],
+  ['80', 'It is paid.', 1],
+  ['2000', 'Not paid: Not allowed by the rule huge of the agent: No more than 1000.', 0],
+])(
+  'the banker of the guide does with %s what its rules say, wherever it is killed',
+  async (prompt, text, asked) => {
+    const agentsDir = dirname((await agentOfGuide('banker')).folder);
+    const config = { agentsDir, pricesFile: undefined, a2aAllow: [], sandbox: 'auto' } as const;
+    const input = { amount: Number(prompt) };
+    const options = {
+      prompt,
+      signal: new AbortController().signal,
+      answer: async () => ({ kind: 'permission', allow: true, input }) as const,
+    };
+    const { undisturbed, report } = await withRehearsal(config, 'banker', (rehearsal) =>
+      rehearsal.everyKill(options, () => {}),
+    );
+    expect([undisturbed.run.text, undisturbed.run.asked.length]).toEqual([`${text}\n`, asked]);
+    expect(report).toMatchObject({ problems: [], changing: [] });
+  },
+  300_000,
+);
+
+test('a program that knows no refusal never does what a rule asks about, and ends with its time', async () => {
+  const yaml = await readFile(join(courier, 'agent.yaml'), 'utf8');
+  const rule = '{ name: all, tools: [deliver], when: [{ path: /to, like: "b*" }], effect: ask }';
+  const server = await startServer({
+    agents: {},
+    agentFiles: {
+      'courier/agent.yaml': `${yaml}limits: { run_seconds: 3 }\nrules: [${rule}]\n`,
+      'courier/agent.py': await readFile(join(courier, 'agent.py'), 'utf8'),
+    },
+  });
+  const { run } = await begin(server, 'courier', 'a b');
+  const { status, error_code, output_text } = await ended(server, run);
+  expect([status, error_code, output_text]).toEqual(['failed', 'run_timeout', 'Delivered to a.\n']);
+}, 60_000);
+
 test('the shipped shell-hello greets and writes a file', async () => {
   const folder = join(repository, 'agents/shell-hello');
   const agent = await read(folder, 'shell-hello');

@@ -47,8 +47,13 @@ if (!answer.allow) {
   // A call that has ended, or of which a person says that it was carried out, is not carried out again.
   if (!['ended', 'left'].includes(calls.note?.state)) {
     emit('call_begin', { call_id: 'note', tool_name: 'write_note', tool_input: answer.input });
-    // Only now is it written down that the call may have an effect.
-    while (JSON.parse((await lines.next()).value).type !== 'call_begun');
+    // Only when it has begun is it written down that the call may have an effect. A rule may still refuse it.
+    let said = { type: 'yield' };
+    while (!said.type.startsWith('call_')) said = JSON.parse((await lines.next()).value);
+    if (said.type === 'call_refused') {
+      emit('message_delta', { text: \`Then I write nothing: \${said.reason ?? 'not allowed'}.\\n\` });
+      process.exit();
+    }
     mkdirSync('outputs', { recursive: true });
     writeFileSync('outputs/note.txt', \`\${answer.input.text}\\n\`);
     emit('call_end', { call_id: 'note', point: { said: true } });
