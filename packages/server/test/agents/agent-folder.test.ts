@@ -201,6 +201,18 @@ describe('an agent folder', () => {
       'agent.yaml:2:1: session-files is an unknown key; did you mean "session_files"?',
     ],
     ['framework: acp\n__proto__: {a: 1}', '__proto__ is an unknown key'],
+    [
+      'framework: acp\nrules:\n  - name: a\n    tools: [x]\n    efect: ask',
+      'agent.yaml:5:5: rules[0].efect is an unknown key; did you mean "effect"?',
+    ],
+    [
+      'framework: acp\nrules:\n  - name: a\n    tools: [x]\n    effect: ask\n    when: [{ path: amount, gt: 5 }]',
+      'agent.yaml:6:14: rules[0].when[0].path must be a JSON Pointer',
+    ],
+    [
+      'framework: acp\nrules:\n  - { name: a, tools: [x], effect: deny, tenants: [ten_1] }',
+      'agent.yaml:3:42: rules[0].tenants is an unknown key',
+    ],
     ['framework: acp\nframework: acp', 'agent.yaml:2:1: Map keys must be unique'],
     [
       'framework: ai-sdk',

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runId, sessionId, tenantId } from '@convoke/contract';
+import { type AgentRule, runId, sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
 import type { Agent } from '../../src/domain/agent.ts';
 import type { Json } from '../../src/domain/json.ts';
+import { readRules } from '../../src/domain/rules/rule.ts';
 import type { Answer, Harness, HarnessEvent, Leg, LegInput } from '../../src/ports/harness.ts';
 import type { Account } from '../../src/ports/sandbox.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
@@ -30,7 +31,7 @@ export interface Plan {
   readonly prompt: string;
 }
 
-type Ability = 'approvals' | 'questions' | 'tools';
+type Ability = 'approvals' | 'questions' | 'rules' | 'tools';
 
 /** One framework, and how to make an agent of it that follows a scenario. */
 export interface AdapterUnderTest {
@@ -47,6 +48,8 @@ export interface AdapterUnderTest {
   beforeRestart?(): Promise<void>;
   /** How the runtime shows a call that writes this file, where it has its own format. */
   shows?(written: { readonly path: string; readonly text: string }): object;
+  /** The pointer to the path of the written file in what rules see, if it is not `/path`. */
+  readonly rules?: { readonly path: string };
   /** Features that the runtime lacks, with the reason: the scenarios that need them are skipped. */
   readonly cannot?: Readonly<Partial<Record<Ability, string>>>;
 }
@@ -139,6 +142,51 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
         const { session, plan } = await start([{ write: note }]);
         expect((await session.run(plan)).asked).toEqual([]);
         expect(await session.read(note.path)).toBe(note.text);
+      },
+    );
+
+    describe.runIf(can('rules', 'approvals'))(
+      `follows a rule that looks at the input (D-507)${without('rules', 'approvals')}`,
+      () => {
+        /** The rule stands before `approval_required_tools` and instead of them. */
+        const ruled = async (effect: AgentRule['effect'], isMatch = true) => {
+          const { session, plan } = await start([{ write: note }, { say: 'done' }], ['write_*']);
+          const { approvalRequiredTools: tools } = plan.agent;
+          const { path = '/path' } = adapter.rules ?? {};
+          const when = [{ path, like: isMatch ? '*note.txt*' : 'other' }];
+          const rules = readRules([{ name: 'note', tools: [...tools], effect, when }]);
+          const list = { rules, approvalRequiredTools: effect === 'allow' ? tools : [] };
+          const { asked, events, end } = await session.run(
+            { ...plan, agent: { ...plan.agent, ...list } },
+            allow,
+          );
+          const kinds = asked.map(({ type }) => type);
+          return { kinds, end, said: textOf(events), written: await session.read(note.path) };
+        };
+        const completed = { outcome: 'completed' };
+
+        test('that allows it without a person', async () => {
+          const { kinds, end, written } = await ruled('allow');
+          expect([kinds, written]).toEqual([[], note.text]);
+          expect(end).toMatchObject(completed);
+        });
+
+        test('that has a person asked', async () => {
+          const { kinds, end, written } = await ruled('ask');
+          expect([kinds, written]).toEqual([['permission_request'], note.text]);
+          expect(end).toMatchObject(completed);
+        });
+
+        test('that denies it, and the run goes on', async () => {
+          const { kinds, end, written } = await ruled('deny');
+          expect([kinds, written]).toEqual([[], undefined]);
+          expect(end).toMatchObject(completed);
+        });
+
+        test('and that does not match', async () => {
+          const { kinds, written } = await ruled('deny', false);
+          expect([kinds, written]).toEqual([[], note.text]);
+        });
       },
     );
 

@@ -24,17 +24,16 @@ export function readA2a(agent: DeclaredAgent, allow: AllowList): ReadSettings<A2
   const problems: readonly AgentProblem[] = [
     ...(problem === undefined ? [] : [{ path: ['url'], message: problem }]),
     // The protocol has no approvals: the agent would make these calls without asking.
-    ...(agent.approvalRequiredTools.length === 0
-      ? []
-      : [
-          {
-            path: ['approval_required_tools'],
-            message: 'is not supported: a remote agent does not ask before its tool calls',
-          },
-        ]),
+    ...(agent.approvalRequiredTools.length > 0 ? [unsupported('approval_required_tools')] : []),
+    ...(agent.rules.length > 0 ? [unsupported('rules')] : []),
     ...envProblems(Object.keys(env)),
   ];
   return problems.length > 0 ? { ok: false, problems } : { ok: true, settings: { url, env } };
+}
+
+function unsupported(key: string): AgentProblem {
+  const message = 'is not supported: a remote agent does not ask before its tool calls';
+  return { path: [key], message };
 }
 
 function envProblems(names: readonly string[]): readonly AgentProblem[] {

@@ -44,8 +44,9 @@ export function readAcp(agent: DeclaredAgent): ReadSettings<AcpSettings> {
     ...commandProblems(declared),
     ...mcp.problems,
     // A glob that matches no kind would have no effect, and leave calls without the approval it was meant for.
-    ...unknownKinds(approvalRequiredTools, 'approval_required_tools'),
-    ...unknownKinds(tools, 'tools'),
+    ...unknownKinds(approvalRequiredTools, ['approval_required_tools']),
+    ...unknownKinds(tools, ['tools']),
+    ...agent.rules.flatMap((rule, at) => unknownKinds(rule.tools, ['rules', at, 'tools'])),
   ];
   if (problems.length > 0) return { ok: false, problems };
   const settings: AcpSettings = {
@@ -61,13 +62,16 @@ export function readAcp(agent: DeclaredAgent): ReadSettings<AcpSettings> {
   return { ok: true, settings };
 }
 
-function unknownKinds(globs: readonly string[], key: string): readonly AgentProblem[] {
+function unknownKinds(
+  globs: readonly string[],
+  place: AgentProblem['path'],
+): readonly AgentProblem[] {
   return globs.flatMap((glob, index) =>
     toolKinds.some((kind) => matchesGlob(glob, kind))
       ? []
       : [
           {
-            path: [key, index],
+            path: [...place, index],
             message: `matches no kind of tool call; the kinds of ACP are ${toolKinds.join(', ')}, and * matches all`,
           },
         ],

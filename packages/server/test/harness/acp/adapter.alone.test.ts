@@ -28,6 +28,7 @@ adapterSuite('acp', {
     second: planOf([{ report: 'history' }], []),
     expected: 'the zebra',
   },
+  rules: { path: '/title' },
   shows: (written) => ({ title: written.path, input: written }),
 });
 
