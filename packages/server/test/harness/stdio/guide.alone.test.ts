@@ -157,11 +157,11 @@ test.each([
   async (prompt, text, asked) => {
     const agentsDir = dirname((await agentOfGuide('banker')).folder);
     const config = { agentsDir, pricesFile: undefined, a2aAllow: [], sandbox: 'auto' } as const;
-    const input = { amount: Number(prompt) };
+    const approved = { amount: Number(prompt) };
     const options = {
       prompt,
       signal: new AbortController().signal,
-      answer: async () => ({ kind: 'permission', allow: true, input }) as const,
+      answer: async () => ({ kind: 'permission', allow: true, input: approved }) as const,
     };
     const { undisturbed, report } = await withRehearsal(config, 'banker', (rehearsal) =>
       rehearsal.everyKill(options, () => {}),
