@@ -267,7 +267,9 @@ async def management(admin):
     budget = await admin.budgets.set(scope={"kind": "tenant", "id": TENANT_ID}, period="day", max_tokens=2_000_000)
     same((await admin.budgets.get(budget["id"]))["max_tokens"], 2_000_000)
     await admin.budgets.delete(budget["id"])
-    rules = await admin.rules.set(version=0, rules=[{"name": "a", "tools": ["pay"], "effect": "ask", "when": [{"path": "/a", "in": [1, None]}]}])
+    seen = await admin.rules.get()
+    rule = {"name": "a", "tools": ["pay"], "effect": "ask", "when": [{"path": "/a", "in": [1, None]}]}
+    rules = await admin.rules.set(version=seen["version"], rules=[rule])
     same((await admin.rules.get())["rules"], rules["rules"])
     await admin.rules.set(version=rules["version"], rules=[])
     assert [one async for one in admin.members.list()]

@@ -8,7 +8,7 @@ import type { Agent, BrokenAgent } from '../domain/agent.ts';
 import type { Json } from '../domain/json.ts';
 import { warningsOf } from '../domain/rules/warnings.ts';
 import { type Prices, isRefused, noPrices } from '../domain/usage/prices.ts';
-import type { FrameworkKeys, Harness } from '../ports/harness.ts';
+import type { DeclaredAgent, FrameworkKeys, Harness } from '../ports/harness.ts';
 import { errorCode } from '../runtime/error-code.ts';
 import { type AgentYaml, agentSchema, toDeclaredAgent } from './agent-schema.ts';
 import { contentDigest } from './content-digest.ts';
@@ -123,21 +123,20 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
       }),
       reportsCost: harness.reportsCost ?? false,
     },
-    warnings: [
-      ...secretsIn(declared),
-      ...warningsOf(agent.rules, { agents: [{ name, tools: declared.tools }] }).map(
-        ({ rule, message }) => `the rule ${rule}: ${message}`,
-      ),
-      ...(prepared?.warnings ?? []),
-    ],
+    warnings: [...warningsAbout({ ...agent, declared }), ...(prepared?.warnings ?? [])],
   };
 }
 
-function secretsIn({ env }: FrameworkKeys): readonly string[] {
-  return literalSecrets(env).map(
-    (of) =>
-      `env.${of} looks like a secret: move it out of agent.yaml and refer to it, as in "\${env:${of}}"`,
-  );
+function warningsAbout({ name, rules, declared }: DeclaredAgent): readonly string[] {
+  return [
+    ...literalSecrets(declared.env).map(
+      (of) =>
+        `env.${of} looks like a secret: move it out of agent.yaml and refer to it, as in "\${env:${of}}"`,
+    ),
+    ...warningsOf(rules, { agents: [{ name, tools: declared.tools }] }).map(
+      ({ rule, message }) => `the rule ${rule}: ${message}`,
+    ),
+  ];
 }
 
 /** The texts of `agent.yaml` in which references to secrets count. */

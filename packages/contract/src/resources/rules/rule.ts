@@ -66,7 +66,7 @@ const conditionParts = {
 };
 
 /** One comparison of one value of the input (D-502). */
-export const ruleCondition = z.strictObject(conditionParts).superRefine((condition, context) => {
+const ruleCondition = z.strictObject(conditionParts).superRefine((condition, context) => {
   const given = Object.keys(comparisons).filter((name) => name in condition);
   if (given.length === 1) return;
   const names = Object.keys(comparisons).join(', ');
@@ -86,7 +86,7 @@ const approverParts = {
 };
 
 /** Who may allow a call; what could never be fulfilled is refused (D-512). */
-export const ruleApprovers = z
+const ruleApprovers = z
   .strictObject(approverParts)
   .superRefine(({ people = 1, not_starter, clients, end_users }, context) => {
     const exclude = (path: 'clients' | 'end_users', why: string) => {

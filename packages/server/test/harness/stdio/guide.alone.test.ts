@@ -159,7 +159,7 @@ test.each([
     const config = { agentsDir, pricesFile: undefined, a2aAllow: [], sandbox: 'auto' } as const;
     const approved = { amount: Number(prompt) };
     const options = {
-      prompt,
+      input: { prompt },
       signal: new AbortController().signal,
       answer: async () => ({ kind: 'permission', allow: true, input: approved }) as const,
     };

@@ -6,8 +6,9 @@ export type Rules = SetRules['rules'];
 
 /** Reads the rules of a file of YAML or JSON. What stands in them is for the server to judge. */
 export async function readRulesFile(path: string): Promise<Rules> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Failure(`${path} cannot be read (${error.code ?? 'unknown'})`, exitCodes.usage);
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    throw new Failure(`${path} cannot be read (${code})`, exitCodes.usage);
   });
   const found = rulesIn(await parsed(path, text));
   if (found !== undefined) return found;
