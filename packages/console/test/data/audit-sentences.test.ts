@@ -32,6 +32,7 @@ const actions: Readonly<Record<AuditAction, true>> = {
   'member.sign_in': true,
   'member.sign_out': true,
   'organization.create': true,
+  'rules.update': true,
   'schedule.create': true,
   'schedule.delete': true,
   'schedule.pause': true,
