@@ -1,3 +1,5 @@
+import { plural } from './formats.ts';
+
 /** What the console knows about whether an agent can run. */
 interface Agent {
   /** Variables that the agent needs and the server lacks. */
@@ -29,4 +31,10 @@ export function bestToTry<T extends TriableAgent>(agents: readonly T[]): T | und
     ) ??
     able[0]
   );
+}
+
+/** How many tools need approval. `*` stands for every tool, so a number would be wrong. */
+export function approvalWords(tools: readonly string[]): string {
+  if (tools.includes('*')) return 'every tool needs approval';
+  return plural(tools.length, 'tool needs approval', 'tools need approval');
 }

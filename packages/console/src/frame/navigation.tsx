@@ -101,7 +101,7 @@ export function Navigation(props: {
         <li>
           <a href="/docs">
             <Icon name="BookOpen" />
-            <span class="nav-name">API reference</span>
+            <span class="nav-name">Docs</span>
           </a>
         </li>
         <NavigationLink

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { compactly, duration, plural } from '../data/formats.ts';
-import { type Spans, type TimeScale, timeScale } from '../data/spans.ts';
+import { type Spans, type TimeScale, durationPlace, timeScale } from '../data/spans.ts';
 
 type DrawnSpan = Spans['spans'][number];
 
@@ -99,8 +99,8 @@ interface BarProps {
   readonly scale: TimeScale;
   /** The one bar that the Tab key reaches; the arrows lead to the others. */
   readonly isReached: boolean;
-  /** The share of the width until the next bar of the lane, or the end. */
-  readonly room: number;
+  /** The shares of the width to the neighbours in the lane, or to its ends. */
+  readonly room: { readonly before: number; readonly after: number };
   readonly onOpen: ((eventId: string) => void) | undefined;
 }
 
@@ -123,16 +123,16 @@ function Lane(
             key={index}
             {...{ span, scale, onOpen }}
             isReached={span === reached}
-            room={scale.x(lane.spans[index + 1]?.from ?? Infinity) - scale.x(span.to)}
+            room={{
+              before: scale.x(span.from) - scale.x(lane.spans[index - 1]?.to ?? -Infinity),
+              after: scale.x(lane.spans[index + 1]?.from ?? Infinity) - scale.x(span.to),
+            }}
           />
         ))}
       </div>
     </div>
   );
 }
-
-/** A duration stands in its bar, or beside one that is narrower than this share of the width. */
-const labelRoom = 0.08;
 
 /** A stretch of time: it says how long it took, and opens its event. */
 function Bar({ span, scale, isReached, room, onOpen }: BarProps): JSX.Element {
@@ -141,7 +141,9 @@ function Bar({ span, scale, isReached, room, onOpen }: BarProps): JSX.Element {
   const isPartlyLost = span.lostFrom !== undefined;
   const end = span.end === 'failed' ? 'bad' : isPartlyLost ? '' : (span.end ?? '');
   const kept = isPartlyLost && width > 0 ? (scale.x(span.lostFrom ?? 0) - left) / width : 1;
-  const isOutside = width < labelRoom && room >= labelRoom;
+  const place = { inside: '', after: 'outside', before: 'outside before' }[
+    durationPlace(width, room)
+  ];
   const ended = span.isOpen ? ', still open' : span.end === undefined ? '' : `, ${span.end}`;
   const name = span.kind === 'ask' ? `Waiting: ${span.label}` : span.label;
   const took = compactly(span.to - span.from);
@@ -153,7 +155,7 @@ function Bar({ span, scale, isReached, room, onOpen }: BarProps): JSX.Element {
       type="button"
       data-bar={span.from}
       tabIndex={isReached ? 0 : -1}
-      class={`span ${span.kind} ${end} ${span.isOpen ? 'open' : ''} ${isOutside ? 'outside' : ''}`}
+      class={`span ${span.kind} ${end} ${span.isOpen ? 'open' : ''} ${place}`}
       style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
       title={label}
       aria-label={label}

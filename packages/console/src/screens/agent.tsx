@@ -133,7 +133,9 @@ function Welcome({ agent }: { readonly agent: AgentDetails }): JSX.Element {
 }
 
 /** A program asks for what it likes, listed or not. */
-function withoutList(framework: string): string {
+function neededApprovals(tools: readonly string[], framework: string): JSX.Element | string {
+  if (tools.includes('*')) return 'All';
+  if (tools.length > 0) return <Names names={tools} />;
   return framework === 'code' || framework === 'stdio' ? 'The program asks for them' : 'None';
 }
 
@@ -156,7 +158,7 @@ function About({ agent }: { readonly agent: AgentDetails }): JSX.Element {
           </>
         )}
         <dt>Tools that need approval</dt>
-        <dd>{asks.length === 0 ? withoutList(agent.framework) : <Names names={asks} />}</dd>
+        <dd>{neededApprovals(asks, agent.framework)}</dd>
         {agent.tools.length > 0 && (
           <>
             <dt>Tools</dt>

@@ -2,7 +2,7 @@ import type { AgentRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { plural } from '../data/formats.ts';
-import { readyFirst } from '../data/ready-agents.ts';
+import { approvalWords, readyFirst } from '../data/ready-agents.ts';
 import { addressOf } from '../data/routes.ts';
 import { moveInRows, useRowKeys } from '../parts/list/table.tsx';
 import { Heading, Await } from '../parts/page.tsx';
@@ -79,9 +79,7 @@ function AgentCard(props: {
         {agent.framework !== '' && <span class="tag">{agent.framework}</span>}
         {agent.model !== undefined && <span class="tag">{agent.model}</span>}
         {agent.approval_required_tools.length > 0 && (
-          <span class="tag warn">
-            {`${plural(agent.approval_required_tools.length, 'tool needs approval', 'tools need approval')}`}
-          </span>
+          <span class="tag warn">{approvalWords(agent.approval_required_tools)}</span>
         )}
         <LastRuns runs={runs} />
       </div>

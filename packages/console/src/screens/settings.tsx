@@ -169,7 +169,7 @@ function Server(): JSX.Element {
   const system = useResource('system', () => getSystem());
   const isReady = useResource('ready', () => isServerReady());
   return (
-    <Card title="Server" aside={<a href="/docs">API reference</a>}>
+    <Card title="Server" aside={<a href="/docs">Docs</a>}>
       <div class="card-body">
         <Await resource={system}>
           {({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bestToTry, isReady, readyFirst } from '../../src/data/ready-agents.ts';
+import { approvalWords, bestToTry, isReady, readyFirst } from '../../src/data/ready-agents.ts';
 
 test('agents that can run come first, and the others keep their order', () => {
   const agents = [
@@ -22,4 +22,9 @@ test('a newcomer is shown the demo, else an agent that asks and needs no model, 
   expect(best(unable, priced, agent('echo'), asks)).toBe('asks');
   expect(best(unable, priced)).toBe('priced');
   expect(best(unable)).toBeUndefined();
+});
+
+test('a pattern for every tool is not counted as one tool', () => {
+  expect(approvalWords(['*'])).toBe('every tool needs approval');
+  expect(approvalWords(['write_file'])).toBe('1 tool needs approval');
 });

@@ -1,6 +1,7 @@
 import { RunText } from '@convoke/faces';
 import { expect, test } from 'vitest';
 import { RunView } from '../../src/data/run-view.ts';
+import { durationPlace } from '../../src/data/spans.ts';
 import { oneOpenQuestion } from '../../src/data/transcript.ts';
 import { EventScript, startedAt } from './run-events.ts';
 
@@ -282,4 +283,13 @@ test('a result that comes after an interruption belongs to the call before it', 
     .snapshot()
     .items.filter(({ kind }) => kind === 'tool');
   expect(tools).toMatchObject([{ isStep: false, isCut: false, output: 'paid' }]);
+});
+
+test.each([
+  [0.5, { before: 0, after: 0 }, 'inside'],
+  [0.01, { before: 0.9, after: 0.09 }, 'after'],
+  [0.01, { before: 0.9, after: 0.01 }, 'before'],
+  [0.06, { before: 0.01, after: 0.01 }, 'inside'],
+])('a bar of %d of the width with %j beside it has its duration %s', (width, room, place) => {
+  expect(durationPlace(width, room)).toBe(place);
 });
