@@ -1,6 +1,6 @@
 import { type ErrorCode, type JsonObject, errors } from '@convoke/contract';
 import type { Ruling } from '../domain/refusal.ts';
-import type { Issue } from '../domain/value-schema.ts';
+import type { Issue } from '../domain/run/value-schema.ts';
 
 export interface RefusalOptions {
   /** For a person: what was wrong and what to do about it. Default: the text of the code. */

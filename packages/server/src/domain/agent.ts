@@ -1,7 +1,7 @@
 import type { TenantId } from '@convoke/contract';
 import type { Ceiling } from './usage/budget.ts';
 import type { RuleList } from './rules/rule.ts';
-import type { ValueSchema } from './value-schema.ts';
+import type { ValueSchema } from './run/value-schema.ts';
 
 /** An agent as its folder declares it (`agent.yaml`), with every default filled in. */
 export interface Agent {

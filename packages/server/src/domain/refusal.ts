@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@convoke/contract';
-import type { Issue } from './value-schema.ts';
+import type { Issue } from './run/value-schema.ts';
 
 /** Result of a domain rule: a value, or the error code of a refusal. Rules never throw. */
 export type Ruling<T> = { readonly ok: true; readonly value: T } | Refused;

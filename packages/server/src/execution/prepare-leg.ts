@@ -3,7 +3,7 @@ import { type CutDelta, joined, readCutDeltas } from '../app/runs/output-text.ts
 import type { Agent } from '../domain/agent.ts';
 import { type ContextTexts, type KnownContext, contextEvents } from '../domain/context.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
-import { acceptedPrompt, promptOf } from '../domain/run-input.ts';
+import { acceptedPrompt, promptOf } from '../domain/run/run-input.ts';
 import type { RunOutcome } from '../domain/run/run.ts';
 import type { Harness, LegContext, LegInput } from '../ports/harness.ts';
 import type { PrepareFolder, AttachedFile } from '../ports/session-folders.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readAgentFolder } from '../../src/agents/agent-folder.ts';
 import type { Json, JsonObject } from '../../src/domain/json.ts';
-import { readRunInput } from '../../src/domain/run-input.ts';
+import { readRunInput } from '../../src/domain/run/run-input.ts';
 import type { Harness } from '../../src/ports/harness.ts';
 import { declaringHarness, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/domain/json.ts';
-import { promptOf, readRunInput, shownInput } from '../../src/domain/run-input.ts';
+import { promptOf, readRunInput, shownInput } from '../../src/domain/run/run-input.ts';
 
 describe('the input of a run (D-22)', () => {
   const plain = { agent: { name: 'a' }, takesFiles: false };

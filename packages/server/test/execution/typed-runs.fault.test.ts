@@ -89,7 +89,7 @@ async function stdio(): Promise<Parts> {
   requireSandbox();
   const opened = await openStdio();
   const { folder, close } = await folderWith({ 'agent.py': program });
-  const settings = { command: ['python3', 'agent.py'] };
+  const settings = { command: ['python3', './agent.py'] };
   return {
     agent: await typed({ framework: 'stdio', folder, settings }),
     harness: opened.harness,
@@ -153,7 +153,11 @@ describe.each(databaseKinds)('on %s', (kind) => {
         const ended = await legs.finish(run, { deaths, answer });
         // A program that is lost before its first recovery point ends its run.
         const isLost = framework === 'stdio' && ended.error?.code === 'worker_lost';
-        expect([seat, ended.status]).toEqual([seat, isLost ? 'failed' : 'completed']);
+        expect([seat, ended.status, isLost ? null : ended.error]).toEqual([
+          seat,
+          isLost ? 'failed' : 'completed',
+          null,
+        ]);
         await expectWhole(seat, ended);
       });
       expect(seats).toBeGreaterThan(1);

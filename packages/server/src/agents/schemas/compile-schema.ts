@@ -1,7 +1,7 @@
 import type { ErrorObject, Options, ValidateFunction } from 'ajv/dist/2020.js';
 import { limits } from '@convoke/contract';
 import { type Json, type JsonObject, canonicalJson, measureJson } from '../../domain/json.ts';
-import type { Issue } from '../../domain/value-schema.ts';
+import type { Issue } from '../../domain/run/value-schema.ts';
 import type { LinearPattern } from './linear-patterns.ts';
 
 /** A larger value is told its first issue only: a million of them would cost more than the value itself. */

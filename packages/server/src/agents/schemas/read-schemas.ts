@@ -1,7 +1,7 @@
 import { AgentFileError, readAgentFile } from '../../confined-fs/agent-file.ts';
 import type { Agent } from '../../domain/agent.ts';
 import { type Json, type JsonObject, isObject } from '../../domain/json.ts';
-import type { ValueSchema } from '../../domain/value-schema.ts';
+import type { ValueSchema } from '../../domain/run/value-schema.ts';
 import type { AgentProblem, Harness } from '../../ports/harness.ts';
 import { type YamlSource, describeProblems, parseYaml } from '../yaml-source.ts';
 import { compileSchema } from './compile-schema.ts';

@@ -13,7 +13,7 @@ import {
   isFree,
   titled,
 } from '../../domain/session.ts';
-import { type RunInput, readRunInput, shownInput } from '../../domain/run-input.ts';
+import { type RunInput, readRunInput, shownInput } from '../../domain/run/run-input.ts';
 import { type Ceiling, noCeiling, stricter } from '../../domain/usage/budget.ts';
 import { isRefused } from '../../domain/usage/prices.ts';
 import type { StoreTransaction } from '../../ports/store.ts';

@@ -23,7 +23,7 @@ import {
   runStarted,
   upcomingSlots,
 } from '../../domain/schedule/schedule.ts';
-import { readRunInput } from '../../domain/run-input.ts';
+import { readRunInput } from '../../domain/run/run-input.ts';
 import type { Run } from '../../domain/run/run.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import { type Session, acceptsFiles } from '../../domain/session.ts';

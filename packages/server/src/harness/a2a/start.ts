@@ -1,4 +1,4 @@
-import { otherMembers } from '../../domain/run-input.ts';
+import { otherMembers } from '../../domain/run/run-input.ts';
 import type { Answer, LegContext, LegInput } from '../../ports/harness.ts';
 import type { UserMessage } from './remote.ts';
 import type { A2aSettings } from './settings.ts';

@@ -1,6 +1,6 @@
 import type { AgentDetails, AgentRecord } from '@convoke/contract';
 import { type ListedAgent, isBroken } from '../../app/agents.ts';
-import { inputSchemaOf } from '../../domain/run-input.ts';
+import { inputSchemaOf } from '../../domain/run/run-input.ts';
 import { timeIn } from './fields.ts';
 
 /** D-56. What a broken folder does not say is empty. */

@@ -1,7 +1,7 @@
 import type { RunId, SessionId, TenantId } from '@convoke/contract';
 import type { Agent } from '../../domain/agent.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
-import { acceptedPrompt } from '../../domain/run-input.ts';
+import { acceptedPrompt } from '../../domain/run/run-input.ts';
 import type { ShowOutput } from '../../harness/stdio/shown-output.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {

@@ -1,6 +1,6 @@
 import { runId, sessionId, tenantId } from '@convoke/contract';
 import type { Config } from '../../config/config.ts';
-import { readRunInput } from '../../domain/run-input.ts';
+import { readRunInput } from '../../domain/run/run-input.ts';
 import { createIds } from '../../runtime/ids.ts';
 import { openSessionFolders } from '../../session-folders/session-folders.ts';
 import { readAgent } from '../check-agents.ts';

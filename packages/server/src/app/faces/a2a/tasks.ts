@@ -16,7 +16,7 @@ import {
 import { listInteractions } from '../../interactions.ts';
 import { logOf, readLog } from '../../runs/run-log.ts';
 import type { Services } from '../../services.ts';
-import { shownInputOf } from '../../../domain/run-input.ts';
+import { shownInputOf } from '../../../domain/run/run-input.ts';
 import { type Interaction, requestEvent } from '../../../domain/interaction.ts';
 import { isoTime } from '../../../domain/iso-time.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';

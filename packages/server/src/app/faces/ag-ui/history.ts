@@ -1,7 +1,7 @@
 import { isTerminalRunStatus } from '@convoke/contract';
 import { type AgUiMessage, agUiMessages, bytesOf, snapshotBounds } from '@convoke/faces';
 import type { Services } from '../../services.ts';
-import { shownInputOf } from '../../../domain/run-input.ts';
+import { shownInputOf } from '../../../domain/run/run-input.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { Run } from '../../../domain/run/run.ts';
 import { eventsOfRow, readTranscript } from '../history.ts';

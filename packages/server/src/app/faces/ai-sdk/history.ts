@@ -6,7 +6,7 @@ import {
   assistantMessage,
 } from '@convoke/faces';
 import type { Services } from '../../services.ts';
-import { shownInput } from '../../../domain/run-input.ts';
+import { shownInput } from '../../../domain/run/run-input.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { Run } from '../../../domain/run/run.ts';
 import type { CutPage } from '../../../ports/page.ts';

@@ -1,5 +1,5 @@
 import type { SessionId } from '@convoke/contract';
-import { shownInputOf } from '../../../domain/run-input.ts';
+import { shownInputOf } from '../../../domain/run/run-input.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { Run } from '../../../domain/run/run.ts';
 import { Refusal, refuse } from '../../refusal.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from './json.ts';
+import type { Json, JsonObject } from '../json.ts';
 
 /** One place at which a value does not fit a schema. */
 export interface Issue {

@@ -1,8 +1,8 @@
 import { limits } from '@convoke/contract';
-import type { Agent } from './agent.ts';
-import { type Json, type JsonObject, isObject } from './json.ts';
-import { shownName } from './preview.ts';
-import { type Refused, type Ruling, accepted, refused } from './refusal.ts';
+import type { Agent } from '../agent.ts';
+import { type Json, type JsonObject, isObject } from '../json.ts';
+import { shownName } from '../preview.ts';
+import { type Refused, type Ruling, accepted, refused } from '../refusal.ts';
 import type { Issue } from './value-schema.ts';
 
 export interface RunInput {
