@@ -325,6 +325,7 @@ export class Steps {
     }
   }
 
+  /** D-168: the server has not let the step begin, whatever the agent's code says. */
   #refuse(call: Call, refused: CallRefused): Promise<never> {
     try {
       return refused.effect === 'ask' ? this.#request(call) : this.#deny(call, refused.reason);

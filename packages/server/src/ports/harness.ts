@@ -271,7 +271,7 @@ export type Decided =
 export type NotBegun =
   /** A person has to allow it: raise a `permission_request`, and begin it again after the answer. */
   | { readonly kind: 'ask' }
-  /** The agent gets the reason as the result of the call, and goes on (D-510). */
+  /** The agent gets the reason as the result of the call, and continues (D-510). */
   | { readonly kind: 'denied'; readonly reason: string }
   /** Do not carry it out: the run is in other hands, or knows the call. */
   | { readonly kind: 'left' };

@@ -177,7 +177,7 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
           expect(end).toMatchObject(completed);
         });
 
-        test('that denies it, and the run goes on', async () => {
+        test('that denies it, and the run continues', async () => {
           const { kinds, end, written } = await ruled('deny');
           expect([kinds, written]).toEqual([[], undefined]);
           expect(end).toMatchObject(completed);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type OperationId, idPrefixes, organizationId, tenantId } from '@convoke/contract';
+import type { OperationId } from '@convoke/contract';
 import type { OperationCall } from './checked-calls.ts';
 import { eventually } from './eventually.ts';
+import { failedTenant } from './failed-tenant.ts';
 import { givenFeedback, onFeedback } from './feedback-calls.ts';
 import { addClient, addOrganization, addTenant } from './identities.ts';
 import type { TestServer } from './server.ts';
@@ -376,28 +377,6 @@ async function ofNewClient(server: TestServer, { organization, ids }: TenantData
   const { record, credentialId } = await addClient(server, {}, organization);
   const params = { ...ids, client_id: record.id, credential_id: credentialId };
   return { as: organization.owner, params };
-}
-
-/** Provisioning fails for reasons of the machine; a tenant it failed for is written as it leaves one. */
-async function failedTenant(server: TestServer, { ids: of }: TenantData): Promise<string> {
-  const { store, ids, clock } = server.convoke.services;
-  const id = tenantId(ids.next(idPrefixes.tenant));
-  const now = clock.now();
-  await store.transaction((tx) =>
-    tx.tenants.insert({
-      id,
-      organizationId: organizationId(of.organization_id),
-      displayName: 'Failed',
-      mode: 'saas',
-      status: 'failed',
-      attachmentState: 'failed',
-      statusReason: 'The disk was full.',
-      step: 'storage',
-      createdAt: now,
-      updatedAt: now,
-    }),
-  );
-  return id;
 }
 
 function key() {

@@ -19,7 +19,7 @@ const knownMost = 1_000;
 export class KnownRules {
   readonly #known = new BoundedMap<OrganizationId, VersionedRules>(knownMost);
 
-  /** Without a look at the database; empty before the first one. */
+  /** Without reading the database; empty before the first read. */
   get(organizationId: OrganizationId): VersionedRules {
     return this.#known.get(organizationId) ?? none;
   }

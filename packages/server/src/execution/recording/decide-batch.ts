@@ -182,7 +182,7 @@ export async function storedDenials(
   return denied;
 }
 
-/** What became of the calls of a batch that was committed, when only the answer of its commit was lost. */
+/** The outcome of the calls of a batch that was committed, when only the answer of its commit was lost. */
 export async function committedCalls(
   tx: StoreTransaction,
   { notes, ...deciding }: Deciding & Pick<Batch, 'notes'>,

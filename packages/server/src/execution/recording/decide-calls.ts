@@ -92,7 +92,7 @@ export interface KnownAnswers {
   readonly repeated: readonly Allow[];
 }
 
-/** What becomes of a call. */
+/** Whether a call may begin, by what the rules say now and what the run knows. */
 export function standingOf(
   call: CallToDecide,
   decision: Decision | undefined,

@@ -299,7 +299,7 @@ function refusal(problem: string): string {
 const begun: Begun = { kind: 'begun' };
 const notDurable: Begun = { kind: 'left' };
 
-/** Tells the calls and reports that wait what became of them: a call that is not durable must not start. */
+/** Tells the calls and reports that wait their outcome: a call that is not durable must not start. */
 function settleAll(notes: readonly PlacedNote[], outcomeOf: (note: LegNote) => Begun): void {
   for (const { note } of notes) {
     const outcome = outcomeOf(note);
