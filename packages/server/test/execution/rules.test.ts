@@ -7,9 +7,12 @@ import { CallLedger } from '../../src/execution/call-ledger.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { LegWriter } from '../../src/execution/recording/leg-writer.ts';
 import { legRules } from '../../src/execution/recording/decide-calls.ts';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { NewCall } from '../../src/ports/harness.ts';
+import type { Store } from '../../src/ports/store.ts';
 import { agentOf } from '../support/agent-folders.ts';
 import { databaseKinds } from '../support/databases.ts';
+import { until } from '../support/eventually.ts';
 import { by } from '../support/identity-fixture.ts';
 import { type RunFixture, createRunFixture, hour, maker } from '../support/run-fixture.ts';
 
@@ -31,20 +34,22 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
     );
 
   /** The ledger of the leg, or of another process that executes it. */
-  function ledgerOf(...rules: readonly Rule[]) {
+  const ledgerOf = (...rules: readonly Rule[]) => ledgerOn(world, rules);
+
+  function ledgerOn(services: RunFixture, rules: readonly Rule[]) {
     const agent = agentOf({ name: 'agent', rules: readRules(rulesOf(...rules)) });
     const { holder, run } = leg;
     const { lastSeq, lossesTotal } = run;
     const told = { onLost: () => {}, onRefused: () => {}, onFailed: () => {} };
     const options = { holder, lastSeq, lossesTotal, waitMs: hour, maker, rules: legRules(agent) };
-    const writer = new LegWriter(world, { ...options, ...told });
+    const writer = new LegWriter(services, { ...options, ...told });
     const { signal } = new AbortController();
     const saved: string[] = [];
     const saveFolder = async () => {
       saved.push('saved');
       return undefined;
     };
-    const ledger = new CallLedger(world, { claimed: leg, writer, signal, saveFolder });
+    const ledger = new CallLedger(services, { claimed: leg, writer, signal, saveFolder });
     return { writer, ledger, saved };
   }
 
@@ -67,8 +72,8 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
     touches: 'outside',
     ...more,
   });
-  const log = () => world.logOf(leg.run.id);
-  const types = async () => (await log()).map(({ type }) => type);
+  const logged = () => world.logOf(leg.run.id);
+  const types = async () => (await logged()).map(({ type }) => type);
   const calls = async () =>
     (await world.store.read.toolCalls.ofRun(leg.run.id)).map(({ ref }) => ref);
   const stored = (ref = 'call-1') => world.store.read.interactions.findByRequest(leg.run.id, ref);
@@ -94,7 +99,7 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
       decidedBy: 'rule',
       appliedAt: expect.any(Number),
     });
-    expect(await log()).toMatchObject([
+    expect(await logged()).toMatchObject([
       { type: 'run_started' },
       {
         type: 'call_decided',
@@ -131,7 +136,7 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
     expect(await ledger.begin(pay())).toEqual({ kind: 'ask' });
     expect([await calls(), saved]).toEqual([['small'], ['saved']]);
     await raise(writer, { amount: 5 });
-    expect((await log()).at(-1)).toMatchObject({
+    expect((await logged()).at(-1)).toMatchObject({
       type: 'permission_request',
       data: { rules: [{ source: 'agent', name: 'rule-0' }] },
     });
@@ -174,7 +179,7 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
     expect(await ledger.begin(pay(1, { ref: 'other', toolName: 'other' }))).toEqual({
       kind: 'begun',
     });
-    expect((await log()).slice(1)).toMatchObject([
+    expect((await logged()).slice(1)).toMatchObject([
       {
         type: 'call_decided',
         data: { effect: 'deny', observed: true, rules: [{ name: 'watch' }] },
@@ -203,6 +208,32 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
     const { ledger } = ledgerOf({ tools: ['*'], effect: 'deny' });
     expect(await ledger.begin(pay(5, { kind: 'model' }))).toEqual({ kind: 'begun' });
     expect(await ledger.decide(pay(5, { kind: 'message' }))).toMatchObject({ kind: 'allowed' });
+  });
+
+  test('a denial whose commit got no answer is written once (D-321)', async () => {
+    let commits = 0;
+    const store: Store = {
+      ...world.store,
+      async transaction(work) {
+        const result = await world.store.transaction(work);
+        if ((commits += 1) === 1) throw new StorageUnavailable('the answer was lost');
+        return result;
+      },
+    };
+    const { ledger } = ledgerOf(
+      { ...world, store, log: { ...world.log, error: () => {} } },
+      { effect: 'deny' },
+    );
+    const denied = ledger.begin(pay());
+    await until(
+      () => {
+        world.clock.advance(500);
+        return commits > 1;
+      },
+      { what: 'second commit' },
+    );
+    expect(await denied).toMatchObject({ kind: 'denied' });
+    expect(await types()).toEqual(['run_started', 'call_decided']);
   });
 
   test("the organization's document counts from the next call on (D-506)", async () => {

@@ -17,7 +17,7 @@ export type RememberWidth = (typeof rememberWidths)[number];
 export const expiryOutcomes = ['fail', 'deny'] as const;
 export type ExpiryOutcome = (typeof expiryOutcomes)[number];
 
-/** Who has written a rule: the author of the agent or its organization. */
+/** Who has written a rule: the author of the agent or its organization (D-760). */
 export const ruleSources = ['organization', 'agent'] as const;
 export type RuleSource = (typeof ruleSources)[number];
 

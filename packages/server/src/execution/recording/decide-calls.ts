@@ -88,7 +88,7 @@ interface KeyedAllow extends Allow {
 /** What the run knows about the calls of a batch. */
 export interface KnownAnswers {
   readonly answered: readonly AnsweredInteraction[];
-  /** Calls in doubt that a person wants carried out once more (D-84): an allow, too. */
+  /** Calls in doubt that a person wants carried out once more: an allow, too (D-762). */
   readonly repeated: readonly Allow[];
 }
 
@@ -129,7 +129,7 @@ export async function readDenials(
   return { answered: known.filter((each) => each.status === 'answered'), repeated: [] };
 }
 
-/** The refs under which a denial of the call may be stored: its own, or another if a person had allowed it before. */
+/** The refs under which a denial of the call may be stored: its own, or another if a person had allowed it before (D-761). */
 export function refsOfDenial(ref: string): readonly [string, string] {
   return [ref, `${ref} denied`];
 }
