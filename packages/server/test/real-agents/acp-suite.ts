@@ -75,6 +75,7 @@ export async function acpSuite(agent: RealAcpAgent): Promise<void> {
       expected: 'favourite animal is the zebra: yes',
     },
     isWorking: () => model.log.requests.some(({ ended }) => ended === 'open'),
+    rules: { path: '/title' },
     shows: () => ({ title: expect.stringContaining('note.txt') }),
     ...(agent.cannot && { cannot: agent.cannot }),
     ...(agent.beforeRestart && { beforeRestart: agent.beforeRestart }),

@@ -44,6 +44,7 @@ adapterSuite(`claude (${name} ${claudeSdkVersion})`, {
   planFor: plans.planFor,
   memory: plans.memory,
   isWorking: () => model.log.requests.some(({ ended }) => ended === 'open'),
+  rules: { path: '/file_path' },
   shows: plans.shows,
 });
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { readRules } from '../../../src/domain/rules/rule.ts';
 import { a2aHarness } from '../../../src/harness/a2a/harness.ts';
 import type { Answer } from '../../../src/ports/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
@@ -216,6 +217,8 @@ describe('the registry', () => {
     expect(problemsOf({ settings: { url }, approvalRequiredTools: ['*'] })).toContain(
       'is not supported',
     );
+    const rules = readRules([{ name: 'a', tools: ['*'], effect: 'deny' }]);
+    expect(problemsOf({ settings: { url }, rules })).toContain('is not supported');
     const withEnv = (...names: string[]) => {
       const env = Object.fromEntries(names.map((name) => [name, '${env:X}']));
       return problemsOf({ settings: { url, env } });

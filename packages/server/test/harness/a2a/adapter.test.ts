@@ -22,6 +22,7 @@ adapterSuite('a2a', {
   isWorking: () => server.working.size > 0,
   cannot: {
     approvals: 'the protocol knows no tools: what a remote agent does is not asked for',
+    rules: 'the same',
     tools: 'a remote agent has no session folder',
   },
 });

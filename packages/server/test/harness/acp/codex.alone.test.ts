@@ -45,6 +45,7 @@ adapterSuite(`acp (codex-acp ${codexVersion})`, {
     expected: 'favourite animal is the zebra: yes',
   },
   isWorking: () => model.log.requests.some(({ ended }) => ended === 'open'),
+  rules: { path: '/title' },
   shows: ({ path, text }) => ({ title: writing(path, text) }),
   cannot: { questions: 'codex keeps its tool for questions out of the mode that ACP clients get' },
 });
