@@ -135,7 +135,9 @@ export class CallLedger implements Effects {
 
   async #beginInTurn({ isFree, ...call }: NewCall): Promise<Begun> {
     const { claimed, writer } = this.#parts;
-    const mayBegin = call.touches === 'outside' ? await this.#mayBegin(call) : true;
+    const known = call.touches === 'outside' ? this.#mayBegin(call) : true;
+    // Without a wait where nothing is read: calls take their turns in the order in which they are begun.
+    const mayBegin = typeof known === 'boolean' ? known : await known;
     while (this.#saving !== undefined) await this.#saving;
     const { epoch } = claimed.holder;
     const intent = { ...call, ...(isFree === true && { isRepeatable: true }) };

@@ -96,7 +96,9 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
     expect(begun).toMatchObject({ run, session: await world.session(run.sessionId) });
     expect(begun).toMatchObject({ input: { kind: 'prompt' }, isElsewhere: false });
     expect(begun?.session).toMatchObject({ currentRunId: run.id, queuedRuns: 0 });
-    expect(await world.logOf(run.id)).toEqual([{ type: 'run_started', data: { run_id: run.id } }]);
+    expect(await world.logOf(run.id)).toMatchObject([
+      { type: 'run_started', data: { run_id: run.id, agent_digest: 'digest' } },
+    ]);
     expect(await world.claim(run)).toBeUndefined();
     expect(slots.state).toBe(newSessionState);
     expect(await end(run)).toBe(2);
