@@ -8,7 +8,7 @@ import {
 } from '../src/index.ts';
 
 // Spec §6
-test('the event types are exactly those of the specification, and the two of D-87', () => {
+test('the event types are exactly those of the specification, the two of D-87 and that of D-566', () => {
   expect(Object.keys(eventTypes).sort()).toEqual(
     [
       'run_started',
@@ -28,6 +28,7 @@ test('the event types are exactly those of the specification, and the two of D-8
       'agent_skills_loaded',
       'run_interrupted',
       'run_resumed',
+      'run_output',
     ].sort(),
   );
 });

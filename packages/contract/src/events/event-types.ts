@@ -86,7 +86,10 @@ export const eventTypes = {
     terminal: false,
     description:
       'The output of the agent, a JSON value. The last event before `run_completed`, which always follows.',
-    data: z.object({ run_id: z.string(), output: jsonValue }),
+    data: z.object({
+      run_id: z.string(),
+      output: jsonValue.meta({ description: 'Any JSON value.' }),
+    }),
   },
   run_completed: {
     terminal: true,

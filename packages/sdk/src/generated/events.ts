@@ -33,6 +33,7 @@ export interface RunResumedData {
 
 export interface RunOutputData {
   run_id: string;
+  /** Any JSON value. */
   output: Json;
 }
 

@@ -52,6 +52,8 @@ describe('the agents of a tenant (D-56)', () => {
       model: 'scripted/1',
       approval_required_tools: ['write_*'],
       session_files_supported: true,
+      input_schema: expect.objectContaining({ required: ['prompt'] }),
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
   });
 

@@ -32,6 +32,7 @@ const scribe: AgentYaml = {
     { tool: { name: 'write_file', input: { path: 'docs/STYLE.md', text: 'v{{run_number}}' } } },
     { tool: { name: 'write_file', input: { path: 'CLAUDE.md', text: 'v{{run_number}}' } } },
     { emit: { type: 'progress', data: { percent: 100 } } },
+    { output: { tidied: 2 } },
   ],
 };
 
@@ -160,7 +161,10 @@ describe.each(deployments)('run events on %s', (database) => {
       const log = await logOf(server, run);
       const [own, next] = log.slice(log.findIndex(({ type }) => type === 'scripted.progress'));
       expect(own?.data).toEqual({ percent: 100 });
-      expect(next?.type).toBe('run_completed');
+      expect([next, log.at(-1)].map((event) => event?.type)).toEqual([
+        'run_output',
+        'run_completed',
+      ]);
     });
   });
 

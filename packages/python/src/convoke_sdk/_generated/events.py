@@ -47,6 +47,7 @@ class RunResumedData(_RunResumedDataRequired, total=False):
 
 class RunOutputData(TypedDict):
     run_id: str
+    #: Any JSON value.
     output: Any
 
 
