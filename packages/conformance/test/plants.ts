@@ -134,6 +134,17 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'token-from-the-future',
     'variables-that-are-there',
   ],
+  'it is about rules for tool calls, which are not part of the specified API': [
+    'rules-allow-not-spent',
+    'rules-allow-of-another-input',
+    'rules-denial-forgotten',
+    'rules-free-call-undecided',
+    'rules-last-match-decides',
+    'rules-not-in-subagents',
+    'rules-open-on-missing-path',
+    'rules-text-as-number',
+    'rules-version-not-compared',
+  ],
   'it shows only with a hostile or broken agent, or from another network': [
     'address-as-network',
     'agents-slow-folder-holds-scan',

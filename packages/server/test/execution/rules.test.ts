@@ -220,10 +220,8 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
         return result;
       },
     };
-    const { ledger } = ledgerOf(
-      { ...world, store, log: { ...world.log, error: () => {} } },
-      { effect: 'deny' },
-    );
+    const log = { ...world.log, error: () => {} };
+    const { ledger } = ledgerOn({ ...world, store, log }, [{ effect: 'deny' }]);
     const denied = ledger.begin(pay());
     await until(
       () => {
