@@ -166,7 +166,7 @@ export const zoo: Readonly<Record<string, Specimen>> = {
             input: { amount },
           });
         ctx.say(`${await refund(20)} ${await refund(80)} `);
-        const denied = async (body: () => Promise<unknown>) => {
+        const denied = async (body: () => Promise<string | number>) => {
           try {
             return await body();
           } catch (error) {

@@ -92,8 +92,9 @@ export function auditSentence(
   const verb = verbs[action] ?? action;
   const what = nameIn(details) ?? nameOf(object) ?? object;
   if (withoutObject.has(action) || what === '') return `${who} ${verb}`;
-  const isRole = action === 'member.role' && typeof details['role'] === 'string';
-  return `${who} ${verb} ${what}${isRole ? ` to ${details['role']}` : ''}`;
+  const { role } = details;
+  const to = action === 'member.role' && typeof role === 'string' ? ` to ${role}` : '';
+  return `${who} ${verb} ${what}${to}`;
 }
 
 /** `allowed write_file in run_01ja…r8en` */

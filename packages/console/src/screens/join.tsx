@@ -95,6 +95,14 @@ function JoinSignedOut(props: JoinProps): JSX.Element {
 
 const passwordMinCharacters = 12;
 
+/** Ends on Home, signed in; on the sign-in page where that fails. */
+async function createAccount(account: Parameters<typeof signUp>[0]): Promise<void> {
+  const { ticket } = await signUp(account);
+  forgetInvitation();
+  await signInWith(ticket).catch(() => {});
+  location.assign(`${consoleRoot}/`);
+}
+
 function NewAccount({ secret, offer }: JoinProps): JSX.Element {
   const [name, setName] = useState('');
   const [email, setEmail] = useState(offer.email ?? '');
@@ -102,17 +110,9 @@ function NewAccount({ secret, offer }: JoinProps): JSX.Element {
   const [repeated, setRepeated] = useState('');
   const isShort = Array.from(password).length < passwordMinCharacters;
   const isReady = email.trim() !== '' && !isShort && password === repeated;
-  const { isBusy, error, run } = useAction(async () => {
-    const { ticket } = await signUp({
-      secret,
-      email: email.trim(),
-      password,
-      name: name.trim() || undefined,
-    });
-    forgetInvitation();
-    await signInWith(ticket).catch(() => {});
-    location.assign(`${consoleRoot}/`);
-  });
+  const { isBusy, error, run } = useAction(() =>
+    createAccount({ secret, email: email.trim(), password, name: name.trim() || undefined }),
+  );
   return (
     <form
       class="stack"

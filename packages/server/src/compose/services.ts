@@ -106,12 +106,7 @@ export async function openServices(
   const parts = { sandbox, clock, log, a2aAllow: config.a2aAllow, showOutput };
   const built = [...builtHarnesses(parts), ...(overrides.harnesses ?? [])];
   const harnesses = new Map(built.map((harness) => [harness.framework, harness]));
-  const agents = await openAgents({
-    folder: agentsDir,
-    harnesses,
-    log,
-    prices,
-  });
+  const agents = await openAgents({ folder: agentsDir, harnesses, log, prices });
   closers.defer(() => agents.close());
   const traces = await openTraces(config.telemetry, { log, agents, harnesses });
   closers.defer(() => traces.close());

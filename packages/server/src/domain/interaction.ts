@@ -244,7 +244,11 @@ export function answererOf(interaction: Interaction): string | undefined {
 
 /** The rules that asked, as people see them. */
 export function askedRules(asked: readonly AskingRule[]) {
-  return asked.map(({ demands: _, ...rule }) => ({ ...rule }));
+  return asked.map(({ source, name, reason }) => ({
+    source,
+    name,
+    ...(reason !== undefined && { reason }),
+  }));
 }
 
 /** The event that announces the request. */

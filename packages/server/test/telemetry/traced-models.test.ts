@@ -67,7 +67,7 @@ test('each request to a model is a span with its tokens, and is counted once (D-
   expect(counts('gen_ai_client_operation_duration_seconds')).toEqual(['3']);
   expect(counts('gen_ai_client_token_usage')).toEqual(['3', '3']);
   expect(counts('gen_ai_invoke_agent_duration_seconds')).toEqual(['1']);
-  expect(counts('gen_ai_execute_tool_duration_seconds').toSorted()).toEqual(['1', '1']);
+  expect(counts('gen_ai_execute_tool_duration_seconds')).toEqual(['1', '1']);
 });
 
 /** The settings of each command of the guide that starts a server. */
