@@ -171,7 +171,7 @@ export const zoo: Readonly<Record<string, Specimen>> = {
             return await body();
           } catch (error) {
             if (!(error instanceof Denied)) throw error;
-            return error.reason;
+            return error.reason ?? '';
           }
         };
         ctx.say(`${await denied(() => refund(90))} `);
