@@ -244,7 +244,7 @@ test('an unused one-time password expires after a day', async () => {
 });
 
 test('ten attempts are allowed at once, then one every twelve seconds; others are not slowed (D-68)', async () => {
-  const clock = new MovingClock();
+  const clock = new FakeClock();
   const server = await startServer({ clock });
   await givePassword(server);
   const browser = await openSignIn(server);
