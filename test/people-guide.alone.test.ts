@@ -60,7 +60,7 @@ test('what the guide of people says to type works, on a server that runs', {
   expect(token).toContain('observe invoke deploy custom');
   expect(rotation?.trim().split('\n')).toEqual(['Bearer', '204', 'autumn active, default revoked']);
   expect(offboarding?.trim().split('\n')).toEqual(['detached', 'offboarded']);
-  expect(audit).toMatch(/tenant\.offboard/);
+  expect(audit).toMatch(/offboarded tenant Acme Europe/);
   expect(audit).toMatch(/rows, intact; last hash/);
   expect(audit).toMatch(/The next key is/);
 });
