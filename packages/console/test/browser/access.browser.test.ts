@@ -153,7 +153,7 @@ test('a viewer reads everything of the tenant and can change nothing, and the pa
     await page.getByText(shows).first().waitFor();
     await page.getByRole('button', { name: button, disabled: true }).waitFor();
   }
-  await page.getByTitle('Your role doesn’t allow this').waitFor();
+  await page.getByTitle('Your role doesn’t allow this').first().waitFor();
   web.expectFaults(/status of 403/);
   for (const place of organizationPlaces(web.organization)) {
     await go(page, place.path);
