@@ -19,6 +19,7 @@ import {
   interactionAt,
 } from '../domain/interaction.ts';
 import { type Json, type JsonObject, canonicalJson } from '../domain/json.ts';
+import { namesApprovers } from '../domain/rules/decide.ts';
 import { interactionAnswered as runAnswered, isLeased, resumeLive } from '../domain/run/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import { interactionsChanged, runDispatched } from '../domain/session.ts';
@@ -85,6 +86,7 @@ export async function answerInteraction(
     if (answer.kind === 'permission' && answer.updatedInput !== undefined) {
       refuseFixedInput(services.agents.find(seen.run.agentName));
     }
+    refuseUncheckedAllow(interaction, answer);
     const ruling = orRefuse(answered(interaction, answer, { actor: request.by.id, now }));
     if (ruling.repeated) return ruling.interaction;
     await tx.interactions.settle(ruling.interaction);
@@ -242,6 +244,18 @@ function refuseFixedInput(agent: Agent | undefined): void {
   invalidAnswer(
     `updated_input cannot be applied, because ${agent.framework} agents run a call only as they asked for it; ` +
       'allow or deny it as shown',
+  );
+}
+
+/**
+ * A request whose rules name `approvers` can only be denied: who may allow it is not checked yet, and an allow by anyone
+ * else would be worse than none (D-512).
+ */
+function refuseUncheckedAllow(interaction: Interaction, answer: InteractionAnswer): void {
+  if (interaction.kind !== 'permission' || answer.kind !== 'permission') return;
+  if (answer.decision !== 'allow' || !namesApprovers(interaction.asked ?? [])) return;
+  invalidAnswer(
+    'its rules name approvers, whom this release cannot check; deny it, or take approvers out of the rules and run the agent again',
   );
 }
 

@@ -81,6 +81,11 @@ export function decide(lists: RuleLists, call: CallToDecide): Decision {
   }
 }
 
+/** Whether one of the rules that asked says who may allow: without `approvers` each caller may that may answer. */
+export function namesApprovers(asked: readonly AskingRule[]): boolean {
+  return asked.some(({ demands: { approvers } }) => !approvers.clients || !approvers.endUsers);
+}
+
 /** D-508: whether some rule may decide about calls of this tool. */
 export function namesTool({ agent, organization }: RuleLists, tool: NamedTool): boolean {
   return [...organization, ...agent].some((rule) => isAbout(rule, tool));
