@@ -12,7 +12,7 @@ import { plainText } from './plain-text.ts';
 import { callOf, parametersOf } from './samples/call.ts';
 import { curlOf } from './samples/curl.ts';
 import { rulesText } from './schema-text.ts';
-import { shownSchemas } from './sections.ts';
+import { type ResourcePage, resourceTitles, shownSchemas } from './sections.ts';
 
 type Entry = Place & { readonly operation: PathOperation };
 
@@ -39,12 +39,12 @@ export function eventsMarkdown(document: OpenApiDocument): string {
   return pageOf(['# Run events', intro, ...events]);
 }
 
-export function schemasMarkdown(document: OpenApiDocument): string {
-  const schemas = shownSchemas(document).map(([name, { description = '' }]) => {
+export function schemasMarkdown(document: OpenApiDocument, page: ResourcePage): string {
+  const schemas = shownSchemas(document, page).map(([name, { description = '' }]) => {
     const rows = fieldRows(document, { $ref: schemaRefPrefix + name });
     return pageOf([`## ${name}`, description, fieldList(rows)]);
   });
-  return pageOf(['# Resources', ...schemas]);
+  return pageOf([`# ${resourceTitles[page]}`, ...schemas]);
 }
 
 export function scopesMarkdown(): string {

@@ -15,12 +15,15 @@ import {
   scopesMarkdown,
 } from './reference-markdown.ts';
 import {
+  type ResourcePage,
   conventions,
   errorsSection,
   eventsSection,
   introduction,
   schemasSection,
   scopesSection,
+  resourcePages,
+  resourceTitles,
 } from './sections.ts';
 
 export type ReferencePage = {
@@ -51,12 +54,7 @@ export function referencePages(document: OpenApiDocument): ReferencePage[] {
       body: eventsSection(document),
       markdown: () => eventsMarkdown(document),
     },
-    {
-      name: 'resources',
-      title: 'Resources',
-      body: schemasSection(document),
-      markdown: () => schemasMarkdown(document),
-    },
+    ...resourcePages.map((name) => resourcePage(document, name)),
     {
       name: 'scopes',
       title: 'Scopes and profiles',
@@ -66,6 +64,15 @@ export function referencePages(document: OpenApiDocument): ReferencePage[] {
     { name: 'errors', title: 'Error codes', body: errorsSection(), markdown: errorsMarkdown },
   ];
   return [...nouns, ...lists.map((page) => ({ ...page, items: itemsOf(page.body) }))];
+}
+
+function resourcePage(document: OpenApiDocument, name: ResourcePage) {
+  return {
+    name,
+    title: resourceTitles[name],
+    body: schemasSection(document, name),
+    markdown: () => schemasMarkdown(document, name),
+  };
 }
 
 /** The first page: how to begin, the rules, and the address of everything by its name. */

@@ -113,8 +113,48 @@ export function scopesSection(): Html {
 </section>`;
 }
 
+/** The page of a resource: those that only the management of an organization uses have one of their own. */
+export const resourcePages = ['resources', 'management-resources'] as const;
+export type ResourcePage = (typeof resourcePages)[number];
+
+export const resourceTitles: Readonly<Record<ResourcePage, string>> = {
+  resources: 'Resources',
+  'management-resources': 'Resources of the management',
+};
+
+const managementRoot = '/v1/organizations';
+
 /** The resources; the types of events have their own section, and share the envelope that is shown here. */
-export function shownSchemas(document: OpenApiDocument): [string, Schema][] {
+export function shownSchemas(document: OpenApiDocument, page: ResourcePage): [string, Schema][] {
+  const paths = Object.entries(document.paths);
+  const used = namesUsedBy(
+    document,
+    paths.filter(([path]) => !path.startsWith(managementRoot)),
+  );
+  const managed = namesUsedBy(
+    document,
+    paths.filter(([path]) => path.startsWith(managementRoot)),
+  );
+  const isOfPage = (name: string) =>
+    (managed.has(name) && !used.has(name)) === (page === 'management-resources');
+  return describedSchemas(document).filter(([name]) => isOfPage(name));
+}
+
+/** Names of schemas that these parts of the document refer to, also through other schemas. */
+function namesUsedBy({ components }: OpenApiDocument, parts: unknown): ReadonlySet<string> {
+  const found = new Set<string>();
+  const look = (part: unknown) => {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (found.has(name)) continue;
+      found.add(name);
+      look(components.schemas[name] ?? {});
+    }
+  };
+  look(parts);
+  return found;
+}
+
+function describedSchemas(document: OpenApiDocument): [string, Schema][] {
   const { schemas } = document.components;
   const hidden = new Set(document['x-event-types'].map(({ data }) => data.$ref));
   for (const name of ['RunEvent', 'KnownRunEvent']) {
@@ -123,8 +163,8 @@ export function shownSchemas(document: OpenApiDocument): [string, Schema][] {
   return Object.entries(schemas).filter(([name]) => !hidden.has(schemaRefPrefix + name));
 }
 
-export function schemasSection(document: OpenApiDocument): Html {
-  const entries = shownSchemas(document).map(
+export function schemasSection(document: OpenApiDocument, page: ResourcePage): Html {
+  const entries = shownSchemas(document, page).map(
     ([name, schema]) => html`
 <article class="entry" id="schema-${name}">
 <h2>${name}${anchorLink(`schema-${name}`)}</h2>
@@ -132,5 +172,5 @@ export function schemasSection(document: OpenApiDocument): Html {
 ${fieldTable(document, { $ref: schemaRefPrefix + name })}
 </article>`,
   );
-  return html`<section id="schemas"><h1>Resources</h1><div class="entries">${entries}</div></section>`;
+  return html`<section id="${page === 'resources' ? 'schemas' : page}"><h1>${resourceTitles[page]}</h1><div class="entries">${entries}</div></section>`;
 }

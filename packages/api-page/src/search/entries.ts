@@ -1,7 +1,7 @@
 import { errors, type OpenApiDocument, type PathOperation, type Schema } from '@convoke/contract';
 import type { Guide } from '../guides/guides.ts';
 import { parametersOf } from '../samples/call.ts';
-import { shownSchemas } from '../sections.ts';
+import { resourcePages, resourceTitles, shownSchemas } from '../sections.ts';
 import { fieldsOf, itemsOf, resolve } from '../schema-text.ts';
 import { alsoCalled } from './synonyms.ts';
 
@@ -117,16 +117,18 @@ function eventEntries(document: OpenApiDocument, place: Place): SearchEntry[] {
 }
 
 function resourceEntries(document: OpenApiDocument, place: Place): SearchEntry[] {
-  return shownSchemas(document).map(([name, schema]) => ({
-    kind: 'Record',
-    title: name,
-    context: 'Resources',
-    names: '',
-    text: [schema.description ?? '', ...fieldWords(document, schema, 1)].join(' '),
-    excerpt: schema.description ?? '',
-    href: place(`schema-${name}`),
-    weight: 0.6,
-  }));
+  return resourcePages.flatMap((page) =>
+    shownSchemas(document, page).map(([name, schema]) => ({
+      kind: 'Record',
+      title: name,
+      context: resourceTitles[page],
+      names: '',
+      text: [schema.description ?? '', ...fieldWords(document, schema, 1)].join(' '),
+      excerpt: schema.description ?? '',
+      href: place(`schema-${name}`),
+      weight: 0.6,
+    })),
+  );
 }
 
 /** Pages that are lists: a query for the list means them, and not one of its rows. */

@@ -39,6 +39,7 @@ describe.each(deployments)('approvals on %s', (database) => {
         tool_name: 'write_file',
         tool_input: { path: 'note.txt', text: 'exactly this' },
         tool_call_id: log.find(({ type }) => type === 'scripted.tool_result')?.data['tool_call_id'],
+        rules: [{ source: 'agent', name: 'approval_required_tools' }],
       });
       expect(log.find(({ type }) => type === 'permission_resolved')?.data).toEqual({
         interaction_key: asked.interaction_key,

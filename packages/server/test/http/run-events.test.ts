@@ -100,8 +100,8 @@ describe.each(deployments)('run events on %s', (database) => {
       for (const event of await everything()) {
         seen.set(event.type, [...(seen.get(event.type) ?? []), event]);
       }
-      // Interruptions are not in the specification: workers/continue-runs.test.ts has them.
-      const own = ['run_interrupted'];
+      // Not in the specification: workers/continue-runs.test.ts has interruptions, execution/rules.test.ts decisions.
+      const own = ['run_interrupted', 'call_decided'];
       const specified = Object.keys(eventTypes).filter((type) => !own.includes(type));
       expect([...seen.keys()].filter(isEventType).sort()).toEqual(specified.sort());
       for (const [type, events] of seen) {
