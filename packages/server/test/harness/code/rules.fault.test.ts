@@ -107,7 +107,8 @@ describe.each(databaseKinds)('on %s', (kind) => {
           { answeredBy: null, decidedBy: 'rule', answer: { decision: 'deny', message: never } },
         ]);
       });
-      expect(seats).toBeGreaterThan(10);
+      // What is emitted during a commit shares the next one. Begin and end of both refunds, the request, the denial and the end do not.
+      expect(seats).toBeGreaterThanOrEqual(7);
     },
   );
 });
