@@ -53,7 +53,7 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
     /^git worktree add /,
   ],
   'it names an option in a sentence, and is no command alone': [
-    /^(kill -9|cp -a|git (diff -U1|log --follow|pull)|node --trace-gc|npm install)$/,
+    /^(kill -9|cp -a|git (diff -U1|log --follow|pull)|node --(trace-gc|import)|npm install)$/,
   ],
   'test/release.test.ts runs it, on copies of the files; the rest publishes': [
     /^node scripts\/release\.mjs /,
@@ -76,6 +76,11 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
     /^npx openapi-typescript /,
     /^(npx tsx|node) story\.mts$/,
   ],
+  'packages/cli/test/feedback-guide.alone.test.ts runs it, with the id of a run': [
+    /^npx convoke feedback (put |delete )?run_…/,
+  ],
+  'packages/server/test/harness/code/typed-runs-guide.alone.test.ts runs the agent that the reader has written':
+    [/^npx convoke (agents rehearse|invoke) triage /],
   'packages/sdk/test/webhook-guide.alone.test.ts runs it': [/^node receiver\.mjs$/],
 };
 
@@ -85,6 +90,7 @@ const scriptTests: Readonly<Record<string, string>> = {
   'docs/guides/cluster.md': 'test/cluster-guide.long.test.ts',
   'docs/guides/operate.md': 'packages/cli/test/backup.alone.test.ts',
   'docs/guides/people.md': 'test/people-guide.alone.test.ts',
+  'docs/guides/rules.md': 'packages/cli/test/rules.alone.test.ts',
   'docs/guides/stdio-agents.md': 'packages/server/test/harness/stdio/guide.alone.test.ts',
   'docs/guides/use-python.md': 'packages/python/test/guide.long.test.ts',
   'docs/guides/use-the-sdk.md': 'test/documented-commands.long.test.ts',
