@@ -1,8 +1,7 @@
-/** Where traces and metrics are pushed to, as the variables of OpenTelemetry say (D-583, D-586). */
+/** Where traces are sent, as the variables of OpenTelemetry say (D-583, D-586). */
 export interface TelemetryConfig {
   /** Undefined: no traces, and nothing of OpenTelemetry is loaded. */
   readonly tracesUrl: string | undefined;
-  readonly metricsUrl: string | undefined;
   readonly sampler: SamplerConfig;
   readonly batch: BatchConfig;
   /** Whether spans hold what the log shows (D-585). */
@@ -36,11 +35,8 @@ export function readTelemetry(
 ): TelemetryConfig {
   const warnings: string[] = [];
   const isOff = word(env['OTEL_SDK_DISABLED']) === 'true';
-  const urlOf = (signal: 'TRACES' | 'METRICS') =>
-    isOff ? undefined : endpointOf(env, signal, warnings);
   return {
-    tracesUrl: urlOf('TRACES'),
-    metricsUrl: urlOf('METRICS'),
+    tracesUrl: isOff ? undefined : endpointOf(env, warnings),
     sampler: samplerOf(env, warnings),
     batch: {
       scheduledDelayMillis: countIn(env, 'OTEL_BSP_SCHEDULE_DELAY', warnings),
@@ -53,18 +49,14 @@ export function readTelemetry(
   };
 }
 
-/** The address of one signal is used as it is given; the common one gets the path of the signal. */
-function endpointOf(
-  env: Environment,
-  signal: 'TRACES' | 'METRICS',
-  warnings: string[],
-): string | undefined {
-  const exporter = word(env[`OTEL_${signal}_EXPORTER`]);
+/** The address for traces is used as it is given; the common one gets the path of traces. */
+function endpointOf(env: Environment, warnings: string[]): string | undefined {
+  const exporter = word(env['OTEL_TRACES_EXPORTER']);
   if (exporter === 'none') return undefined;
-  const ownName = `OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`;
+  const ownName = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
   const own = word(env[ownName]);
   const common = word(env['OTEL_EXPORTER_OTLP_ENDPOINT']);
-  const url = own || (common && `${common.replace(/\/+$/, '')}/v1/${signal.toLowerCase()}`);
+  const url = own || (common && `${common.replace(/\/+$/, '')}/v1/traces`);
   if (!url) return undefined;
   const name = own ? ownName : 'OTEL_EXPORTER_OTLP_ENDPOINT';
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
@@ -72,10 +64,10 @@ function endpointOf(
     return undefined;
   }
   if (exporter !== '' && exporter !== 'otlp') {
-    warnings.push(`OTEL_${signal}_EXPORTER can be otlp or none: otlp is used`);
+    warnings.push('OTEL_TRACES_EXPORTER can be otlp or none: otlp is used');
   }
   const given =
-    word(env[`OTEL_EXPORTER_OTLP_${signal}_PROTOCOL`]) || word(env['OTEL_EXPORTER_OTLP_PROTOCOL']);
+    word(env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL']) || word(env['OTEL_EXPORTER_OTLP_PROTOCOL']);
   if (given !== '' && given !== protocol) {
     warnings.push(`OTEL_EXPORTER_OTLP_PROTOCOL can be ${protocol} only, which is used`);
   }

@@ -3,8 +3,6 @@ import type { Counter, Gauge, Histogram, Instruments, LabelNames } from '../port
 export interface MetricDescription<Labels extends LabelNames = LabelNames> {
   readonly kind: 'counter' | 'gauge' | 'histogram';
   readonly name: `convoke_${string}` | `gen_ai_${string}`;
-  /** Its name and unit by the conventions of OpenTelemetry, where there is one. */
-  readonly convention?: { readonly name: string; readonly unit: string };
   readonly labels: Readonly<Labels>;
   readonly means: string;
   /** Upper bounds, rising. */
@@ -141,7 +139,6 @@ export const metricTable = {
   tokenUsage: {
     kind: 'histogram',
     name: 'gen_ai_client_token_usage',
-    convention: { name: 'gen_ai.client.token.usage', unit: '{token}' },
     labels: ['gen_ai_token_type', 'gen_ai_request_model'],
     buckets: [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576],
     means: 'Tokens of each report of usage, by type (input, output) and model.',
@@ -149,15 +146,13 @@ export const metricTable = {
   requestToModelSeconds: {
     kind: 'histogram',
     name: 'gen_ai_client_operation_duration_seconds',
-    convention: { name: 'gen_ai.client.operation.duration', unit: 's' },
     labels: ['gen_ai_request_model', 'error_type'],
     buckets: durations,
-    means: 'Time of each request to a model, as far as the framework reports requests.',
+    means: 'Time of each request to a model, where the framework reports requests.',
   },
   invocationSeconds: {
     kind: 'histogram',
     name: 'gen_ai_invoke_agent_duration_seconds',
-    convention: { name: 'gen_ai.invoke_agent.duration', unit: 's' },
     labels: ['gen_ai_agent_name', 'error_type'],
     buckets: durations,
     means: 'Time of each run from its start request to its end, waits included.',
@@ -165,7 +160,6 @@ export const metricTable = {
   toolSeconds: {
     kind: 'histogram',
     name: 'gen_ai_execute_tool_duration_seconds',
-    convention: { name: 'gen_ai.execute_tool.duration', unit: 's' },
     labels: ['gen_ai_tool_name', 'error_type'],
     buckets: durations,
     means: 'Time of each tool call that an agent showed in the log of its run.',
