@@ -129,6 +129,23 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
     expect(await ledgerOf().ledger.begin(pay(5, { ref: 'call-2' }))).toEqual({ kind: 'begun' });
   });
 
+  test('an allow that no approver was checked for begins nothing once the rules name approvers (D-512)', async () => {
+    const { ledger, writer } = ledgerOf({});
+    expect(await ledger.begin(pay())).toEqual({ kind: 'ask' });
+    await raise(writer, { amount: 5 });
+    await allow();
+    const named = ledgerOf({ approvers: { role: 'admin' } });
+    const denied = { kind: 'denied', reason: expect.stringContaining('approvers') };
+    expect(await named.ledger.decide(pay())).toEqual(denied);
+    expect(await named.ledger.begin(pay())).toEqual(denied);
+    expect(await calls()).toEqual([]);
+    expect((await logged()).at(-1)).toMatchObject({
+      type: 'call_decided',
+      data: { effect: 'deny', rules: [{ source: 'agent', name: 'rule-0' }] },
+    });
+    expect(await ledgerOf({}).ledger.begin(pay())).toEqual(denied);
+  });
+
   test('an asked call begins with exactly the input that a person allowed, once (D-519)', async () => {
     const { ledger, writer, saved } = ledgerOf({ when: [{ path: '/amount', gt: 3 }] });
     expect(await ledger.begin(pay(2, { ref: 'small' }))).toEqual({ kind: 'begun' });

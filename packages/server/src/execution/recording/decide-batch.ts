@@ -1,6 +1,6 @@
 import { idPrefixes, interactionKey } from '@convoke/contract';
 import type { Services } from '../../app/services.ts';
-import { type AnsweredPermission, deniedByRule } from '../../domain/interaction.ts';
+import { type AnsweredPermission, askedRules, deniedByRule } from '../../domain/interaction.ts';
 import type { Decision } from '../../domain/rules/decide.ts';
 import type { NotBegun } from '../../ports/harness.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
@@ -120,7 +120,9 @@ class CallsOfBatch {
       case 'denied': {
         const { kind, reason, isNew } = standing;
         this.refused.set(note, { kind, reason });
-        return isNew ? decisionEvents(intent, decision, this.#deny(note, standing)) : [];
+        return isNew
+          ? decisionEvents(intent, denying(decision, reason), this.#deny(note, standing))
+          : [];
       }
       default:
         return standing satisfies never;
@@ -153,6 +155,13 @@ class CallsOfBatch {
     this.denials.push({ ...deniedByRule({ ...identity, request, reason }, now), appliedAt: now });
     return key;
   }
+}
+
+/** A rule that asks may end in a denial: its event says so, without what the rule demands. */
+function denying(decision: Decision, reason: string): Decision {
+  if (decision.effect !== 'ask') return decision;
+  const { observed, rules } = decision;
+  return { observed, effect: 'deny', rules: askedRules(rules), reason };
 }
 
 /** Stores what was decided, behind the proof of the lease. */
