@@ -105,7 +105,7 @@ export const settingTable = {
   CONVOKE_TRACE_CONTENT: {
     fallback: 'off',
     means:
-      'on puts inputs, answers and tool calls into the exported traces, as far as the log of the run shows them',
+      'on: the server adds inputs, answers and tool calls to the traces that it exports, as they stand in the log of the run',
     role: 'both',
     ...oneOf(['on', 'off']),
   },

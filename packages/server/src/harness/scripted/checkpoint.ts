@@ -5,8 +5,9 @@ import { parsedJson } from '../parsed-json.ts';
 import type { Script } from './script.ts';
 
 /**
- * The checkpoint after every step, before a step that waits for a person, and inside a `say` that is handed over. Only another leg of the same run reads
- * it: a prompt leg starts the script from the beginning, so the checkpoint of a cancelled run has no effect.
+ * The checkpoint after every step, before a step that waits for a person, and inside a `say` that is handed over. Only
+ * another leg of the same run reads it: a prompt leg starts the script from the beginning, so the checkpoint of a
+ * cancelled run has no effect.
  */
 const stateSchema = z.strictObject({
   run: z.string(),

@@ -107,7 +107,8 @@ describe.each(databaseKinds)('on %s', (kind) => {
           { answeredBy: null, decidedBy: 'rule', answer: { decision: 'deny', message: never } },
         ]);
       });
-      // What is emitted during a commit shares the next one. Begin and end of both refunds, the request, the denial and the end do not.
+      // Events that are emitted during a commit share the next one. These cannot: begin and end of both refunds, the
+      // request, the denial, and the end of the run.
       expect(seats).toBeGreaterThanOrEqual(7);
     },
   );
