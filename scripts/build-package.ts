@@ -8,6 +8,7 @@ import { guideFiles, packagedGuides } from '@convoke/api-page';
 import { buildConsole } from '../packages/console/scripts/build-console.ts';
 import {
   compile,
+  declarationsOf,
   rewriteDeclarations,
   writeManifest,
 } from '../packages/sdk/scripts/built-files.ts';
@@ -111,6 +112,7 @@ function compilation(home: string, folder: string, more: object) {
     extends: join(root, 'tsconfig.json'),
     compilerOptions: {
       noEmit: false,
+      allowJs: true,
       checkJs: false,
       declaration: true,
       ...more,
@@ -134,8 +136,9 @@ function published(manifest: Manifest) {
   const { name, version, description, license, type, engines, dependencies } = manifest;
   const { peerDependencies, peerDependenciesMeta, bin } = manifest;
   const entries = Object.entries(manifest.exports ?? {}).map(([entry, source]) => {
-    const path = source.replace('./src/', './dist/').replace(/\.ts$/, '');
-    return [entry, { types: `${path}.d.ts`, default: `${path}.js` }] as const;
+    const path = source.replace('./src/', './dist/');
+    const types = declarationsOf(path);
+    return [entry, { types, default: path.replace(/\.ts$/, '.js') }] as const;
   });
   return {
     name,

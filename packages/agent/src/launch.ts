@@ -49,7 +49,7 @@ async function check(): Promise<object> {
   };
   const loaded = manifestProblem(program, kit.version) ?? (await load());
   const problem = typeof loaded === 'string' ? loaded : null;
-  const { versionWarnings } = await import('./versions.ts');
+  const { versionWarnings } = await import('./versions/warnings.ts');
   return { type: 'checked', problem, warnings: versionWarnings(folder, kit) };
 }
 

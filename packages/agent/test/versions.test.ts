@@ -2,9 +2,17 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isWithin, versionWarnings } from '../src/versions.ts';
+import { isInRange } from '../src/versions/range.mjs';
+import { versionWarnings } from '../src/versions/warnings.ts';
 
 test.each([
+  ['24.18.1', '^24.18.1 || >=26.5.1', true],
+  ['24.100.0', '^24.18.1 || >=26.5.1', true],
+  ['26.6.0', '^24.18.1 || >=26.5.1', true],
+  ['24.18.0', '^24.18.1 || >=26.5.1', false],
+  ['24.9.9', '^24.18.1 || >=26.5.1', false],
+  ['25.9.0', '^24.18.1 || >=26.5.1', false],
+  ['26.5.0', '^24.18.1 || >=26.5.1', false],
   ['24.21.0', '>=20', true],
   ['24.21.0', '>=20 <23', false],
   ['24.21.0', '20.x', false],
@@ -23,7 +31,7 @@ test.each([
   ['1.5.0', '~1.4.2', false],
   ['1.5.0', '1.4.18', false],
 ])('%s in %s: %s', (version, range, expected) => {
-  expect(isWithin(version, range)).toBe(expected);
+  expect(isInRange(version, range)).toBe(expected);
 });
 
 test('an author is warned of a framework that the kit was not tested with, and of another Node', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { satisfies } from '../../launch/src/node-runtime.mjs';
+import { isInRange } from '../../agent/src/versions/range.mjs';
 import serverManifest from '../../server/package.json' with { type: 'json' };
 import { problemWithNode } from '../src/server.ts';
 
@@ -14,7 +14,7 @@ test.each([
   '26.5.1',
   '27.0.0',
 ])('whether the server runs on Node %s is what its manifest says', (version) => {
-  const isSuitable = satisfies(version, serverManifest.engines.node);
+  const isSuitable = isInRange(version, serverManifest.engines.node);
   expect(problemWithNode(version) === undefined).toBe(isSuitable);
 });
 

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isInRange } from '../../agent/src/versions/range.mjs';
 import { mustRun } from './processes.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -48,7 +49,7 @@ const builds = {
 /** Returns the path of a suitable Node: the running one if it is, else the cached one, downloaded once. */
 export async function findNode() {
   const range = supportedRange();
-  if (satisfies(process.versions.node, range)) return process.execPath;
+  if (isInRange(process.versions.node, range)) return process.execPath;
 
   const build = buildFor(builds);
   if (build === undefined) {
@@ -85,23 +86,6 @@ export async function fetchNode(build, onDownload) {
   onDownload?.();
   await fetchBuild(build, home);
   return node;
-}
-
-/**
- * Whether `version` is in `range`, for the one form our `engines` use: `^a.b.c || >=a.b.c`.
- * @param {string} version
- * @param {string} range
- */
-export function satisfies(version, range) {
-  const have = version.split('.').map((part) => Number.parseInt(part, 10));
-  return range.split('||').some((alternative) => {
-    const match = /^\s*(\^|>=)(\d+)\.(\d+)\.(\d+)\s*$/.exec(alternative);
-    if (match === null) throw new Error(`cannot read the Node range "${range}"`);
-    const least = match.slice(2).map(Number);
-    if (match[1] === '^' && have[0] !== least[0]) return false;
-    const differing = least.findIndex((part, index) => part !== have[index]);
-    return differing === -1 || (have[differing] ?? 0) > (least[differing] ?? 0);
-  });
 }
 
 /** The range is said once, in the manifest of the package that needs it. */

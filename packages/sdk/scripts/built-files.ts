@@ -12,6 +12,11 @@ export function compile(config: string, outDir: string): void {
   execFileSync(process.execPath, args, { cwd: dirname(config), stdio: 'inherit' });
 }
 
+/** Where the compiler writes the declarations of a source: `run.d.ts` for `run.ts`, `range.d.mts` for `range.mjs`. */
+export function declarationsOf(source: string): string {
+  return source.replace(/\.(m?)[jt]s$/, '.d.$1ts');
+}
+
 /** The compiler rewrites `./run.ts` to `./run.js` in what it emits, except in declarations. */
 export async function rewriteDeclarations(folder: string): Promise<void> {
   for (const name of await readdir(folder, { recursive: true })) {

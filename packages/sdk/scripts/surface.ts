@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { compile } from './built-files.ts';
+import { compile, declarationsOf } from './built-files.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -38,6 +38,7 @@ function compilation(home: string, files: readonly string[], compilerOptions: ob
     extends: join(root, 'tsconfig.json'),
     compilerOptions: {
       noEmit: false,
+      allowJs: true,
       checkJs: false,
       declaration: true,
       emitDeclarationOnly: true,
@@ -52,7 +53,7 @@ function compilation(home: string, files: readonly string[], compilerOptions: ob
 
 function describe({ name, entries }: SurfacePackage, emitted: string): string {
   const paths = Object.entries(entries).map(
-    ([entry, path]) => [entry, join(emitted, path.replace(/\.ts$/, '.d.ts'))] as const,
+    ([entry, path]) => [entry, join(emitted, declarationsOf(path))] as const,
   );
   const program = ts.createProgram(
     paths.map(([, path]) => path),

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isInRange } from '@convoke/agent/version-range';
 import manifest from '../../../package.json' with { type: 'json' };
 import { readPrices } from '../../agents/prices-file.ts';
 import { openAgents } from '../../agents/registry.ts';
@@ -13,7 +14,6 @@ import { examineBlobs } from './blobs.ts';
 import { examineDataFolder, examineMasterKey } from './data-folder.ts';
 import { examineDatabase } from './database.ts';
 import { type Finding, failed, fine, messageOf, warned } from './finding.ts';
-import { satisfies } from './node-version.ts';
 import { examineServer } from './server.ts';
 
 /** Checks everything that a server with these settings needs. Changes nothing, so it may run beside a server. */
@@ -35,14 +35,14 @@ export async function examine(config: Config): Promise<readonly Finding[]> {
 function examineNode(): Finding {
   const { node } = process.versions;
   const range = manifest.engines.node;
-  if (satisfies(node, range)) return fine('node', `Node ${node}`);
+  if (isInRange(node, range)) return fine('node', `Node ${node}`);
   return failed('node', `Node ${node} is not supported`, `install Node ${range}`);
 }
 
 function examineSqlite(): Finding {
   const version = process.versions['sqlite'] ?? '0';
   const oldest = oldestSafeVersion.join('.');
-  if (satisfies(version, `>=${oldest}`)) return fine('sqlite', `SQLite ${version}`);
+  if (isInRange(version, `>=${oldest}`)) return fine('sqlite', `SQLite ${version}`);
   return failed('sqlite', `SQLite ${version} is older than ${oldest}`, 'install a newer Node');
 }
 
