@@ -138,6 +138,7 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'rules-allow-not-spent',
     'rules-allow-of-another-input',
     'rules-denial-forgotten',
+    'rules-expiry-fails-run',
     'rules-free-call-undecided',
     'rules-last-match-decides',
     'rules-not-in-subagents',

@@ -9,6 +9,7 @@ import {
   interactionAbout,
   questionOption,
 } from '../resources/interaction.ts';
+import { timestamp } from '../resources/page.ts';
 import { matchedRule, ruleEffects } from '../resources/rules/rule.ts';
 
 const recovered = z
@@ -135,6 +136,9 @@ export const eventTypes = {
       rules: z
         .array(matchedRule)
         .meta({ description: "The rules that ask, the organization's first." })
+        .optional(),
+      expires_at: timestamp
+        .meta({ description: 'Until when an answer is taken, where a rule says so.' })
         .optional(),
       replayed,
     }),

@@ -85,6 +85,13 @@ export const interactionRecord = z
     answered_at: timestamp.optional(),
     applied_at: timestamp.optional(),
     expires_at: timestamp.optional(),
+    on_expiry: z
+      .literal('deny')
+      .meta({
+        description:
+          'Where no answer comes before `expires_at`, the call is denied and the run continues. Absent: the run fails.',
+      })
+      .optional(),
   })
   .meta({
     id: 'Interaction',

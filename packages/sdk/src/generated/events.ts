@@ -77,6 +77,8 @@ export interface PermissionRequestData {
         reason?: string | undefined;
       }>
     | undefined;
+  /** Until when an answer is taken, where a rule says so. */
+  expires_at?: string | undefined;
   /** This repeats an earlier event of the same interaction. */
   replayed?: boolean | undefined;
 }

@@ -285,6 +285,8 @@ export interface InteractionRecord {
   answered_at?: string | undefined;
   applied_at?: string | undefined;
   expires_at?: string | undefined;
+  /** Where no answer comes before `expires_at`, the call is denied and the run continues. Absent: the run fails. */
+  on_expiry?: 'deny' | undefined;
 }
 
 /** One change in a tenant. */
@@ -474,6 +476,8 @@ export interface InteractionInTenantRecord {
   answered_at?: string | undefined;
   applied_at?: string | undefined;
   expires_at?: string | undefined;
+  /** Where no answer comes before `expires_at`, the call is denied and the run continues. Absent: the run fails. */
+  on_expiry?: 'deny' | undefined;
   agent_name: string;
   /** Labels by key. */
   run_labels: Record<string, string>;

@@ -15,17 +15,17 @@ import {
   type Interaction,
   type InteractionAnswer,
   answerInteraction as answered,
-  answeredEvent,
   interactionAt,
 } from '../domain/interaction.ts';
 import { type Json, type JsonObject, canonicalJson } from '../domain/json.ts';
 import { namesApprovers } from '../domain/rules/decide.ts';
-import { interactionAnswered as runAnswered, isLeased, resumeLive } from '../domain/run/run.ts';
+import { resumeLive } from '../domain/run/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
-import { interactionsChanged, runDispatched } from '../domain/session.ts';
+import { runDispatched } from '../domain/session.ts';
 import type { CutPage, PageRequest } from '../ports/page.ts';
 import { recordAudit } from './audit.ts';
 import { claimKey, keyScope } from './once.ts';
+import { recordAnswer } from './record-answer.ts';
 import { type Holder, lockRun, recordMove } from './record.ts';
 import { Refusal, orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
@@ -72,7 +72,7 @@ export async function answerInteraction(
   scope: TenantScope,
   request: AnswerInteraction,
 ): Promise<Interaction> {
-  const { store, clock, fanout } = services;
+  const { store, clock } = services;
   requireAnswer(request.body);
   return store.transaction(async (tx) => {
     const known = await tx.interactions.find(scope, request.sessionId, request.key);
@@ -90,19 +90,7 @@ export async function answerInteraction(
     const ruling = orRefuse(answered(interaction, answer, { actor: request.by.id, now }));
     if (ruling.repeated) return ruling.interaction;
     await tx.interactions.settle(ruling.interaction);
-    const open = await tx.interactions.countPending(runId);
-    recordMove(services, tx, {
-      seen,
-      move: {
-        run: runAnswered(seen.run, open, now),
-        session: interactionsChanged(seen.session, open, now),
-        events: [answeredEvent(interaction.key, answer)],
-      },
-    });
-    tx.onCommit(() =>
-      services.traces.runs?.waited(seen.run, { interaction: ruling.interaction, to: now }),
-    );
-    if (isLeased(seen.run)) tx.onCommit(() => fanout.wake(`control:${runId}`));
+    await recordAnswer(services, tx, { seen, interaction: ruling.interaction, now });
     await recordAudit(tx, {
       chain: scope.organizationId,
       at: now,

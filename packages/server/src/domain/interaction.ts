@@ -3,6 +3,7 @@ import { isoTime } from './iso-time.ts';
 import { type Json, type JsonObject, canonicalJson } from './json.ts';
 import { type Ruling, accepted, refused } from './refusal.ts';
 import type { AskingRule } from './rules/decide.ts';
+import { deniesOnExpiry, limitsTime } from './rules/demands.ts';
 import type { TenantScope } from './scope.ts';
 
 /**
@@ -12,10 +13,13 @@ import type { TenantScope } from './scope.ts';
  * - `pending`: not answered yet. It leaves this state exactly once.
  * - `answered`: by a person. `appliedAt` is set when the leg that acts on the answer is claimed: from then
  *   on an allow is spent, whatever happens to that leg.
- * - `expired`: its time ran out.
+ * - `expired`: its time ran out. Where its rules say that this denies the call, the run continues as after an answer.
  * - `cancelled`: its run or its session ended.
  */
-export type Interaction = PendingInteraction | ClosedInteraction | AnsweredInteraction;
+export type Interaction = PendingInteraction | ClosedInteraction | SettledInteraction;
+
+/** Its run continues with what was decided. */
+export type SettledInteraction = AnsweredInteraction | ExpiredDenial;
 
 export type PendingInteraction = Identity & InteractionRequest & { readonly status: 'pending' };
 
@@ -30,6 +34,15 @@ export type AnsweredPermission = Identity &
     readonly spentOn?: string;
   };
 export type AnsweredQuestion = Identity & UserQuestion & Answered<QuestionAnswer>;
+
+/** No answer came in time, and the rules that asked say that this denies the call (D-522). */
+export type ExpiredDenial = Identity &
+  PermissionRequest &
+  Omit<Answered<PermissionAnswer>, 'status'> & {
+    readonly status: 'expired';
+    readonly answeredBy: null;
+    readonly decidedBy: 'expiry';
+  };
 
 interface Identity extends TenantScope {
   readonly key: InteractionKey;
@@ -225,15 +238,39 @@ export function statusAt(
 
 export function interactionAt(interaction: Interaction, now: number): Interaction {
   const isOver = interaction.status === 'pending' && hasExpired(interaction, now);
-  return isOver ? expireInteraction(interaction) : interaction;
+  return isOver ? { ...interaction, status: 'expired' } : interaction;
 }
 
-export function expireInteraction(interaction: PendingInteraction): ClosedInteraction {
-  return { ...interaction, status: 'expired' };
+/** D-25, D-522: without an answer in time it denies the call if its rules say so; else it only ends. */
+export function expireInteraction(
+  interaction: PendingInteraction,
+  now: number,
+): ClosedInteraction | ExpiredDenial {
+  const isDenial = interaction.kind === 'permission' && deniesOnExpiry(interaction.asked ?? []);
+  if (!isDenial) return { ...interaction, status: 'expired' };
+  return {
+    ...interaction,
+    status: 'expired',
+    answer: { kind: 'permission', decision: 'deny', message: noAnswerInTime },
+    answeredBy: null,
+    decidedBy: 'expiry',
+    answeredAt: now,
+    appliedAt: null,
+  };
+}
+
+/** For the agent, and for people who read the log. */
+const noAnswerInTime = 'Not allowed: no answer came in time.';
+
+export function isSettled(interaction: Interaction): interaction is SettledInteraction {
+  return 'answer' in interaction;
 }
 
 /** The input a person allowed: the one shown, or the one they replaced it with. No other may run (D-39). */
-export function approvedInput({ toolInput, answer }: AnsweredPermission): Json {
+export function approvedInput({
+  toolInput,
+  answer,
+}: Pick<AnsweredPermission, 'toolInput' | 'answer'>): Json {
   return answer.updatedInput === undefined ? toolInput : answer.updatedInput;
 }
 
@@ -257,7 +294,8 @@ export function requestEvent(interaction: Interaction): { type: string; data: Js
   if (interaction.kind === 'permission') {
     const { toolName: tool_name, toolInput: tool_input, asked } = interaction;
     const rules = asked === undefined ? {} : { rules: askedRules(asked) };
-    const data = { request_id, interaction_key, tool_name, tool_input, ...rules };
+    const time = limitsTime(asked ?? []) ? { expires_at: isoTime(interaction.expiresAt) } : {};
+    const data = { request_id, interaction_key, tool_name, tool_input, ...rules, ...time };
     return { type: 'permission_request', data };
   }
   const { question, options, multiple, about } = interaction;
@@ -275,10 +313,10 @@ export function requestEvent(interaction: Interaction): { type: string; data: Js
 }
 
 /** The event that announces the decision or the answer. */
-export function answeredEvent(
-  key: InteractionKey,
-  answer: InteractionAnswer,
-): { type: string; data: JsonObject } {
+export function answeredEvent({ key, answer, decidedBy }: SettledInteraction): {
+  type: string;
+  data: JsonObject;
+} {
   if (answer.kind === 'permission') {
     return {
       type: 'permission_resolved',
@@ -287,6 +325,7 @@ export function answeredEvent(
         decision: answer.decision,
         ...(answer.message === undefined ? {} : { message: answer.message }),
         ...(answer.updatedInput === undefined ? {} : { updated_input: answer.updatedInput }),
+        ...(decidedBy === undefined ? {} : { by: decidedBy }),
       },
     };
   }

@@ -8,7 +8,7 @@ import {
 } from '../app/record.ts';
 import { beginRun } from '../app/runs/begin-run.ts';
 import type { Services } from '../app/services.ts';
-import { type AnsweredInteraction, approvedInput } from '../domain/interaction.ts';
+import { type SettledInteraction, approvedInput } from '../domain/interaction.ts';
 import { asksAbout, settleCall } from '../domain/run/call-in-doubt.ts';
 import type { InterruptionReason } from '../domain/run/run-parts.ts';
 import { type Run, type WaitingForWorker, isClaimable } from '../domain/run/run.ts';
@@ -175,7 +175,7 @@ async function continueInput(
 async function settleDoubts(
   tx: StoreTransaction,
   run: Run,
-  answered: readonly AnsweredInteraction[],
+  answered: readonly SettledInteraction[],
 ): Promise<void> {
   const calls = await tx.toolCalls.ofRun(run.id);
   const owner = { runId: run.id, tenantId: run.tenantId };
@@ -185,11 +185,11 @@ async function settleDoubts(
   }
 }
 
-function answersOf(answered: readonly AnsweredInteraction[]): Map<string, Answer> {
+function answersOf(answered: readonly SettledInteraction[]): Map<string, Answer> {
   return new Map(answered.map((interaction) => [interaction.requestId, answerOf(interaction)]));
 }
 
-export function answerOf(interaction: AnsweredInteraction): Answer {
+export function answerOf(interaction: SettledInteraction): Answer {
   if (interaction.kind === 'question') {
     const { answer } = interaction;
     if ('declined' in answer) {
@@ -200,7 +200,8 @@ export function answerOf(interaction: AnsweredInteraction): Answer {
   }
   const { decision, message } = interaction.answer;
   if (decision === 'deny') {
-    const by = interaction.decidedBy === 'rule' ? { by: 'rule' as const } : {};
+    const { decidedBy } = interaction;
+    const by = decidedBy === 'rule' || decidedBy === 'expiry' ? { by: decidedBy } : {};
     return { kind: 'permission', allow: false, ...reasonOf(message), ...by };
   }
   return { kind: 'permission', allow: true, input: approvedInput(interaction) };

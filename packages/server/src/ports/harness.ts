@@ -158,12 +158,12 @@ export type LegInput =
 export type Answer =
   /** `input` is the exact input that was approved: the adapter must run this input only (D-39). */
   | { readonly kind: 'permission'; readonly allow: true; readonly input: Json }
-  /** `by`: a rule denied it, and the reason says which (D-510); otherwise a person did. */
+  /** `by`: a rule or the end of its time denied it, and the reason says so (D-510, D-522); otherwise a person did. */
   | {
       readonly kind: 'permission';
       readonly allow: false;
       readonly reason?: string;
-      readonly by?: 'rule';
+      readonly by?: 'rule' | 'expiry';
     }
   | { readonly kind: 'question'; readonly values: readonly string[] }
   | { readonly kind: 'question'; readonly declined: true; readonly reason?: string };

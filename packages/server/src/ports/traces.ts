@@ -1,5 +1,5 @@
 import type { RunId } from '@convoke/contract';
-import type { AnsweredInteraction, ClosedInteraction } from '../domain/interaction.ts';
+import type { SettledInteraction, ClosedInteraction } from '../domain/interaction.ts';
 import type { Json } from '../domain/json.ts';
 import type { EndedRun, Run } from '../domain/run/run.ts';
 
@@ -61,7 +61,7 @@ export interface Times {
 }
 
 export interface EndedWait {
-  readonly interaction: AnsweredInteraction | ClosedInteraction;
+  readonly interaction: SettledInteraction | ClosedInteraction;
   readonly to: number;
 }
 

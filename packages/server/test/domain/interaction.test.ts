@@ -147,7 +147,8 @@ describe('the event of an answer (D-39)', () => {
       { declined: true, message: 'not mine' },
     ],
   ])('%o → %s', (answer, type, data) => {
-    expect(answeredEvent(permission.key, answer)).toEqual({
+    const asked = answer.kind === 'permission' ? permission : { ...question, multiple: true };
+    expect(answeredEvent(answered(asked, answer))).toEqual({
       type,
       data: { interaction_key: 'int_1', ...data },
     });

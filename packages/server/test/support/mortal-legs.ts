@@ -21,10 +21,11 @@ import { type FolderPaths, folderPaths } from '../../src/session-folders/folder-
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
+import { expireInteractions } from '../../src/workers/retention/expire-interactions.ts';
 import { readBy, recordingLog } from './agent-folders.ts';
 import type { DatabaseKind } from './databases.ts';
 import { by } from './identity-fixture.ts';
-import { type RunFixture, createRunFixture } from './run-fixture.ts';
+import { type RunFixture, createRunFixture, hour } from './run-fixture.ts';
 
 /**
  * The end of a worker: from then on nothing reaches its database and it hears nothing from there. `hasCommitted` tells
@@ -197,13 +198,28 @@ export class MortalLegs {
     world.clock.advance(60_001);
   }
 
-  /** Executes legs, answers what is asked and recovers, until the run has ended. */
+  /** Time passes without an answer. The servers that see it first die at their commit: one before it, one after it. */
+  async #expire(): Promise<void> {
+    const { world } = this;
+    world.clock.advance(hour + 1);
+    for (const hasCommitted of [false, true]) {
+      const death = new Death(0, hasCommitted);
+      const dying = expireInteractions({ ...world, store: death.wrap(world.store) });
+      await Promise.race([dying, death.reached]);
+    }
+    await expireInteractions(world);
+  }
+
+  /**
+   * Executes legs, answers what is asked and recovers, until the run has ended. Where a person gives no answer, an hour
+   * passes.
+   */
   async finish(
     run: Run,
     {
       deaths = [],
       answer,
-    }: { deaths?: readonly (Death | Moment)[]; answer: (asked: Asked) => Answer },
+    }: { deaths?: readonly (Death | Moment)[]; answer: (asked: Asked) => Answer | undefined },
   ): Promise<Run> {
     const left = [...deaths];
     for (let turn = 0; turn < 50; turn += 1) {
@@ -233,7 +249,7 @@ export class MortalLegs {
     return { ended, asked };
   }
 
-  async #answerAll(run: Run, answer: (asked: Asked) => Answer): Promise<void> {
+  async #answerAll(run: Run, answer: (asked: Asked) => Answer | undefined): Promise<void> {
     const { world } = this;
     const log = await world.logOf(run.id);
     for (const { type, data } of log) {
@@ -242,6 +258,10 @@ export class MortalLegs {
       const asked = await world.store.read.interactions.findByRequest(run.id, requestId);
       if (asked?.status !== 'pending') continue;
       const body = answer({ requestId, kind: asked.kind });
+      if (body === undefined) {
+        await this.#expire();
+        continue;
+      }
       const request = { sessionId: run.sessionId, key: asked.key, body, by };
       await answerInteraction(world, world.scope, request);
     }

@@ -97,6 +97,8 @@ class PermissionRequestData(_PermissionRequestDataRequired, total=False):
     tool_call_id: str
     #: The rules that ask, the organization's first.
     rules: list[PermissionRequestDataRules]
+    #: Until when an answer is taken, where a rule says so.
+    expires_at: str
     #: This repeats an earlier event of the same interaction.
     replayed: bool
 

@@ -477,6 +477,8 @@ class InteractionRecord(_InteractionRecordRequired, total=False):
     answered_at: str
     applied_at: str
     expires_at: str
+    #: Where no answer comes before `expires_at`, the call is denied and the run continues. Absent: the run fails.
+    on_expiry: Literal["deny"]
 
 
 class _InteractionRecordRulesRequired(TypedDict):
@@ -604,6 +606,8 @@ class InteractionInTenantRecord(_InteractionInTenantRecordRequired, total=False)
     answered_at: str
     applied_at: str
     expires_at: str
+    #: Where no answer comes before `expires_at`, the call is denied and the run continues. Absent: the run fails.
+    on_expiry: Literal["deny"]
 
 
 class _InteractionInTenantRecordRulesRequired(TypedDict):

@@ -63,6 +63,23 @@ function readApprovers(approvers: NonNullable<AgentRule['approvers']>): Approver
   };
 }
 
+/** D-522: how long a request waits, at most as long as its agent waits for every answer. */
+export function waitOf({ waitHours }: Demands, agentMs: number): number {
+  return waitHours === undefined ? agentMs : Math.min(agentMs, Math.ceil(waitHours * 3_600_000));
+}
+
+type Asked = readonly { readonly demands: Demands }[];
+
+/** D-505: one of the rules that asked is enough. */
+export function deniesOnExpiry(asked: Asked): boolean {
+  return asked.some(({ demands }) => demands.onExpiry === 'deny');
+}
+
+/** Whether the time of the request is the rules' business: then its readers are told when it ends. */
+export function limitsTime(asked: Asked): boolean {
+  return deniesOnExpiry(asked) || asked.some(({ demands }) => demands.waitHours !== undefined);
+}
+
 /** D-505: what satisfies both. */
 export function bothDemands(one: Demands, other: Demands): Demands {
   const waits = [one.waitHours, other.waitHours].filter((hours) => hours !== undefined);

@@ -1,4 +1,4 @@
-import type { AnsweredInteraction, WorkspaceBehind } from '../interaction.ts';
+import type { SettledInteraction, WorkspaceBehind } from '../interaction.ts';
 import type { ToolCall } from './tool-call.ts';
 
 /** D-91: the question about a run whose machine did not come back with the latest files of its session. */
@@ -33,7 +33,7 @@ export function questionAboutFolder(calls: readonly ToolCall[], epoch: number) {
 
 /** What a person answered about the files of the leg with this epoch; undefined when it was not asked or answered. */
 export function folderAnswer(
-  answered: readonly AnsweredInteraction[],
+  answered: readonly SettledInteraction[],
   epoch: number,
 ): 'continue' | 'end' | undefined {
   const about = answered.find(({ requestId }) => requestId === `${prefix}${epoch}`);

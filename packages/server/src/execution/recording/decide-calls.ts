@@ -1,8 +1,8 @@
 import type { VersionedRules } from '../../app/rules/known-rules.ts';
 import type { Holder } from '../../app/record.ts';
 import type { Agent } from '../../domain/agent.ts';
-import type { AnsweredInteraction, AnsweredPermission } from '../../domain/interaction.ts';
-import { approvedInput } from '../../domain/interaction.ts';
+import type { SettledInteraction, AnsweredPermission } from '../../domain/interaction.ts';
+import { approvedInput, isSettled } from '../../domain/interaction.ts';
 import { type Allow, allowFor } from '../../domain/rules/allows.ts';
 import { type Decision, decide, namesApprovers, namesTool } from '../../domain/rules/decide.ts';
 import { type RuleList, rulesOfAgent } from '../../domain/rules/rule.ts';
@@ -87,7 +87,7 @@ interface KeyedAllow extends Allow {
 
 /** What the run knows about the calls of a batch. */
 export interface KnownAnswers {
-  readonly answered: readonly AnsweredInteraction[];
+  readonly answered: readonly SettledInteraction[];
   /** Calls in doubt that a person wants carried out once more: an allow, too (D-762). */
   readonly repeated: readonly Allow[];
 }
@@ -133,7 +133,7 @@ export async function readDenials(
   refs: readonly string[],
 ): Promise<KnownAnswers> {
   const known = await interactions.ofRequests(runId, refs.flatMap(refsOfDenial));
-  return { answered: known.filter((each) => each.status === 'answered'), repeated: [] };
+  return { answered: known.filter(isSettled), repeated: [] };
 }
 
 /** The refs under which a denial of the call may be stored: its own, or another if a person had allowed it before (D-761). */
@@ -142,7 +142,7 @@ export function refsOfDenial(ref: string): readonly [string, string] {
 }
 
 /** D-510: a denial is final for its call, even if the rules have changed since. */
-function denialIn({ ref }: CallToDecide, answered: readonly AnsweredInteraction[]) {
+function denialIn({ ref }: CallToDecide, answered: readonly SettledInteraction[]) {
   const refs = refsOfDenial(ref);
   for (const interaction of answered) {
     if (interaction.kind !== 'permission' || !refs.includes(interaction.requestId)) continue;
@@ -154,8 +154,9 @@ function denialIn({ ref }: CallToDecide, answered: readonly AnsweredInteraction[
 
 const notAllowed = 'The person did not allow this.';
 
-function allowIn(interaction: AnsweredInteraction): readonly KeyedAllow[] {
-  if (interaction.kind !== 'permission' || interaction.answer.decision !== 'allow') return [];
+function allowIn(interaction: SettledInteraction): readonly KeyedAllow[] {
+  if (interaction.kind !== 'permission' || interaction.status === 'expired') return [];
+  if (interaction.answer.decision !== 'allow') return [];
   const { key, requestId: ref, toolName, spentOn } = interaction;
   const input = approvedInput(interaction);
   return [{ key, ref, toolName, input, ...(spentOn !== undefined && { spentOn }) }];

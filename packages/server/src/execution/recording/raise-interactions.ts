@@ -10,6 +10,7 @@ import {
   openInteraction,
   requestEvent,
 } from '../../domain/interaction.ts';
+import { waitOf } from '../../domain/rules/demands.ts';
 import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import type { Run } from '../../domain/run/run.ts';
 import type { HarnessEvent } from '../../ports/harness.ts';
@@ -102,9 +103,14 @@ function newInteraction(
     const interaction = deniedByRule({ ...identity, request, reason }, now);
     return { interaction, events: decisionEvents(shownCall(item), decision, key) };
   }
-  const asked = decision.effect === 'ask' ? { asked: decision.rules } : {};
-  const open = { ...identity, request: { ...request, ...asked }, waitMs };
-  const interaction = openInteraction(open, now);
+  const open =
+    decision.effect === 'ask'
+      ? {
+          request: { ...request, asked: decision.rules },
+          waitMs: waitOf(decision.demands, waitMs),
+        }
+      : { request, waitMs };
+  const interaction = openInteraction({ ...identity, ...open }, now);
   return { interaction, events: [raisedEvent(interaction, item, false)] };
 }
 

@@ -98,7 +98,7 @@ export async function outcomeOf(
   }
   if (!answer.allow) {
     const { by, reason = '' } = answer;
-    return failed(by === 'rule' ? reason : withReason('The person did not allow this', reason));
+    return failed(by === undefined ? withReason('The person did not allow this', reason) : reason);
   }
   // D-39: the approved input runs, not that of the model.
   const use = { call, tool, input: answer.input, isAllowed: true };

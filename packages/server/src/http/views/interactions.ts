@@ -5,14 +5,15 @@ import type {
   InteractionAnswer,
   InteractionRequest,
 } from '../../domain/interaction.ts';
-import { aboutFields, answererOf, askedRules } from '../../domain/interaction.ts';
+import { aboutFields, answererOf, askedRules, isSettled } from '../../domain/interaction.ts';
+import { deniesOnExpiry } from '../../domain/rules/demands.ts';
 import { isObject } from '../../domain/json.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { timeIn } from './fields.ts';
 
 /** An interaction as the API shows it (D-36). */
 export function interactionView(interaction: Interaction, names: Names): InteractionRecord {
-  const answered = interaction.status === 'answered' ? interaction : undefined;
+  const answered = isSettled(interaction) ? interaction : undefined;
   return {
     interaction_key: interaction.key,
     kind: interaction.kind,
@@ -35,7 +36,12 @@ export function interactionView(interaction: Interaction, names: Names): Interac
 function requestFields(request: InteractionRequest): Partial<InteractionRecord> {
   if (request.kind === 'permission') {
     const { toolName, toolInput, asked } = request;
-    return { tool_name: toolName, tool_input: toolInput, rules: asked && askedRules(asked) };
+    return {
+      tool_name: toolName,
+      tool_input: toolInput,
+      rules: asked && askedRules(asked),
+      on_expiry: deniesOnExpiry(asked ?? []) ? 'deny' : undefined,
+    };
   }
   const { question, options, multiple, about } = request;
   return {

@@ -1,10 +1,10 @@
 import type { InteractionKey, InteractionStatus, RunId, SessionId } from '@convoke/contract';
 import type {
-  AnsweredInteraction,
   AnsweredPermission,
   ClosedInteraction,
   Interaction,
   PendingInteraction,
+  SettledInteraction,
 } from '../../domain/interaction.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { CutPage, PageRequest } from '../page.ts';
@@ -28,14 +28,14 @@ export interface InteractionRepository {
   /** Those that were raised under one of these. */
   ofRequests(runId: RunId, requestIds: readonly string[]): Promise<Interaction[]>;
   /** Writes the answer or the end of a pending interaction; false, and no change, when it is not pending. */
-  settle(interaction: AnsweredInteraction | ClosedInteraction): Promise<boolean>;
+  settle(interaction: SettledInteraction | ClosedInteraction): Promise<boolean>;
   /** Returns those that were pending. */
   cancelPending(runId: RunId): Promise<ClosedInteraction[]>;
   countPending(runId: RunId): Promise<number>;
-  /** Answered interactions that no leg has acted on yet. */
-  unapplied(runId: RunId): Promise<AnsweredInteraction[]>;
-  /** Every answered interaction of the run. */
-  answered(runId: RunId): Promise<AnsweredInteraction[]>;
+  /** Settled interactions that no leg has acted on yet. */
+  unapplied(runId: RunId): Promise<SettledInteraction[]>;
+  /** Every one of the run that was answered, or denied because its time was over (D-522). */
+  answered(runId: RunId): Promise<SettledInteraction[]>;
   /** Uses the allow up for this call (D-519). False: another call has used it. */
   spend(key: InteractionKey, ref: string): Promise<boolean>;
   markApplied(runId: RunId, now: number): Promise<void>;

@@ -3,12 +3,14 @@ import type {
   AnsweredInteraction,
   ClosedInteraction,
   DecidedBy,
+  ExpiredDenial,
   Interaction,
   InteractionAnswer,
   InteractionRequest,
   PendingInteraction,
   PermissionRequest,
   QuestionAbout,
+  SettledInteraction,
   UserQuestion,
 } from '../../domain/interaction.ts';
 import type { Json } from '../../domain/json.ts';
@@ -94,6 +96,9 @@ const unset = {
   spentOn: null,
 };
 
+/** Answered, or denied because its time was over (D-522). */
+const isSettled = sql`(status = 'answered' or decided_by = 'expiry')`;
+
 export function interactionRepository(db: Transaction): InteractionRepository {
   return {
     async insert(item) {
@@ -144,15 +149,15 @@ export function interactionRepository(db: Transaction): InteractionRepository {
     async unapplied(run) {
       const rows = await db.all<InteractionRow>(sql`
         select * from interactions
-        where run_id = ${run} and status = 'answered' and applied_at is null order by interaction_key`);
-      return rows.map(interactionTable.read).map(answeredOf);
+        where run_id = ${run} and ${isSettled} and applied_at is null order by interaction_key`);
+      return rows.map(interactionTable.read).map(settledOf);
     },
 
     async answered(run) {
       const rows = await db.all<InteractionRow>(sql`
         select * from interactions
-        where run_id = ${run} and status = 'answered' order by interaction_key`);
-      return rows.map(interactionTable.read).map(answeredOf);
+        where run_id = ${run} and ${isSettled} order by interaction_key`);
+      return rows.map(interactionTable.read).map(settledOf);
     },
 
     async spend(key, ref) {
@@ -165,7 +170,7 @@ export function interactionRepository(db: Transaction): InteractionRepository {
     async markApplied(run, now) {
       await db.run(sql`
         update interactions set applied_at = ${now}
-        where run_id = ${run} and status = 'answered' and applied_at is null`);
+        where run_id = ${run} and ${isSettled} and applied_at is null`);
     },
 
     async list(scope, { sessionId: session, status, now, page }) {
@@ -210,8 +215,9 @@ export function interactionOf(row: InteractionRow): Interaction {
     case 'answered':
       return answeredOf(stored);
     case 'expired':
+      return stored.decidedBy === 'expiry' ? expiredOf(stored) : closedOf(stored, stored.status);
     case 'cancelled':
-      return { ...identityOf(stored), ...requestOf(stored), status: stored.status };
+      return closedOf(stored, stored.status);
     default:
       return stored.status satisfies never;
   }
@@ -219,6 +225,33 @@ export function interactionOf(row: InteractionRow): Interaction {
 
 function pendingOf(stored: StoredInteraction): PendingInteraction {
   return { ...identityOf(stored), ...requestOf(stored), status: 'pending' };
+}
+
+function closedOf(
+  stored: StoredInteraction,
+  status: ClosedInteraction['status'],
+): ClosedInteraction {
+  return { ...identityOf(stored), ...requestOf(stored), status };
+}
+
+function settledOf(stored: StoredInteraction): SettledInteraction {
+  return stored.status === 'expired' ? expiredOf(stored) : answeredOf(stored);
+}
+
+function expiredOf(stored: StoredInteraction): ExpiredDenial {
+  const { answer, answeredAt, appliedAt } = stored;
+  const request = requestOf(stored);
+  if (request.kind !== 'permission' || answer?.kind !== 'permission') return broken(stored);
+  return {
+    ...identityOf(stored),
+    ...request,
+    status: 'expired',
+    answer,
+    answeredBy: null,
+    decidedBy: 'expiry',
+    answeredAt: answeredAt ?? broken(stored),
+    appliedAt,
+  };
 }
 
 function answeredOf(stored: StoredInteraction): AnsweredInteraction {

@@ -1,38 +1,51 @@
 import { lockRun, recordEnd } from '../../app/record.ts';
+import { recordAnswer } from '../../app/record-answer.ts';
 import type { Services } from '../../app/services.ts';
-import { expireInteraction } from '../../domain/interaction.ts';
+import { type PendingInteraction, expireInteraction, isSettled } from '../../domain/interaction.ts';
+import { isEnded } from '../../domain/run/run.ts';
+import type { StoreTransaction } from '../../ports/store.ts';
 
 const perPass = 100;
 
-/** D-25: expires interactions without an answer in time, and ends their runs, which cannot continue. */
-export async function expireInteractions(
-  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'traces'>,
-): Promise<boolean> {
+type ExpiryServices = Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'traces'>;
+
+/**
+ * Expires interactions without an answer in time. Their runs end, because they cannot continue (D-25); where the rules that
+ * asked say so, the call is denied instead and the run continues (D-522).
+ */
+export async function expireInteractions(services: ExpiryServices): Promise<boolean> {
   const overdue = await services.store.read.interactions.overdue(services.clock.now(), perPass);
   for (const interaction of overdue) {
-    const { sessionId, runId } = interaction;
-    await services.store.transaction(async (tx) => {
-      const seen = await lockRun(tx, { scope: interaction, sessionId, runId });
-      const expired = expireInteraction(interaction);
-      const isSettled = await tx.interactions.settle(expired);
-      const to = services.clock.now();
-      if (seen !== undefined && isSettled) {
-        const { run } = seen;
-        tx.onCommit(() => services.traces.runs?.waited(run, { interaction: expired, to }));
-      }
-      // A run that already ends needs no second end.
-      if (seen === undefined || !isSettled || seen.run.status !== 'waiting') return;
-      const { session, run } = seen;
-      await recordEnd(services, tx, {
-        seen: { session, run },
-        outcome: {
-          status: 'failed',
-          code: 'interaction_expired',
-          message: 'No answer came within the time the agent allows.',
-        },
-      });
-      tx.onCommit(() => services.fanout.wake(`control:${runId}`));
-    });
+    await services.store.transaction((tx) => expireOne(services, tx, interaction));
   }
   return overdue.length === perPass;
+}
+
+async function expireOne(
+  services: ExpiryServices,
+  tx: StoreTransaction,
+  interaction: PendingInteraction,
+): Promise<void> {
+  const { sessionId, runId } = interaction;
+  const seen = await lockRun(tx, { scope: interaction, sessionId, runId });
+  const now = services.clock.now();
+  const expired = expireInteraction(interaction, now);
+  // False where an answer was first.
+  if (!(await tx.interactions.settle(expired)) || seen === undefined) return;
+  const { session, run } = seen;
+  if (isSettled(expired) && !isEnded(run)) {
+    return recordAnswer(services, tx, { seen, interaction: expired, now });
+  }
+  tx.onCommit(() => services.traces.runs?.waited(run, { interaction: expired, to: now }));
+  // A run that already ends needs no second end.
+  if (run.status !== 'waiting') return;
+  await recordEnd(services, tx, {
+    seen: { session, run },
+    outcome: {
+      status: 'failed',
+      code: 'interaction_expired',
+      message: 'No answer came within the time the agent allows.',
+    },
+  });
+  tx.onCommit(() => services.fanout.wake(`control:${runId}`));
 }
