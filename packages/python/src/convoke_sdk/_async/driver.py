@@ -10,6 +10,7 @@ from contextlib import closing
 from typing import Any, TypeVar
 
 from .._core.effects import Effect, Emit, Exclusive, Invoke, Read, Send, Sleep, Steps
+from .._core.wait_limit import WaitLimit
 from .transport import AsyncTransport
 
 T = TypeVar("T")
@@ -21,13 +22,13 @@ class AsyncDriver:
         # A lock belongs to one event loop, and a client may be used by one `asyncio.run` after the other.
         self._locks: weakref.WeakKeyDictionary[Any, tuple[Any, asyncio.Lock]] = weakref.WeakKeyDictionary()
 
-    async def run(self, steps: Steps[T]) -> T:
+    async def run(self, steps: Steps[T], limit: WaitLimit | None = None) -> T:
         """Performs steps and returns their result."""
         with closing(steps):
             try:
                 effect = next(steps)
                 while True:
-                    effect = await self._advance(steps, effect)
+                    effect = await self._advance(steps, effect, limit)
             except _End as end:
                 result: T = end.value
                 return result
@@ -35,7 +36,7 @@ class AsyncDriver:
                 result = end.value
                 return result
 
-    async def stream(self, steps: Steps[None]) -> AsyncGenerator[Any, None]:
+    async def stream(self, steps: Steps[None], limit: WaitLimit | None = None) -> AsyncGenerator[Any, None]:
         """Performs steps and yields what they emit."""
         with closing(steps):
             try:
@@ -45,16 +46,17 @@ class AsyncDriver:
                         yield effect.item
                         effect = next(steps)
                     else:
-                        effect = await self._advance(steps, effect)
+                        effect = await self._advance(steps, effect, limit)
             except (_End, StopIteration):
                 return
 
     async def close(self) -> None:
         await self._transport.close()
 
-    async def _advance(self, steps: Steps[Any], effect: Effect) -> Effect:
+    async def _advance(self, steps: Steps[Any], effect: Effect, limit: WaitLimit | None) -> Effect:
+        allowed = effect if limit is None else limit.allowed(effect)
         try:
-            value = await self._perform(effect)
+            value = await self._perform(allowed, limit)
         except Exception as error:
             failure: Exception = error
         else:
@@ -68,7 +70,7 @@ class AsyncDriver:
         except StopIteration as end:
             raise _End(end.value) from None
 
-    async def _perform(self, effect: Effect) -> Any:
+    async def _perform(self, effect: Effect, limit: WaitLimit | None) -> Any:
         if isinstance(effect, Read):
             return await effect.response.read(effect.timeout)  # type: ignore[attr-defined]
         if isinstance(effect, Send):
@@ -76,13 +78,13 @@ class AsyncDriver:
         if isinstance(effect, Sleep):
             return await asyncio.sleep(effect.seconds)
         if isinstance(effect, Exclusive):
-            return await self._exclusive(effect)
+            return await self._exclusive(effect, limit)
         if isinstance(effect, Invoke):
             said = effect.function(*effect.arguments)
             return await said if inspect.isawaitable(said) else said
         raise AssertionError(f"a step asks for {effect}")
 
-    async def _exclusive(self, effect: Exclusive) -> Any:
+    async def _exclusive(self, effect: Exclusive, limit: WaitLimit | None) -> Any:
         loop = asyncio.get_running_loop()
         known = self._locks.get(effect.owner)
         if known is None or known[0] is not loop:
@@ -92,7 +94,7 @@ class AsyncDriver:
             effect.steps.close()
             return None
         async with lock:
-            return await self.run(effect.steps)
+            return await self.run(effect.steps, limit)
 
 
 class _End(Exception):

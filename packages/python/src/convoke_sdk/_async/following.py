@@ -9,15 +9,21 @@ from typing import Any
 
 from .._core.effects import Steps
 from .._core.interactions import InteractionResponder
+from .._core.wait_limit import WaitLimit
 from .._generated.events import RunEvent
 from .driver import AsyncDriver
 
 
 async def follow(
-    driver: AsyncDriver, steps: Steps[None], responder: InteractionResponder | None, *, is_resumed: bool
+    driver: AsyncDriver,
+    steps: Steps[None],
+    responder: InteractionResponder | None,
+    *,
+    is_resumed: bool,
+    limit: WaitLimit | None = None,
 ) -> AsyncGenerator[RunEvent, None]:
     """Yields events. Handlers run beside the loop; what one raises is raised by the loop."""
-    async with aclosing(driver.stream(steps)) as events:
+    async with aclosing(driver.stream(steps, limit)) as events:
         if responder is None:
             async for event in events:
                 yield event

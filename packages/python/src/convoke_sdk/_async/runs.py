@@ -142,10 +142,12 @@ class AsyncRunFollowing(AsyncResource):
         limit = WaitLimit(self._calls.settings.clock, self.id, timeout)
         log = RunLog(self.id, self._connect, self._read)
         follower = RunFollower(self._calls.settings, log, after=None, silence=silence, patience=patience)
-        steps = limit.over(follower.steps())
-        async for event in follow(self._driver, steps, self._responder(handlers), is_resumed=False):
+        responder = self._responder(handlers)
+        async for event in follow(
+            self._driver, follower.steps(), responder, is_resumed=False, limit=limit
+        ):
             take(event)
-        run: RunRecord = await self._driver.run(limit.over(self._read()))
+        run: RunRecord = await self._driver.run(self._read(), limit)
         return run
 
     def _read(self) -> Steps[Any]:

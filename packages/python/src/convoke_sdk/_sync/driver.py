@@ -10,6 +10,7 @@ from contextlib import closing
 from typing import Any, TypeVar
 
 from .._core.effects import Effect, Emit, Exclusive, Invoke, Read, Send, Sleep, Steps
+from .._core.wait_limit import WaitLimit
 from .transport import Transport
 
 T = TypeVar("T")
@@ -21,9 +22,9 @@ class Driver:
         self._guard = threading.Lock()
         self._locks: weakref.WeakKeyDictionary[Any, threading.Lock] = weakref.WeakKeyDictionary()
 
-    def run(self, steps: Steps[T]) -> T:
+    def run(self, steps: Steps[T], limit: WaitLimit | None = None) -> T:
         """Performs steps and returns their result."""
-        stream: Generator[Any, None, T] = self._drive(steps)
+        stream: Generator[Any, None, T] = self._drive(steps, limit)
         try:
             while True:
                 next(stream)
@@ -31,14 +32,14 @@ class Driver:
             result: T = end.value
             return result
 
-    def stream(self, steps: Steps[None]) -> Generator[Any, None, None]:
+    def stream(self, steps: Steps[None], limit: WaitLimit | None = None) -> Generator[Any, None, None]:
         """Performs steps and yields what they emit."""
-        return self._drive(steps)
+        return self._drive(steps, limit)
 
     def close(self) -> None:
         self._transport.close()
 
-    def _drive(self, steps: Steps[T]) -> Generator[Any, None, T]:
+    def _drive(self, steps: Steps[T], limit: WaitLimit | None) -> Generator[Any, None, T]:
         with closing(steps):
             try:
                 effect = next(steps)
@@ -47,8 +48,9 @@ class Driver:
                         yield effect.item
                         effect = next(steps)
                         continue
+                    allowed = effect if limit is None else limit.allowed(effect)
                     try:
-                        value = self._perform(effect)
+                        value = self._perform(allowed, limit)
                     except Exception as error:
                         effect = steps.throw(error)
                     else:
@@ -57,7 +59,7 @@ class Driver:
                 result: T = end.value
                 return result
 
-    def _perform(self, effect: Effect) -> Any:
+    def _perform(self, effect: Effect, limit: WaitLimit | None) -> Any:
         if isinstance(effect, Read):
             return effect.response.read(effect.timeout)  # type: ignore[attr-defined]
         if isinstance(effect, Send):
@@ -65,18 +67,18 @@ class Driver:
         if isinstance(effect, Sleep):
             return time.sleep(effect.seconds)
         if isinstance(effect, Exclusive):
-            return self._exclusive(effect)
+            return self._exclusive(effect, limit)
         if isinstance(effect, Invoke):
             return effect.function(*effect.arguments)
         raise AssertionError(f"a step asks for {effect}")
 
-    def _exclusive(self, effect: Exclusive) -> Any:
+    def _exclusive(self, effect: Exclusive, limit: WaitLimit | None) -> Any:
         with self._guard:
             lock = self._locks.setdefault(effect.owner, threading.Lock())
         if not lock.acquire(blocking=effect.must_wait):
             effect.steps.close()
             return None
         try:
-            return self.run(effect.steps)
+            return self.run(effect.steps, limit)
         finally:
             lock.release()

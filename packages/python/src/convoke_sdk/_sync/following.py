@@ -7,12 +7,18 @@ from contextlib import closing
 
 from .._core.effects import Steps
 from .._core.interactions import InteractionResponder
+from .._core.wait_limit import WaitLimit
 from .._generated.events import RunEvent
 from .driver import Driver
 
 
 def follow(
-    driver: Driver, steps: Steps[None], responder: InteractionResponder | None, *, is_resumed: bool
+    driver: Driver,
+    steps: Steps[None],
+    responder: InteractionResponder | None,
+    *,
+    is_resumed: bool,
+    limit: WaitLimit | None = None,
 ) -> Generator[RunEvent, None, None]:
     """Yields events. A handler is called between two of them, after the loop has got the event that asks.
 
@@ -22,7 +28,7 @@ def follow(
     if responder is not None and is_resumed:
         for record in driver.run(responder.earlier()):
             driver.run(responder.ask(record))
-    with closing(driver.stream(steps)) as events:
+    with closing(driver.stream(steps, limit)) as events:
         for event in events:
             yield event
             key = None if responder is None else responder.asked_by(event)
