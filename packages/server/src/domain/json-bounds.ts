@@ -2,9 +2,22 @@
 export interface JsonExtent {
   /** Objects, arrays, texts, numbers and literals; the names of members do not count. */
   readonly values: number;
+  readonly names: number;
   /** Objects and arrays inside each other; 0 for a text, a number or a literal. */
   readonly depth: number;
 }
+
+/** What is told of a text while it is walked. What it throws ends the walk. */
+export interface JsonWatch {
+  /** Values and names at which the walk ends, so that the rest of a text that is refused costs nothing. */
+  readonly most: number;
+  /** An object or an array begins; the outermost has level 1. */
+  begin(level: number): void;
+  /** A member of the object at this level; its name is `text.slice(start, end)`, with the quotes. */
+  name(level: number, start: number, end: number): void;
+}
+
+const unwatched: JsonWatch = { most: Number.MAX_SAFE_INTEGER, begin: () => {}, name: () => {} };
 
 const quote = 34;
 const comma = 44;
@@ -21,25 +34,29 @@ const space = 32;
  * the values: a few bytes each are a megabyte of small objects for a parser and for everything behind it. The figures
  * of a text that is not JSON mean nothing; the parser refuses it.
  */
-export function extentOfJson(text: string): JsonExtent {
-  let values = 0;
-  let level = 0;
-  let depth = 0;
+export function extentOfJson(text: string, watch: JsonWatch = unwatched): JsonExtent {
+  let [values, names, level, depth] = [0, 0, 0, 0];
+  let [textStart, textEnd] = [0, 0];
   let isInLiteral = false;
-  for (let at = 0; at < text.length; at += 1) {
+  for (let at = 0; at < text.length && values + names <= watch.most; at += 1) {
     const code = text.charCodeAt(at);
     if (code === quote) {
-      at = endOfText(text, at);
+      textStart = at;
+      textEnd = behindText(text, at);
+      at = textEnd - 1;
       values += 1;
     } else if (code === openBrace || code === openBracket) {
       values += 1;
       level += 1;
       if (level > depth) depth = level;
+      watch.begin(level);
     } else if (code === closeBrace || code === closeBracket) {
       level -= 1;
     } else if (code === colon) {
       // The text before it was a name.
       values -= 1;
+      names += 1;
+      watch.name(level, textStart, textEnd);
     } else if (code !== comma && code > space) {
       if (!isInLiteral) values += 1;
       isInLiteral = true;
@@ -47,15 +64,18 @@ export function extentOfJson(text: string): JsonExtent {
     }
     isInLiteral = false;
   }
-  return { values, depth };
+  return { values, names, depth };
 }
 
-/** Where the text that begins here ends. */
-function endOfText(json: string, start: number): number {
-  let at = start + 1;
-  for (let code = json.charCodeAt(at); at < json.length; code = json.charCodeAt(at)) {
-    if (code === quote) return at;
-    at += code === backslash ? 2 : 1;
+/** The index behind the closing quote of the text that begins here, or behind everything. */
+function behindText(json: string, start: number): number {
+  const end = json.indexOf('"', start + 1);
+  if (end === -1) return json.length;
+  const escape = json.slice(start + 1, end).indexOf('\\');
+  if (escape === -1) return end + 1;
+  let at = start + 1 + escape;
+  while (at < json.length && json.charCodeAt(at) !== quote) {
+    at += json.charCodeAt(at) === backslash ? 2 : 1;
   }
-  return at;
+  return Math.min(at + 1, json.length);
 }

@@ -7,7 +7,7 @@ const valuesMax = 200_000;
 const depthMax = 128;
 
 /** What is wrong with the extent of a message of a program, for its author (D-472). */
-export function problemOf({ values, depth }: JsonExtent): string | undefined {
+export function problemOf({ values, depth }: Omit<JsonExtent, 'names'>): string | undefined {
   if (depth > depthMax) return `it has more than ${depthMax} levels`;
   if (values <= valuesMax) return undefined;
   return `it has more than ${valuesMax} values; keep large data in a file`;

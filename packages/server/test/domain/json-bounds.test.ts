@@ -10,6 +10,7 @@ function extentOf(value: Json): JsonExtent {
   const inner = members.map(extentOf);
   return {
     values: inner.reduce((sum, { values }) => sum + values, 1),
+    names: inner.reduce((sum, { names }) => sum + names, isObject(value) ? members.length : 0),
     depth: isInner ? 1 + Math.max(0, ...inner.map(({ depth }) => depth)) : 0,
   };
 }
@@ -44,5 +45,5 @@ test('a text that is no JSON has an extent, too', () => {
       expect(extentOfJson(text).depth).toBeGreaterThanOrEqual(0);
     }),
   );
-  expect(extentOfJson(`"${'\\'.repeat(9)}`)).toEqual({ values: 1, depth: 0 });
+  expect(extentOfJson(`"${'\\'.repeat(9)}`)).toEqual({ values: 1, names: 0, depth: 0 });
 });
