@@ -20,6 +20,7 @@ import {
 } from './provider-settings.ts';
 import { type RecordParts, createRecordAdapter } from './record-adapter.ts';
 import type { SignInForms } from './sign-in-forms.ts';
+import { nameTokenEndpoint } from './token-hint.ts';
 
 /**
  * The built-in identity provider: passwords for people, OpenID Connect for their programs. oidc-provider implements the
@@ -152,6 +153,7 @@ async function createProvider(
     }),
   );
   provider.proxy = true;
+  nameTokenEndpoint(provider, baseUrl);
   provider.on('server_error', (_: KoaContextWithOIDC, error: Error) => {
     log.error('identity provider failed', error);
   });

@@ -137,6 +137,35 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
     expect((await fetch(`${server.baseUrl}/oidc${discovery}`)).status).toBe(404);
   });
 
+  test('a client of the API that asks the token endpoint of people is told the right one (D-800)', async () => {
+    const token = async (form: Record<string, string>, headers: Record<string, string> = {}) => {
+      const body = new URLSearchParams(form);
+      const response = await fetch(`${server.baseUrl}/oidc/token`, {
+        method: 'POST',
+        headers,
+        body,
+      });
+      return { status: response.status, said: (await response.json()) as Record<string, string> };
+    };
+    const grant = { grant_type: 'client_credentials' };
+    const authorization = `Basic ${btoa('cli_unknown:secret')}`;
+    const named = expect.stringContaining(`${server.baseUrl}/v1/oauth/token`);
+    const refused = { status: 401, said: { error: 'invalid_client', error_description: named } };
+    expect(await token(grant, { authorization })).toEqual(refused);
+    expect(await token({ ...grant, client_id: 'cli_unknown', client_secret: 's' })).toEqual(
+      refused,
+    );
+    const other = await token({
+      grant_type: 'refresh_token',
+      refresh_token: 'x',
+      client_id: 'convoke-cli',
+    });
+    expect(other.said['error_description']).not.toContain('/v1/oauth/token');
+    expect((await token({ ...grant, client_id: 'convoke-cli' })).said['error_description']).toEqual(
+      named,
+    );
+  });
+
   test('a one-time password must be replaced, and is then invalid', async () => {
     const text = 'abcd-efgh-ijkm-npqr-stuv';
     await givePassword(server, { text, isOneTime: true });
