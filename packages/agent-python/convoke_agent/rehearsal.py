@@ -14,7 +14,7 @@ with open(os.path.join(os.path.dirname(__file__), "lost_calls.json"), encoding="
     _LOST_CALLS: list[dict] = json.load(_table)
 
 
-class Asked:
+class RehearsedInteraction:
     """A question or a request for approval, as a person sees it."""
 
     def __init__(self, message: dict) -> None:
@@ -38,7 +38,7 @@ class RehearsedRun:
         prompt: str = "",
         input: dict | None = None,
         state: dict | None = None,
-        answer: Callable[[Asked], object] | None = None,
+        answer: Callable[[RehearsedInteraction], object] | None = None,
         approval_required_tools: tuple[str, ...] | list[str] = (),
         rules: tuple[dict, ...] | list[dict] = (),
         folder: str = ".",
@@ -59,7 +59,7 @@ class RehearsedRun:
         self._is_edited = is_edited
         self._calls: dict[str, dict] = {}
         self._answers: dict[str, dict] = {}
-        self._open: dict[str, Asked] = {}
+        self._open: dict[str, RehearsedInteraction] = {}
         #: Calls that a person has allowed. `ref` is that of the request, `spent_on` that of the call.
         self._allowed: list[dict] = []
         self._checkpoint: dict | None = None if state is None else {"convoke": 1, "state": state}
@@ -69,7 +69,7 @@ class RehearsedRun:
         #: Legs so far.
         self.legs = 0
         self.has_doubt = False
-        self.asked: list[Asked] = []
+        self.asked: list[RehearsedInteraction] = []
         self.called: list[CalledStep] = []
         self.events: list[dict] = []
         self.end: dict | None = None
@@ -191,7 +191,7 @@ class RehearsedRun:
             ruling = decide(self._rules, message["tool_name"], message["tool_input"])
             if ruling["effect"] == "deny":
                 return self._deny(ref, ruling["reason"])
-        self._open[ref] = Asked(message)
+        self._open[ref] = RehearsedInteraction(message)
         self.asked.append(self._open[ref])
 
     def _begin(self, message: dict) -> None:
@@ -255,13 +255,13 @@ def _known_call(call: dict) -> dict:
     return {"state": "again", "input": call["input"]}
 
 
-def _default_reply(asked: Asked) -> object:
+def _default_reply(asked: RehearsedInteraction) -> object:
     if asked.kind == "permission":
         return True
     return asked.options[0] if asked.options else "yes"
 
 
-def _answer_of(asked: Asked, reply: object) -> dict:
+def _answer_of(asked: RehearsedInteraction, reply: object) -> dict:
     if asked.kind == "question":
         if reply is None:
             return {"kind": "question", "declined": True, "reason": None}

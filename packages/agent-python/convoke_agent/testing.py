@@ -11,14 +11,14 @@ from .context import AsyncContext, Context
 from .failures import NotAwaited
 from .json_values import dump
 from .leg import Leg
-from .rehearsal import Asked, CalledStep, RehearsedRun
+from .rehearsal import RehearsedInteraction, CalledStep, RehearsedRun
 from .threads import Threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .tasks import Tasks
 
-__all__ = ["Asked", "CalledStep", "Rehearsal", "every_kill", "rehearse"]
+__all__ = ["RehearsedInteraction", "CalledStep", "Rehearsal", "every_kill", "rehearse"]
 
 _LEGS_MAX = 1000
 #: The process is lost before or after a message is stored, or asked to yield after it.
@@ -55,7 +55,7 @@ def rehearse(
     prompt: str = "",
     input: dict | None = None,
     state: dict | None = None,
-    answer: Callable[[Asked], object] | None = None,
+    answer: Callable[[RehearsedInteraction], object] | None = None,
     approval_required_tools: tuple[str, ...] | list[str] = (),
     rules: tuple[dict, ...] | list[dict] = (),
     folder: str = ".",

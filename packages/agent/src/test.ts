@@ -6,13 +6,18 @@ import { Leg } from './leg.ts';
 import type { KitMessage } from './lines.ts';
 import { perform } from './perform.ts';
 import {
-  type Asked,
+  type RehearsedInteraction,
   type CalledStep,
   type RehearsalOptions,
   RehearsedRun,
 } from './rehearsal/rehearsed-run.ts';
 
-export type { Asked, CalledStep, RehearsalOptions, Reply } from './rehearsal/rehearsed-run.ts';
+export type {
+  RehearsedInteraction,
+  CalledStep,
+  RehearsalOptions,
+  Reply,
+} from './rehearsal/rehearsed-run.ts';
 export type { Condition, Rule } from './rehearsal/rules.ts';
 
 /** How a run went. */
@@ -20,7 +25,7 @@ export interface Rehearsal {
   readonly text: string;
   /** What the agent returned, as the run has it; absent without one. */
   readonly output?: Json;
-  readonly asked: readonly Asked[];
+  readonly asked: readonly RehearsedInteraction[];
   /** The steps that were carried out, in order. */
   readonly calls: readonly CalledStep[];
   readonly events: readonly { readonly name: string; readonly data: JsonObject }[];
@@ -115,12 +120,12 @@ function differenceOf(
 
 /** A person who has answered is not asked again: the answer is stored. */
 function askedAgain(
-  expected: readonly Asked[],
-  asked: readonly Asked[],
+  expected: readonly RehearsedInteraction[],
+  asked: readonly RehearsedInteraction[],
   comparable: (text: string) => string,
 ): string | undefined {
-  const textOf = (each: Asked) => comparable(JSON.stringify(each));
-  const counts = (all: readonly Asked[], text: string) =>
+  const textOf = (each: RehearsedInteraction) => comparable(JSON.stringify(each));
+  const counts = (all: readonly RehearsedInteraction[], text: string) =>
     all.filter((each) => textOf(each) === text).length;
   for (const text of new Set(asked.map(textOf))) {
     const [once, now] = [counts(expected, text), counts(asked, text)];

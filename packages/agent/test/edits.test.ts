@@ -1,6 +1,6 @@
 // An agent that its author edits while one of its runs waits for an answer (D-174).
 import { type Context, agent } from '@convoke/agent';
-import { type Asked, type Reply, rehearse } from '@convoke/agent/test';
+import { type RehearsedInteraction, type Reply, rehearse } from '@convoke/agent/test';
 import { expect, test } from 'vitest';
 
 type Body = (ctx: Context) => Promise<string>;
@@ -13,7 +13,10 @@ const original: Body = async (ctx) => {
   return `Paid for ${order}.`;
 };
 
-async function edit(edited: Body, answer: (asked: Asked) => Reply = () => 'because') {
+async function edit(
+  edited: Body,
+  answer: (asked: RehearsedInteraction) => Reply = () => 'because',
+) {
   const result = await rehearse(agent(original), { edited: agent(edited), answer });
   const left = result.events.filter(({ name }) => name === 'replay_differs');
   return {

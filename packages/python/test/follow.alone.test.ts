@@ -18,7 +18,7 @@ const ids = log.map(({ id }) => id);
 /** More bytes than the events of the log have. */
 const logBytes = 1000;
 
-interface Told {
+interface FollowerReply {
   readonly events: readonly string[];
   readonly code: string | null;
   readonly result?: unknown;
@@ -39,9 +39,9 @@ describe.each(modes)('follow, %s', (mode) => {
   const follow = (faults: readonly Fault[], more: object = {}, options: object = {}) => {
     const run_id = server.play({ log, faults, ...more });
     const { baseUrl: base_url } = server;
-    return follower.ask<Told>({ base_url, run_id, follow: { silence: 20, ...options } });
+    return follower.ask<FollowerReply>({ base_url, run_id, follow: { silence: 20, ...options } });
   };
-  const whole: Told = { events: ids, code: null };
+  const whole: FollowerReply = { events: ids, code: null };
 
   test('yields each event once when the connection is cut at every 23rd byte', async () => {
     for (let afterBytes = 0; afterBytes < logBytes; afterBytes += 23) {
@@ -106,7 +106,7 @@ describe.each(modes)('follow, %s', (mode) => {
 
   const wait = (how: 'text' | 'wait', faults: readonly Fault[], timeout: number) => {
     const run_id = server.play({ log, faults });
-    return follower.ask<Told>({ base_url: server.baseUrl, run_id, wait: how, timeout });
+    return follower.ask<FollowerReply>({ base_url: server.baseUrl, run_id, wait: how, timeout });
   };
 
   test('text and wait return what they got in time', async () => {

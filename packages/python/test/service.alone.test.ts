@@ -105,23 +105,23 @@ function environment(): Record<string, string> {
   };
 }
 
-interface Told {
+interface ProgramReply {
   readonly ids: readonly [session: string, run: string];
   readonly events: readonly RunEvent[];
   readonly run: { readonly output_text?: string };
 }
 
-function told(printed: string): Told {
+function told(printed: string): ProgramReply {
   const lines = printed.trim().split('\n');
   const [ids, ...rest] = lines.map((line): unknown => JSON.parse(line));
   return {
-    ids: ids as Told['ids'],
+    ids: ids as ProgramReply['ids'],
     events: rest.slice(0, -1) as RunEvent[],
-    run: rest.at(-1) as Told['run'],
+    run: rest.at(-1) as ProgramReply['run'],
   };
 }
 
-async function recorded([session, run]: Told['ids']): Promise<RunEvent[]> {
+async function recorded([session, run]: ProgramReply['ids']): Promise<RunEvent[]> {
   const events: RunEvent[] = [];
   for await (const event of direct().sessions.at(session).runs.at(run).events({ limit: 100 })) {
     events.push(event);

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Asked, type Mode, askPython, modes, programPath } from './python.ts';
 import { listenOnLocalhost, startTlsServer } from './tls-servers.ts';
 
-interface Told {
+interface ProgramReply {
   readonly outcome: string;
   readonly open: number;
 }
@@ -35,7 +35,7 @@ test.each(modes)('no socket stays open after a call, however it ends, %s', async
   await using trusting = start(mode, cert);
   await using distrusting = start(mode);
   const call = (program: Asked, at: number, more: object = {}) =>
-    program.ask<Told>({ do: 'call', base_url: secure(at), ...more });
+    program.ask<ProgramReply>({ do: 'call', base_url: secure(at), ...more });
   expect(await call(trusting, port)).toEqual({ outcome: 'done', open: 0 });
   expect(await call(distrusting, port)).toEqual({ outcome: 'connection_failed', open: 0 });
   const late = { outcome: 'timeout', open: 0 };

@@ -14,7 +14,7 @@ import type {
 import { type RuledCall, type Rule, type Ruling, decide } from './rules.ts';
 
 /** A question or a request for approval, as a person sees it. */
-export type Asked =
+export type RehearsedInteraction =
   | { readonly kind: 'question'; readonly question: string; readonly options: readonly string[] }
   | { readonly kind: 'permission'; readonly tool: string; readonly input: Json };
 
@@ -33,7 +33,7 @@ export interface RehearsalOptions {
   /** The session's state after the previous run. */
   readonly state?: JsonObject;
   /** Returns the reply of a person. By default the first option or "yes", and every permission is given. */
-  readonly answer?: (asked: Asked) => Reply;
+  readonly answer?: (asked: RehearsedInteraction) => Reply;
   /** `approval_required_tools` of agent.yaml. */
   readonly approvalRequiredTools?: readonly string[];
   /** `rules` of agent.yaml. */
@@ -72,7 +72,7 @@ export class RehearsedRun {
   readonly #options: RehearsalOptions;
   readonly #calls = new Map<string, LedgerEntry>();
   readonly #answers = new Map<string, Answer>();
-  readonly #open = new Map<string, Asked>();
+  readonly #open = new Map<string, RehearsedInteraction>();
   /** Calls that a person has allowed: one permission is for one execution (D-39). */
   readonly #allowed: AllowedCall[] = [];
   /** What the server says to calls that it has refused. */
@@ -84,7 +84,7 @@ export class RehearsedRun {
   /** Legs so far. */
   legs = 0;
   hasDoubt = false;
-  readonly asked: Asked[] = [];
+  readonly asked: RehearsedInteraction[] = [];
   readonly called: CalledStep[] = [];
   readonly events: { readonly name: string; readonly data: JsonObject }[] = [];
   end: End | undefined;
@@ -244,7 +244,7 @@ export class RehearsedRun {
       const ruling = this.#decide({ tool, input });
       if (ruling.effect === 'deny') return this.#deny(ref, ruling.reason);
     }
-    const asked: Asked =
+    const asked: RehearsedInteraction =
       message.type === 'permission_request'
         ? { kind: 'permission', tool: message.tool_name, input: message.tool_input }
         : { kind: 'question', question: message.question, options: labels(message.options) };
@@ -328,11 +328,11 @@ function knownCall({ status, input, ok, output }: LedgerEntry): KnownCall {
   return status === 'left' ? { state: 'left', note: output } : { state: 'again', input };
 }
 
-function defaultReply(asked: Asked): Reply {
+function defaultReply(asked: RehearsedInteraction): Reply {
   return asked.kind === 'permission' ? true : (asked.options[0] ?? 'yes');
 }
 
-function answerOf(asked: Asked, reply: Reply): Answer {
+function answerOf(asked: RehearsedInteraction, reply: Reply): Answer {
   if (asked.kind === 'question') {
     if (reply === undefined) return { kind: 'question', declined: true, reason: null };
     const values = typeof reply === 'object' && !('allow' in reply) ? reply : [textOf(reply)];

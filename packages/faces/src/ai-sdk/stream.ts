@@ -121,7 +121,7 @@ export class UiStream {
   /** What follows is news for the reader. */
   #catchUp(): void {
     this.#phase = 'sending';
-    this.#step.continueSpeech({ isTakenBack: !this.#isSix });
+    this.#step.continueSpeech({ isTakenBack: !this.#isVersion6 });
   }
 
   /** Call it when there are no more events for now: a wait for a person ends the response, unless it is held. */
@@ -151,7 +151,7 @@ export class UiStream {
     };
   }
 
-  get #isSix(): boolean {
+  get #isVersion6(): boolean {
     return this.#options.sdk === 6;
   }
 
@@ -237,7 +237,7 @@ export class UiStream {
 
   /** Takes a call that was shown before it is asked about out of its step: it belongs to the step of requests (D-206). */
   #beginAsking(known: ShownCall | undefined): void {
-    const isMoved = !this.#isSix && known?.step === this.#step.number;
+    const isMoved = !this.#isVersion6 && known?.step === this.#step.number;
     if (isMoved) this.#step.remove([known], { isTakenBack: true });
     this.#nextStep('requests');
   }
@@ -260,7 +260,7 @@ export class UiStream {
     this.#say(call, outputChunk(call, answerOf(outcome)));
     const open = this.#step.calls.filter(({ state }) => state === 'asked');
     if (open.length === 0) return;
-    this.#step.remove(open, { isTakenBack: !this.#isSix });
+    this.#step.remove(open, { isTakenBack: !this.#isVersion6 });
     this.#nextStep('requests');
     const moved = open.map((entry) => ({ ...entry, step: this.#step.number }));
     for (const entry of moved) this.#calls.set(entry.id, entry);
@@ -271,7 +271,7 @@ export class UiStream {
   #decision(call: ShownCall, { key: approvalId }: PermissionItem, outcome: JsonObject): UiChunk {
     const { decision, message: reason } = outcome;
     // Version 6 knows no such chunk; with its input again, the call is no longer one that is asked about.
-    if (this.#isSix) return inputChunk(call);
+    if (this.#isVersion6) return inputChunk(call);
     const approved = decision === 'allow';
     const response = { type: 'tool-approval-response', approvalId, approved } as const;
     return typeof reason === 'string' ? { ...response, reason } : response;
@@ -306,7 +306,7 @@ export class UiStream {
 
   #discard(from: string): void {
     const isInStep = this.#step.discard(from);
-    const isStuck = this.#lastBefore >= from || (isInStep && this.#isSix);
+    const isStuck = this.#lastBefore >= from || (isInStep && this.#isVersion6);
     if (isStuck && this.#phase === 'sending') this.#phase = 'cut';
   }
 

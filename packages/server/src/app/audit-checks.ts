@@ -15,7 +15,7 @@ import type { PageRequest } from '../ports/page.ts';
 import type { AuditFilter } from '../ports/repositories/audit.ts';
 import { digest, missingChain, surplus } from './audit.ts';
 import type { Services } from './services.ts';
-import type { Looked } from './tenant-reads.ts';
+import type { PartialList } from './tenant-reads.ts';
 
 const rowsPerCheck = 500;
 
@@ -84,7 +84,7 @@ export async function findAudit(
   { store }: Pick<Services, 'store'>,
   chain: OrganizationId,
   { filter, page }: { readonly filter: AuditFilter; readonly page: PageRequest },
-): Promise<Looked<AuditRow>> {
+): Promise<PartialList<AuditRow>> {
   const { limit, order, after } = page;
   const end = ((await store.read.audit.head(chain))?.seq ?? 0) + 1;
   const from = after === undefined ? (order === 'asc' ? 0 : end) : Number(after);

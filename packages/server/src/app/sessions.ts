@@ -35,7 +35,7 @@ import {
 import { enabledAgent } from './enabled-agent.ts';
 import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
-import { type Looked, lookedAtMax } from './tenant-reads.ts';
+import { type PartialList, lookedAtMax } from './tenant-reads.ts';
 
 export interface CreateSession {
   readonly agentName: string;
@@ -163,7 +163,7 @@ export async function listSessions(
   services: ReadServices,
   scope: TenantScope,
   { filter, page }: ListSessions,
-): Promise<Looked<Session>> {
+): Promise<PartialList<Session>> {
   const { store, clock, settings } = services;
   const idleTtlMs = settings.sessionIdleTtlMs;
   const expiredBefore = idleTtlMs > 0 ? clock.now() - idleTtlMs : undefined;

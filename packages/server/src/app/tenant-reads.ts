@@ -35,7 +35,7 @@ export const lookedAtMax = 5_000;
 const laterRead = 300;
 
 /** A part of a list. Rows up to `lookedTo` were looked at; `isCut` says that there may be more. */
-export interface Looked<Item> {
+export interface PartialList<Item> {
   readonly items: readonly Item[];
   readonly isCut: boolean;
   readonly lookedTo: string | undefined;
@@ -46,7 +46,7 @@ export async function listTenantRuns(
   { store }: Pick<Services, 'store'>,
   scope: TenantScope,
   { filter, page }: { readonly filter: RunListFilter; readonly page: PageRequest },
-): Promise<Looked<RunSummary>> {
+): Promise<PartialList<RunSummary>> {
   const walks = walksOf(filter);
   const bounds = idBounds(filter);
   const found = await Promise.all(
@@ -74,7 +74,7 @@ async function lookAtRuns(
   lists: TenantListRepository,
   { scope, walk, filter }: { scope: TenantScope; walk: RunWalk; filter: RunListFilter },
   { most, ...range }: RunRange & { readonly most: number },
-): Promise<Looked<RunSummary>> {
+): Promise<PartialList<RunSummary>> {
   const items: RunSummary[] = [];
   const isOpen = Object.values(filter).every((value) => value === undefined);
   const upTo = isOpen ? undefined : await lists.lastOf(scope, walk, { ...range, limit: most });
@@ -112,7 +112,13 @@ interface Look<Item> {
 }
 
 /** Reads rows in order until the page is full, the rows end, or enough of them were looked at. */
-async function look<Item>({ page, most, read, idOf, isWanted }: Look<Item>): Promise<Looked<Item>> {
+async function look<Item>({
+  page,
+  most,
+  read,
+  idOf,
+  isWanted,
+}: Look<Item>): Promise<PartialList<Item>> {
   const items: Item[] = [];
   let lookedTo = page.after;
   for (let looked = 0; looked < most; ) {
@@ -134,10 +140,10 @@ async function look<Item>({ page, most, read, idOf, isWanted }: Look<Item>): Pro
 
 /** Merges walks. The list is complete only up to the place that every cut walk has reached. */
 function merged<Item>(
-  walks: readonly Looked<Item>[],
+  walks: readonly PartialList<Item>[],
   { order, limit }: PageRequest,
   idOf: (item: Item) => string,
-): Looked<Item> {
+): PartialList<Item> {
   const [only] = walks;
   if (only !== undefined && walks.length === 1) return only;
   const isBefore = (a: string, b: string) => (order === 'asc' ? a < b : a > b);
@@ -175,7 +181,7 @@ export async function listTenantInteractions(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
   scope: TenantScope,
   { filter, page }: { readonly filter: InteractionListFilter; readonly page: PageRequest },
-): Promise<Looked<InteractionSummary>> {
+): Promise<PartialList<InteractionSummary>> {
   const now = clock.now();
   const { status, kind, agentName, labels = [] } = filter;
   const which = status === 'pending' ? 'pending' : 'all';
@@ -202,8 +208,8 @@ export type InteractionSummary = ListedInteraction & { readonly topic: Interacti
 async function withTopics(
   lists: TenantListRepository,
   scope: TenantScope,
-  { looked, order }: { looked: Looked<ListedInteraction>; order: PageRequest['order'] },
-): Promise<Looked<InteractionSummary>> {
+  { looked, order }: { looked: PartialList<ListedInteraction>; order: PageRequest['order'] },
+): Promise<PartialList<InteractionSummary>> {
   const keys = looked.items.map(({ key }) => key);
   const { items: topics, isCut } = await lists.topics(scope, keys, order);
   const byKey = new Map(topics.map((topic) => [topic.key, topic]));

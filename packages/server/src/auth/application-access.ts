@@ -16,7 +16,7 @@ import type { Selectors } from './selectors.ts';
 import type { AutomationToken, PersonTenantToken, SessionToken } from './tokens/verified-token.ts';
 
 /** What a request of the application API asks for. */
-export interface Asked {
+export interface RequiredAccess {
   readonly selectors: Selectors;
   readonly required: readonly Scope[];
 }
@@ -26,10 +26,10 @@ export interface Asked {
  * database: nothing here is cached, so a revocation takes effect on the next request.
  */
 export interface ApplicationAccess {
-  ofClient(token: AutomationToken, asked: Asked): Promise<Ruling<ApplicationCaller>>;
+  ofClient(token: AutomationToken, asked: RequiredAccess): Promise<Ruling<ApplicationCaller>>;
   /** D-198: as for the client that created the token, whose selectors are in it. */
   ofSession(token: SessionToken, required: readonly Scope[]): Promise<Ruling<ApplicationCaller>>;
-  ofPerson(token: PersonTenantToken, asked: Asked): Promise<Ruling<ApplicationCaller>>;
+  ofPerson(token: PersonTenantToken, asked: RequiredAccess): Promise<Ruling<ApplicationCaller>>;
   /** For open streams: the decision for the same caller, made again. */
   again(caller: ApplicationCaller): Promise<Standing>;
 }
@@ -38,7 +38,7 @@ export function createApplicationAccess(store: Store): ApplicationAccess {
   async function decidePerson(
     { userId, claimedRole }: Pick<PersonIdentity, 'userId' | 'claimedRole'>,
     { scopes: tokenScopes, issuedAt: tokenIssuedAt }: TokenPart,
-    { selectors, required }: Asked,
+    { selectors, required }: RequiredAccess,
   ): Promise<Ruling<PersonAccess>> {
     const reached = await store.read.organizations.reach(userId, selectors);
     return decidePersonAccess(reached, { claimedRole, tokenScopes, tokenIssuedAt, required });
@@ -104,7 +104,7 @@ type TokenPart = Pick<PersonTenantToken, 'scopes' | 'issuedAt'>;
 function decideClient(
   reached: Reach | undefined,
   { scopes: tokenScopes, issuedAt: tokenIssuedAt }: TokenPart,
-  { selectors: { organizationId }, required }: Asked,
+  { selectors: { organizationId }, required }: RequiredAccess,
 ): Ruling<Access> {
   return decideAccess(reached, { organizationId, tokenScopes, tokenIssuedAt, required });
 }
@@ -137,7 +137,7 @@ function admittedClient(
 
 interface Admitted extends Pick<ApplicationCaller, 'identity' | 'actor' | 'tenant' | 'scopes'> {
   readonly token: AutomationToken | SessionToken | PersonTenantToken;
-  readonly asked: Asked;
+  readonly asked: RequiredAccess;
 }
 
 function callerOf({ token, asked, identity, actor, tenant, scopes }: Admitted): ApplicationCaller {

@@ -74,14 +74,14 @@ export function runNotices({ before, after, events, at }: RunChange): NoticeDraf
   if (before === undefined) add('run_queued', { status: 'queued' });
   const first = after.lastSeq - events.length + 1;
   events.forEach((event, index) => {
-    const told = noticeOf(event, after);
-    if (told === undefined) return;
-    add(told.type, { ...told.data, run_event_id: formatEventId(first + index) });
+    const notice = noticeOf(event, after);
+    if (notice === undefined) return;
+    add(notice.type, { ...notice.data, run_event_id: formatEventId(first + index) });
   });
   // A run that a live runtime continues after its answers emits no event.
   const isAnswered = before?.status === 'waiting' && after.status === 'running' && isLeased(after);
-  const isTold = notices.some(({ type }) => type === 'run_resumed');
-  if (isAnswered && !isTold) add('run_resumed', { status: 'running' });
+  const isResumeNoticed = notices.some(({ type }) => type === 'run_resumed');
+  if (isAnswered && !isResumeNoticed) add('run_resumed', { status: 'running' });
   return notices;
 }
 

@@ -49,9 +49,9 @@ const memberCharacters = 60;
  */
 export function toolInputPreview(beginning: string): string | undefined {
   const members = membersOf(beginning);
-  const told = telling.flatMap((name) => members.filter((member) => member.name === name));
+  const preferred = telling.flatMap((name) => members.filter((member) => member.name === name));
   const others = members.filter(({ name }) => !telling.includes(name));
-  const words = [...told, ...others].flatMap((member) => wordsOf(member) ?? []);
+  const words = [...preferred, ...others].flatMap((member) => wordsOf(member) ?? []);
   return words.length === 0 ? undefined : previewOf(words.slice(0, maxMembers).join(' · '));
 }
 

@@ -227,7 +227,7 @@ async function interrupt(
     isLoss: true,
     holdUntil: recovery.isHeld ? now + settings.machineReturnMs : null,
   });
-  const told: RunEventDraft = {
+  const interruption: RunEventDraft = {
     type: 'run_interrupted',
     data: {
       run_id: run.id,
@@ -247,7 +247,7 @@ async function interrupt(
       ...(mustWait ? { session: interactionsChanged(session, raised.open, now) } : {}),
       events: [
         ...(hasDiscarded ? [endOfDiscarded(agents.find(run.agentName))] : []),
-        told,
+        interruption,
         ...raised.events,
       ],
     },

@@ -14,7 +14,7 @@ import { databaseKinds } from '../support/databases.ts';
 import { by } from '../support/identity-fixture.ts';
 import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
 
-interface Told {
+interface NoticeBody {
   readonly id: string;
   readonly type: string;
   readonly session_id?: string;
@@ -24,14 +24,14 @@ interface Told {
 }
 
 /** Numbers what is in the outbox and returns the whole feed of the tenant. */
-async function feedOf(world: RunFixture, scope = world.scope): Promise<Told[]> {
+async function feedOf(world: RunFixture, scope = world.scope): Promise<NoticeBody[]> {
   const pass = numberingPass(world);
   while (await pass());
   const notices = await world.store.read.feeds.after(scope, 0, 10_000);
   return notices.map(({ seq, type, body }) => {
-    const told: Told = JSON.parse(body);
-    if (told.type !== type || told.id !== formatNoticeId(seq)) throw new Error(body);
-    return told;
+    const notice: NoticeBody = JSON.parse(body);
+    if (notice.type !== type || notice.id !== formatNoticeId(seq)) throw new Error(body);
+    return notice;
   });
 }
 
@@ -57,10 +57,10 @@ describe.each(databaseKinds)('notices on %s', (kind) => {
     await stopSession(world, world.scope, { id: run.sessionId, mode: 'suspend', reason: 'x' });
     await stopSession(world, world.scope, { id: run.sessionId, mode: 'terminate', reason: 'x' });
 
-    const told = await feedOf(world);
+    const feed = await feedOf(world);
     const about = { agent_name: 'agent' };
     const question = { interaction_key: key, kind: 'question' };
-    expect(told.map(({ type, data }) => [type, data])).toEqual([
+    expect(feed.map(({ type, data }) => [type, data])).toEqual([
       ['session_created', { ...about, status: 'idle' }],
       ['run_queued', { ...about, status: 'queued' }],
       ['run_started', { ...about, status: 'running', run_event_id: '000000000001' }],
@@ -74,9 +74,9 @@ describe.each(databaseKinds)('notices on %s', (kind) => {
       ['session_stopped', { ...about, status: 'stopped' }],
       ['session_ended', { ...about, status: 'terminated' }],
     ]);
-    expect(told.map(({ id }) => Number(id))).toEqual(told.map((_, index) => index + 1));
-    expect(new Set(told.map((notice) => notice.session_id))).toEqual(new Set([run.sessionId]));
-    expect(JSON.stringify(told)).not.toMatch(/secret|plover/);
+    expect(feed.map(({ id }) => Number(id))).toEqual(feed.map((_, index) => index + 1));
+    expect(new Set(feed.map((notice) => notice.session_id))).toEqual(new Set([run.sessionId]));
+    expect(JSON.stringify(feed)).not.toMatch(/secret|plover/);
   });
 
   test('a failed, an interrupted and a cancelled run have their notices, with the error code (D-110)', async () => {
@@ -98,9 +98,9 @@ describe.each(databaseKinds)('notices on %s', (kind) => {
     world.clock.advance(600_000);
     await world.claimed(lost);
 
-    const told = await feedOf(world);
+    const feed = await feedOf(world);
     const of = (id: string) =>
-      told.filter(({ run_id }) => run_id === id).map(({ type, data }) => [type, data['status']]);
+      feed.filter(({ run_id }) => run_id === id).map(({ type, data }) => [type, data['status']]);
     expect(of(failing.id)).toEqual([
       ['run_queued', 'queued'],
       ['run_started', 'running'],
@@ -116,9 +116,9 @@ describe.each(databaseKinds)('notices on %s', (kind) => {
       ['run_interrupted', 'running'],
       ['run_resumed', 'running'],
     ]);
-    const error = told.find(({ type }) => type === 'run_failed');
+    const error = feed.find(({ type }) => type === 'run_failed');
     expect(error?.data['error_code']).toBe('agent_error');
-    expect(JSON.stringify(told)).not.toContain('secret');
+    expect(JSON.stringify(feed)).not.toContain('secret');
   });
 
   test('a change that is rolled back leaves no notice (D-110)', async () => {
@@ -146,8 +146,8 @@ describe.each(databaseKinds)('notices on %s', (kind) => {
       oldestSeq: 1,
     });
     for (const scope of [world.scope, { ...world.scope, tenantId: other.id }]) {
-      const told = await feedOf(world, scope);
-      expect(told.map(({ data }) => data['n'])).toEqual(notices.map(({ data }) => data['n']));
+      const feed = await feedOf(world, scope);
+      expect(feed.map(({ data }) => data['n'])).toEqual(notices.map(({ data }) => data['n']));
     }
     expect(await world.database.all(sql`select * from outbox`)).toEqual([]);
   });

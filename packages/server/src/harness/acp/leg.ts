@@ -20,7 +20,7 @@ import type { AgentProcess } from './process.ts';
 import { SessionCost } from './session-cost.ts';
 import type { AcpSettings } from './settings.ts';
 import { type AcpState, type Progress, noProgress, stateOf } from './state.ts';
-import { Turn } from './turn.ts';
+import { PromptTurn } from './prompt-turn.ts';
 import { settledBy, unfinishedOf } from './unfinished.ts';
 
 /** A process with an open session, and whether the agent still has the earlier conversation. */
@@ -62,7 +62,7 @@ export class AcpLeg implements Leg {
   readonly #stop = new AbortController();
   /** Aborted when the server stops before the agent has got its prompt. */
   readonly #handBack = new AbortController();
-  readonly #turn: Turn;
+  readonly #turn: PromptTurn;
   readonly #before: Progress;
   #process: AgentProcess | undefined;
   /** `free`: the session's next leg may use it. `ended`: it was killed, so no leg gets it any more. */
@@ -80,7 +80,7 @@ export class AcpLeg implements Leg {
     const { agent, holdsLease, effects, settings } = parts.context;
     const { tools, asksUser } = settings;
     this.#before = progressBefore(parts);
-    this.#turn = new Turn({
+    this.#turn = new PromptTurn({
       tools,
       asksUser,
       holdsLease,

@@ -125,10 +125,10 @@ class ConversationLeg {
     }
     yield* this.#reportUsage();
     // Error messages of providers may repeat what they were sent.
-    const told =
+    const redacted =
       end.outcome === 'error' ? { ...end, message: this.#tools.redact(end.message) } : end;
     const state = this.#lastState();
-    return state === undefined ? told : { ...told, state };
+    return state === undefined ? redacted : { ...redacted, state };
   }
 
   #begin(known: Memory | undefined): void {

@@ -31,7 +31,7 @@ import { prepareQueries } from './queries.ts';
 import type { ClaudeSdk, Query } from './sdk.ts';
 import type { ClaudeSettings } from './settings.ts';
 import type { Deferred } from './state.ts';
-import { type Asked, refuseUnasked } from './unasked-calls.ts';
+import { type CallRecords, refuseUnasked } from './unasked-calls.ts';
 import { callsMade, promptOf, promptToBeginAgain, repeatableByMistake } from './unfinished.ts';
 
 /** Time for Claude to store its session after the result. */
@@ -254,7 +254,7 @@ export class ClaudeLeg implements Leg {
   async #onMessage(given: unknown): Promise<LegEnd | undefined> {
     const message = readMessage(given);
     if (message === undefined) return undefined;
-    if (message.type === 'user') await refuseUnasked(message, this.#asked);
+    if (message.type === 'user') await refuseUnasked(message, this.#callRecords);
     const { events, result } = this.#translator.translate(message);
     if (this.#phase.isSettling) return this.#settle({ events, ...(result && { result }) });
     if (message.type === 'user') await recordResults(message, this.#gate, this.#calls);
@@ -265,7 +265,7 @@ export class ClaudeLeg implements Leg {
     return undefined;
   }
 
-  get #asked(): Asked {
+  get #callRecords(): CallRecords {
     return { permissionHook: this.#permissionHook, translator: this.#translator, gate: this.#gate };
   }
 

@@ -5,7 +5,7 @@ import type { MessageTranslator } from './message-translator.ts';
 import type { PermissionHook } from './permission-hook.ts';
 import { toolNameOf } from './settings.ts';
 
-export interface Asked {
+export interface CallRecords {
   readonly permissionHook: PermissionHook;
   readonly translator: MessageTranslator;
   readonly gate: CallGate;
@@ -14,7 +14,7 @@ export interface Asked {
 /** Fails the run when Claude made a call without the permission hook that the rules do not simply allow. */
 export async function refuseUnasked(
   message: Extract<ClaudeMessage, { type: 'user' }>,
-  { permissionHook, translator, gate }: Asked,
+  { permissionHook, translator, gate }: CallRecords,
 ): Promise<void> {
   for (const { tool_use_id: id } of toolResultsIn(message)) {
     const name = translator.nameOf(id);

@@ -89,7 +89,7 @@ interface Running extends LegParts {
   readonly used: Map<string, ScriptUsage>;
 }
 
-interface Turn {
+interface PlayedStep {
   readonly run: Running;
   readonly ordinal: number;
   /** The answer to this step, when the leg resumes at it. */
@@ -110,19 +110,19 @@ type Say = Extract<Leaf, { kind: 'say' }>;
 
 async function* play(
   leaf: Exclude<Leaf, Say>,
-  turn: Turn,
+  played: PlayedStep,
 ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
-  const { run, answer } = turn;
+  const { run, answer } = played;
   try {
     switch (leaf.kind) {
       case 'sleep':
         await run.cancelFlag.sleep(run.clock, leaf.ms);
         return undefined;
       case 'ask':
-        return yield* ask(leaf, turn);
+        return yield* ask(leaf, played);
       case 'tool':
-        if (answer === undefined) return yield* callTool(leaf, turn);
-        return yield* afterDecision(leaf.name, answer, turn);
+        if (answer === undefined) return yield* callTool(leaf, played);
+        return yield* afterDecision(leaf.name, answer, played);
       case 'emit':
         yield { type: 'custom', name: leaf.name, data: expandObject(leaf.data, valuesOf(run)) };
         if (isTurnOver(run)) await nextTurn();
@@ -160,7 +160,7 @@ function textOf(leaf: Say, run: Running): string | LegEnd {
 /** Says a text word by word. A promise is a pause. The leg may end with it: if it is handed over, or has no such text. */
 function* say(
   leaf: Say,
-  { run, ordinal }: Pick<Turn, 'run' | 'ordinal'>,
+  { run, ordinal }: Pick<PlayedStep, 'run' | 'ordinal'>,
 ): Generator<HarnessEvent | Promise<unknown>, void> {
   const text = textOf(leaf, run);
   if (typeof text !== 'string') {
@@ -201,7 +201,7 @@ function addToReport({ used }: Running, usage: ScriptUsage): HarnessEvent {
 
 async function* ask(
   leaf: Extract<Leaf, { kind: 'ask' }>,
-  { run, ordinal, answer }: Turn,
+  { run, ordinal, answer }: PlayedStep,
 ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
   if (answer !== undefined) {
     if (answer.kind !== 'question')
@@ -226,10 +226,10 @@ async function* ask(
 
 async function* callTool(
   leaf: Extract<Leaf, { kind: 'tool' }>,
-  turn: Turn,
+  played: PlayedStep,
 ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
-  const { run } = turn;
-  return yield* useTool(leaf.name, expandObject(leaf.input, valuesOf(run)), turn);
+  const { run } = played;
+  return yield* useTool(leaf.name, expandObject(leaf.input, valuesOf(run)), played);
 }
 
 /** Said after a denial. */
@@ -238,13 +238,13 @@ const denied = 'denied';
 async function* afterDecision(
   name: string,
   answer: Answer,
-  turn: Turn,
+  played: PlayedStep,
 ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
-  const { run } = turn;
+  const { run } = played;
   if (answer.kind !== 'permission')
     return failure('agent_error', 'a permission request was answered with text');
   // D-39: the approved input runs, not the one in the script.
-  if (answer.allow) return yield* useTool(name, answer.input, turn);
+  if (answer.allow) return yield* useTool(name, answer.input, played);
   return yield* endDenied(run);
 }
 
@@ -257,7 +257,7 @@ async function* endDenied(run: Running): AsyncGenerator<HarnessEvent, LegEnd> {
 async function* useTool(
   name: string,
   input: Json,
-  { run, ordinal }: Turn,
+  { run, ordinal }: PlayedStep,
 ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
   const call = { ref: refOf(ordinal), toolName: name, input };
   const id = { tool_call_id: call.ref };

@@ -1,13 +1,17 @@
 import type { Leaf, Step } from './script.ts';
 
 /** A step of the unrolled script; `ordinal` is its number, from 0. */
-export interface Turn {
+export interface NumberedStep {
   readonly ordinal: number;
   readonly leaf: Leaf;
 }
 
 /** Yields the steps of the unrolled script from number `from` on; repeats that end before it are skipped as a whole. */
-export function* walk(steps: readonly Step[], from: number, base = 0): Generator<Turn, number> {
+export function* walk(
+  steps: readonly Step[],
+  from: number,
+  base = 0,
+): Generator<NumberedStep, number> {
   let ordinal = base;
   for (const step of steps) {
     if (step.kind !== 'repeat') {

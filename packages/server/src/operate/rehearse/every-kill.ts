@@ -7,7 +7,7 @@ import {
   type Stage,
   playRun,
 } from './play-run.ts';
-import type { Asked, Reading } from './rehearsed-run.ts';
+import type { RehearsedInteraction, Reading } from './rehearsed-run.ts';
 
 /** How a program took it to be killed at every moment. */
 export interface KillReport {
@@ -120,14 +120,14 @@ class Findings {
 
 /** Gives the answers of the first run in all others: to the same question the same, the second time the second. */
 class GivenAnswers {
-  readonly #ask: (asked: Asked) => Promise<Answer>;
+  readonly #ask: (asked: RehearsedInteraction) => Promise<Answer>;
   readonly #given = new Map<string, Answer[]>();
 
-  constructor(ask: (asked: Asked) => Promise<Answer>) {
+  constructor(ask: (asked: RehearsedInteraction) => Promise<Answer>) {
     this.#ask = ask;
   }
 
-  forRun(): (asked: Asked) => Promise<Answer> {
+  forRun(): (asked: RehearsedInteraction) => Promise<Answer> {
     const used = new Map<string, number>();
     return async (asked) => {
       const key = JSON.stringify(asked);

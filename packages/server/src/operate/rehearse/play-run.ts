@@ -15,7 +15,7 @@ import type {
 } from '../../ports/harness.ts';
 import type { SessionFolders } from '../../ports/session-folders.ts';
 import { filesIn } from './folder-files.ts';
-import { type Asked, type Reading, RehearsedRun } from './rehearsed-run.ts';
+import { type RehearsedInteraction, type Reading, RehearsedRun } from './rehearsed-run.ts';
 
 /** Where runs are rehearsed. */
 export interface Stage {
@@ -42,7 +42,7 @@ export interface PlayOptions {
   /** Has passed the schema of the agent. */
   readonly input: JsonObject;
   /** Rejects if there is no answer: the rehearsal is over then. */
-  readonly answer: (asked: Asked) => Promise<Answer>;
+  readonly answer: (asked: RehearsedInteraction) => Promise<Answer>;
   readonly show?: (event: RehearsedEvent) => void;
   /** Ends the rehearsal and every process of it. */
   readonly signal: AbortSignal;

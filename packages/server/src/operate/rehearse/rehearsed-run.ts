@@ -19,7 +19,7 @@ import type {
 } from '../../ports/harness.ts';
 
 /** A question or a request for approval, as a person sees it. */
-export type Asked =
+export type RehearsedInteraction =
   | { readonly kind: 'permission'; readonly toolName: string; readonly toolInput: Json }
   | {
       readonly kind: 'question';
@@ -69,9 +69,9 @@ export class RehearsedRun {
   readonly #answers = new Map<string, Answer>();
   /** Answers that the leg before was waiting for. */
   #fresh = new Map<string, Answer>();
-  readonly #open = new Map<string, Asked>();
+  readonly #open = new Map<string, RehearsedInteraction>();
   readonly #allowed: Allow[] = [];
-  readonly #told = new Map<string, CarriedOut>();
+  readonly #begunCalls = new Map<string, CarriedOut>();
   #carriedOut: CarriedOut[] = [];
   #texts: string[] = [];
   #size = 0;
@@ -83,7 +83,7 @@ export class RehearsedRun {
   legs = 0;
   /** Calls that a person had to be asked about. */
   doubts = 0;
-  readonly asked: Asked[] = [];
+  readonly asked: RehearsedInteraction[] = [];
   readonly events: { readonly name: string; readonly data: JsonObject }[] = [];
   end: RunEnd | undefined;
 
@@ -188,7 +188,7 @@ export class RehearsedRun {
   /** The program has been told to carry it out: from now on it counts as done. */
   tell({ ref, toolName: name, input, isRepeatable = false }: NewCall): void {
     const call = { name, input, isRepeatable };
-    this.#told.set(ref, call);
+    this.#begunCalls.set(ref, call);
     this.#carriedOut.push(call);
   }
 
@@ -254,7 +254,7 @@ export class RehearsedRun {
   }
 
   /** What is to be answered before the next leg. */
-  get open(): ReadonlyMap<string, Asked> {
+  get open(): ReadonlyMap<string, RehearsedInteraction> {
     return this.#open;
   }
 
@@ -273,7 +273,7 @@ export class RehearsedRun {
     this.#reason = reason;
   }
 
-  #ask(ref: string, asked: Asked): void {
+  #ask(ref: string, asked: RehearsedInteraction): void {
     if (this.#answers.has(ref) || this.#open.has(ref)) return;
     if (asked.kind === 'permission') {
       // A rule may answer before a person sees it (D-511).
@@ -298,8 +298,8 @@ export class RehearsedRun {
       return;
     }
     // The person says that it was not carried out, so it does not count.
-    const told = this.#told.get(call.ref);
-    this.#carriedOut = this.#carriedOut.filter((each) => each !== told);
+    const begun = this.#begunCalls.get(call.ref);
+    this.#carriedOut = this.#carriedOut.filter((each) => each !== begun);
     this.#calls.set(call.ref, { ...call, status: 'again' });
   }
 

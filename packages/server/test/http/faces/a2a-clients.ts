@@ -20,7 +20,7 @@ export interface SeenTask {
   readonly data: readonly Readonly<Record<string, unknown>>[];
 }
 
-export interface Told {
+export interface MessageParts {
   readonly id?: string;
   readonly context?: string;
   readonly task?: string;
@@ -36,9 +36,9 @@ interface ClientAddress {
 
 /** A client of the protocol's maintainers, unmodified, of one version. */
 export interface A2aClient {
-  send(text: string, told?: Told): Promise<SeenTask>;
+  send(text: string, parts?: MessageParts): Promise<SeenTask>;
   /** The task after each response of the stream. */
-  stream(text: string, told?: Told): AsyncGenerator<SeenTask, void>;
+  stream(text: string, parts?: MessageParts): AsyncGenerator<SeenTask, void>;
   subscribe(id: string): AsyncGenerator<SeenTask, void>;
   get(id: string): Promise<SeenTask>;
   cancel(id: string): Promise<SeenTask>;
@@ -89,7 +89,7 @@ const headersOf = (init: RequestInit | undefined) =>
   Object.fromEntries(new Headers(init?.headers).entries());
 
 function newClient(client: one.Client): A2aClient {
-  const request = (text: string, { id, context, task, data, isBlocking }: Told = {}) =>
+  const request = (text: string, { id, context, task, data, isBlocking }: MessageParts = {}) =>
     SendMessageRequest.fromJSON({
       message: {
         messageId: id ?? randomUUID(),
@@ -101,12 +101,12 @@ function newClient(client: one.Client): A2aClient {
       configuration: { returnImmediately: isBlocking === false },
     });
   return {
-    async send(text, told) {
-      const result = await client.sendMessage(request(text, told));
+    async send(text, parts) {
+      const result = await client.sendMessage(request(text, parts));
       if (!('artifacts' in result)) throw new Error('the answer is not a task');
       return seenTask(Task.toJSON(result));
     },
-    stream: (text, told) => seenUpdates(jsonOf(client.sendMessageStream(request(text, told)))),
+    stream: (text, parts) => seenUpdates(jsonOf(client.sendMessageStream(request(text, parts)))),
     subscribe: (id) => seenUpdates(jsonOf(client.resubscribeTask({ tenant: '', id }))),
     get: async (id) =>
       seenTask(Task.toJSON(await client.getTask({ tenant: '', id, historyLength: undefined }))),
@@ -122,21 +122,21 @@ async function* jsonOf(responses: AsyncIterable<StreamResponse>) {
 }
 
 function oldClient(client: old.Client): A2aClient {
-  const params = (text: string, told: Told = {}): legacy.MessageSendParams => ({
+  const params = (text: string, parts: MessageParts = {}): legacy.MessageSendParams => ({
     message: {
       kind: 'message',
-      messageId: told.id ?? randomUUID(),
+      messageId: parts.id ?? randomUUID(),
       role: 'user',
       parts:
-        told.data === undefined ? [{ kind: 'text', text }] : [{ kind: 'data', data: told.data }],
-      ...(told.context !== undefined && { contextId: told.context }),
-      ...(told.task !== undefined && { taskId: told.task }),
+        parts.data === undefined ? [{ kind: 'text', text }] : [{ kind: 'data', data: parts.data }],
+      ...(parts.context !== undefined && { contextId: parts.context }),
+      ...(parts.task !== undefined && { taskId: parts.task }),
     },
-    ...(told.isBlocking === false && { configuration: { blocking: false } }),
+    ...(parts.isBlocking === false && { configuration: { blocking: false } }),
   });
   return {
-    send: async (text, told) => seenTask(await client.sendMessage(params(text, told))),
-    stream: (text, told) => seenUpdates(client.sendMessageStream(params(text, told))),
+    send: async (text, parts) => seenTask(await client.sendMessage(params(text, parts))),
+    stream: (text, parts) => seenUpdates(client.sendMessageStream(params(text, parts))),
     subscribe: (id) => seenUpdates(client.resubscribeTask({ id })),
     get: async (id) => seenTask(await client.getTask({ id })),
     cancel: async (id) => seenTask(await client.cancelTask({ id })),

@@ -26,13 +26,13 @@ export interface RehearsalOptions extends Answers {
   readonly input?: string;
 }
 
-interface Asked extends RehearsalOptions {
+interface RehearsalCall extends RehearsalOptions {
   readonly name: string;
   readonly prompt: string | undefined;
 }
 
 /** `convoke agents rehearse`: one run in this terminal, and with --kill as many as it has moments to be lost at. */
-export async function rehearseInTerminal(asked: Asked, command: Command): Promise<void> {
+export async function rehearseInTerminal(asked: RehearsalCall, command: Command): Promise<void> {
   const { json = false } = globalOptions(command);
   const { withRehearsal, NotRehearsed, readConfig } = await loadServer();
   const stopping = new AbortController();
@@ -53,7 +53,7 @@ export async function rehearseInTerminal(asked: Asked, command: Command): Promis
 }
 
 interface Playing {
-  readonly asked: Asked;
+  readonly asked: RehearsalCall;
   readonly json: boolean;
   readonly stopping: AbortController;
   readonly stop: () => void;

@@ -1,4 +1,4 @@
-import type { Answer, Asked } from '@convoke/server';
+import type { Answer, RehearsedInteraction } from '@convoke/server';
 import { Failure } from '../../../failure.ts';
 import type { Asking } from '../../../terminal/ask.ts';
 import { chooseOptions } from '../../../terminal/choose-options.ts';
@@ -18,11 +18,11 @@ interface Answering extends Answers {
   readonly stop: () => void;
 }
 
-type Permission = Extract<Asked, { kind: 'permission' }>;
-type Question = Extract<Asked, { kind: 'question' }>;
+type Permission = Extract<RehearsedInteraction, { kind: 'permission' }>;
+type Question = Extract<RehearsedInteraction, { kind: 'question' }>;
 
 /** Answers as the options say, else as the person at the terminal says. Rejects where there is neither. */
-export function answersIn(answering: Answering): (asked: Asked) => Promise<Answer> {
+export function answersIn(answering: Answering): (asked: RehearsedInteraction) => Promise<Answer> {
   const texts = [...(answering.answer ?? [])];
   const isAttended = isInteractive() && !answering.json;
   const person = isAttended

@@ -27,7 +27,7 @@ const callsMax = 1000;
 /** The end of the answer that is kept, to tell an agent that is handed over where it stopped. */
 const saidCharactersMax = 400;
 
-export interface TurnParts {
+export interface PromptTurnParts {
   readonly tools: readonly string[];
   /** Whether a person can be asked. */
   readonly asksUser: boolean;
@@ -51,8 +51,8 @@ export interface TurnParts {
 }
 
 /** Handles the agent's updates and requests between a prompt and its end. */
-export class Turn implements Listener {
-  readonly #parts: TurnParts;
+export class PromptTurn implements Listener {
+  readonly #parts: PromptTurnParts;
   readonly #known = new BoundedMap<string, ToolCallUpdate>(callsMax);
   readonly #asked = new Set<string>();
   readonly #open = new OpenRequests();
@@ -66,7 +66,7 @@ export class Turn implements Listener {
   #stopping: Promise<void> | undefined;
   #hasWithdrawn = false;
 
-  constructor(parts: TurnParts) {
+  constructor(parts: PromptTurnParts) {
     this.#parts = parts;
     this.#calls = new TurnCalls({ ...parts, before: parts.before.calls });
     this.#requests = parts.before.requests;
