@@ -7,6 +7,8 @@ const verbs: Readonly<Record<string, string>> = {
   'budget.create': 'created budget',
   'budget.delete': 'deleted budget',
   'budget.update': 'changed budget',
+  'call.allow': 'allowed',
+  'call.deny': 'denied',
   'client.create': 'created client',
   'client.delete': 'deleted client',
   'client.disable': 'disabled client',
@@ -83,6 +85,9 @@ export function auditSentence(
 ): string {
   const who = actor.name ?? (actor.id === '' ? 'The server' : actor.id);
   if (action === 'interaction.answer') return `${who} ${answerWords(details, nameOf)}`;
+  if (action === 'call.deny' || action === 'call.allow') {
+    return `${who} ${decidedWords(action, details, nameOf)}`;
+  }
   if (action === 'invitation.create' && typeof details['role'] === 'string') {
     return `${who} invited ${nameIn(details) ?? 'anyone with the link'} as ${details['role']}`;
   }
@@ -106,6 +111,32 @@ function answerWords(
   const what = typeof tool === 'string' ? tool : 'a request';
   if (decision === 'allow') return `allowed ${what}${where}`;
   return decision === 'deny' ? `denied ${what}${where}` : `answered a question${where}`;
+}
+
+const bySentence: Readonly<Record<string, string>> = {
+  memory: ', as allowed before',
+  expiry: ', because no answer came in time',
+};
+
+/** `denied refund in run_01ja…r8en by the rule no-refunds` */
+function decidedWords(
+  action: string,
+  { tool_name: tool, run_id: run, by, rules }: AuditRecord['details'],
+  nameOf: (id: string) => string | undefined,
+): string {
+  const where = typeof run === 'string' ? ` in ${nameOf(run) ?? run}` : '';
+  const what = typeof tool === 'string' ? tool : 'a call';
+  const reason = (typeof by === 'string' ? bySentence[by] : undefined) ?? byRules(rules);
+  return `${verbs[action]} ${what}${where}${reason}`;
+}
+
+function byRules(rules: unknown): string {
+  const names = Array.isArray(rules)
+    ? rules.flatMap((rule: unknown) =>
+        typeof rule === 'object' && rule !== null && 'name' in rule ? [String(rule.name)] : [],
+      )
+    : [];
+  return names.length === 0 ? '' : ` by the rule ${names.join(' and ')}`;
 }
 
 /** What the object is called, where the row says it. */

@@ -6,6 +6,7 @@ import type { Fanout } from '../ports/fanout.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
+import type { RateLimit } from '../ports/rate-limit.ts';
 import type { RunSlots } from '../ports/run-slots.ts';
 import type { SessionFolders } from '../ports/session-folders.ts';
 import type { Settings } from '../ports/settings.ts';
@@ -28,6 +29,8 @@ export interface Services {
   readonly settings: Settings;
   readonly prices: Prices;
   readonly knownRules: KnownRules;
+  /** How many decisions about calls an organization's audit log takes from this server (D-524). */
+  readonly auditedCalls: RateLimit;
   /**
    * Whether this is the only server on its database. Wake-ups do not tell: a server on PostgreSQL that sends them to itself
    * only (`CONVOKE_WAKEUPS=local`) still shares the database with any other that is started on it.

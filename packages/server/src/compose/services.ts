@@ -28,6 +28,7 @@ import type { Store } from '../ports/store.ts';
 import type { WebhookSecrets } from '../ports/webhook-secrets.ts';
 import type { WebhookSender } from '../ports/webhook-sender.ts';
 import { createIds } from '../runtime/ids.ts';
+import { auditedCallRate, createRateLimit } from '../runtime/rate-limit.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 import { openSessionFolders } from '../session-folders/session-folders.ts';
 import { createLog } from '../telemetry/log.ts';
@@ -132,6 +133,7 @@ export async function openServices(
     settings,
     isSingleServer,
     knownRules: new KnownRules(),
+    auditedCalls: createRateLimit(clock, auditedCallRate),
     webhookSecrets: createWebhookSecrets(deriveKey(masterKey, 'webhook-secrets')),
     webhookSender: createWebhookSender({
       allow: readAllowList('CONVOKE_WEBHOOK_ALLOW', config.webhookAllow),

@@ -38,6 +38,8 @@ export type AuditAction =
   | 'budget.create'
   | 'budget.delete'
   | 'budget.update'
+  | 'call.allow'
+  | 'call.deny'
   | 'client.create'
   | 'client.delete'
   | 'client.disable'

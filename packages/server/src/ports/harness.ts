@@ -259,6 +259,8 @@ export type NewCall = Pick<
   readonly isFree?: boolean;
   /** No tool call, so no rule is about it: a request to a model, or the caller's message to a remote agent (D-509). */
   readonly kind?: 'model' | 'message';
+  /** The id of the call in the framework's events, if it has one (D-192). */
+  readonly toolCallId?: string;
 };
 
 export type CallToDecide = Pick<NewCall, 'ref' | 'toolName' | 'input' | 'kind'>;

@@ -39,6 +39,7 @@ export interface Instruments {
   readonly drainCut: Counter;
   readonly runsResumed: Counter<['reason']>;
   readonly callsInDoubt: Counter;
+  readonly callsDecided: Counter<['effect', 'by']>;
   readonly recoveryExhausted: Counter;
   readonly webhookTries: Counter<['outcome']>;
   readonly scheduleFires: Counter<['outcome']>;

@@ -26,6 +26,9 @@ export const sessionRate: Rate = {
 /** Failures of client authentication, per client id and address. */
 export const tokenFailureRate: Rate = { perMinute: 10, burst: 10 };
 
+/** D-524: rows of the audit log about calls that were decided without a person, per organization. */
+export const auditedCallRate: Rate = { perMinute: 600, burst: 600 };
+
 /** Token exchanges of the console (D-151), per person and network: each tab needs one in nine minutes and tenant. */
 export const tokenExchangeRate: Rate = { perMinute: 60, burst: 60 };
 /** The same from one network: an office may share one address. */

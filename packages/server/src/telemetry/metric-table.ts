@@ -92,6 +92,12 @@ export const metricTable = {
     labels: [],
     means: 'Tool calls that may or may not have completed.',
   },
+  callsDecided: {
+    kind: 'counter',
+    name: 'convoke_calls_decided_total',
+    labels: ['effect', 'by'],
+    means: 'Tool calls about which a rule, an earlier permission or the end of the time decided.',
+  },
   recoveryExhausted: {
     kind: 'counter',
     name: 'convoke_recovery_exhausted_total',

@@ -113,6 +113,7 @@ const callTexts: TextsOf<CallEntry, CallEntry> = {
   begin: {
     ref: (ref) => ({ ...call, begin: { ...call.begin, ref } }),
     toolName: (toolName) => ({ ...call, begin: { ...call.begin, toolName } }),
+    toolCallId: (toolCallId) => ({ ...call, begin: { ...call.begin, toolCallId } }),
     input: (text) => ({ ...call, begin: { ...call.begin, input: { [text]: text } } }),
   },
   end: {

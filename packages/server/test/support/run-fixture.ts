@@ -18,6 +18,7 @@ import { type LegBatch, recordLeg } from '../../src/execution/recording/record-l
 import type { Agents } from '../../src/ports/agents.ts';
 import type { Harness } from '../../src/ports/harness.ts';
 import type { Log, LogFields } from '../../src/ports/log.ts';
+import { auditedCallRate, createRateLimit } from '../../src/runtime/rate-limit.ts';
 import { sql } from '../../src/store/sql.ts';
 import { agentOf } from './agent-folders.ts';
 import type { DatabaseKind } from './databases.ts';
@@ -68,6 +69,7 @@ export async function createRunFixture(
     settings,
     prices: noPrices,
     knownRules: new KnownRules(),
+    auditedCalls: createRateLimit(identity.clock, auditedCallRate),
     agents: only(agentOf({ name: 'agent', ...parts })),
     harnesses: new Map<string, Pick<Harness, 'afterLoss' | 'checkpointFormat'>>([
       ['scripted', { afterLoss }],

@@ -1,7 +1,9 @@
 import { idPrefixes, interactionKey } from '@convoke/contract';
+import type { DecidedCall } from '../../app/rules/decided-calls.ts';
 import type { Services } from '../../app/services.ts';
 import { type AnsweredPermission, askedRules, deniedByRule } from '../../domain/interaction.ts';
 import type { Decision } from '../../domain/rules/decide.ts';
+import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import type { NotBegun } from '../../ports/harness.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import {
@@ -11,6 +13,7 @@ import {
   decisionAbout,
   decisionEvents,
   isSilent,
+  observationEvents,
   readAnswers,
   readDenials,
   refsOfDenial,
@@ -32,6 +35,8 @@ export interface DecidedBatch extends Batch {
   readonly refused: ReadonlyMap<LegNote, NotBegun>;
   readonly denials: readonly AnsweredPermission[];
   readonly spent: readonly SpentAllow[];
+  /** For the audit log and the metrics. */
+  readonly decided: readonly DecidedCall[];
 }
 
 /** An allow, and the call that uses it up (D-519). */
@@ -60,7 +65,7 @@ export async function decideBatch(
   const begins = beginsOf(batch);
   const decisions = new Map(begins.map((note) => [note, decisionAbout(deciding, note.intent)]));
   if (begins.every((note) => isSilent(decisions.get(note)))) {
-    return { items, notes, refused: new Map(), denials: [], spent: [] };
+    return { items, notes, refused: new Map(), denials: [], spent: [], decided: [] };
   }
   const { runId } = deciding.holder;
   const refs = begins.map(({ intent }) => intent.ref);
@@ -80,8 +85,8 @@ export async function decideBatch(
     return { note, after: placed.length };
   });
   placed.push(...items.slice(from));
-  const { refused, denials, spent } = calls;
-  return { items: placed, notes: moved, refused, denials, spent };
+  const { refused, denials, spent, decided } = calls;
+  return { items: placed, notes: moved, refused, denials, spent, decided };
 }
 
 interface Known {
@@ -99,6 +104,7 @@ class CallsOfBatch {
   readonly refused = new Map<LegNote, NotBegun>();
   readonly denials: AnsweredPermission[] = [];
   readonly spent: SpentAllow[] = [];
+  readonly decided: DecidedCall[] = [];
 
   constructor(services: Pick<Services, 'ids' | 'clock'>, known: Known) {
     this.#services = services;
@@ -107,26 +113,46 @@ class CallsOfBatch {
   }
 
   /** Returns the events of the decision. */
-  take(note: BeginNote, decision: Decision): ReturnType<typeof decisionEvents> {
+  take(note: BeginNote, decision: Decision): readonly RunEventDraft[] {
     const { intent } = note;
     const standing = standingOf(intent, decision, this.#answers);
     switch (standing.kind) {
       case 'allowed':
         if (standing.spends !== undefined) this.#spend(standing.spends, intent.ref);
-        return decisionEvents(intent, decision);
+        return [...this.#observed(note, decision), ...this.#say(note, decision)];
       case 'ask':
         this.refused.set(note, standing);
-        return decisionEvents(intent, decision);
+        // What was observed is said with the request.
+        return [];
       case 'denied': {
         const { kind, reason, isNew } = standing;
         this.refused.set(note, { kind, reason });
-        return isNew
-          ? decisionEvents(intent, denying(decision, reason), this.#deny(note, standing))
-          : [];
+        if (!isNew) return [];
+        const observed = this.#observed(note, decision);
+        return [
+          ...observed,
+          ...this.#say(note, denying(decision, reason), this.#deny(note, standing)),
+        ];
       }
       default:
         return standing satisfies never;
     }
+  }
+
+  /** Once for each call: one that a person was asked about has been observed with the request (D-525). */
+  #observed({ intent }: BeginNote, decision: Decision): readonly RunEventDraft[] {
+    return this.#known.taken.has(intent.ref) ? [] : observationEvents(intent, decision);
+  }
+
+  #say({ intent }: BeginNote, decision: Decision, key?: AnsweredPermission['key']) {
+    const { effect, rules } = decision;
+    if (effect !== 'ask' && rules.length > 0) {
+      const { version } = this.#known.deciding.organization;
+      const { toolName, input } = intent;
+      const call = { effect, by: 'rule', toolName, input, rules, version } as const;
+      this.decided.push({ ...call, ...(key !== undefined && { key }) });
+    }
+    return decisionEvents(intent, decision, key);
   }
 
   #spend(key: AnsweredPermission['key'], ref: string): void {

@@ -7,7 +7,7 @@ import { type Allow, allowFor } from '../../domain/rules/allows.ts';
 import { type Decision, decide, namesApprovers, namesTool } from '../../domain/rules/decide.ts';
 import { type RuleList, rulesOfAgent } from '../../domain/rules/rule.ts';
 import type { RunEventDraft } from '../../domain/run/run-event.ts';
-import type { CallToDecide, NotBegun } from '../../ports/harness.ts';
+import type { CallToDecide, NewCall, NotBegun } from '../../ports/harness.ts';
 import type { Repositories, StoreTransaction } from '../../ports/store.ts';
 
 /** The agent's part in the decisions about the calls of a leg. */
@@ -162,27 +162,40 @@ function allowIn(interaction: SettledInteraction): readonly KeyedAllow[] {
   return [{ key, ref, toolName, input, ...(spentOn !== undefined && { spentOn }) }];
 }
 
-interface DecidedCall {
-  readonly toolName: string;
-  readonly toolCallId?: string | undefined;
+type ShownCall = Pick<NewCall, 'toolName' | 'toolCallId'>;
+
+/** D-525: what rules would have done that only observe. */
+export function observationEvents(
+  call: ShownCall,
+  { observed }: Pick<Decision, 'observed'>,
+): readonly RunEventDraft[] {
+  return observed.map(({ effect, ...rule }) => {
+    const data = { ...shown(call), effect, by: 'rule', rules: [{ ...rule }], observed: true };
+    return { type: 'call_decided', data };
+  });
 }
 
 /** D-523: what readers of the log learn of a decision that no person made. */
 export function decisionEvents(
-  { toolName, toolCallId }: DecidedCall,
-  { effect, rules, observed }: Decision,
+  call: ShownCall,
+  { effect, rules }: Decision,
   interactionKey?: string,
 ): readonly RunEventDraft[] {
-  const call = {
-    tool_name: toolName,
-    ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
-  };
-  const events = observed.map(({ effect: would, ...rule }): RunEventDraft => {
-    const data = { ...call, effect: would, by: 'rule', rules: [{ ...rule }], observed: true };
-    return { type: 'call_decided', data };
-  });
-  if (effect === 'ask' || rules.length === 0) return events;
+  if (effect === 'ask' || rules.length === 0) return [];
   const held = interactionKey === undefined ? {} : { interaction_key: interactionKey };
-  const data = { ...call, ...held, effect, by: 'rule', rules: rules.map((rule) => ({ ...rule })) };
-  return [...events, { type: 'call_decided', data }];
+  const named = rules.map((rule) => ({ ...rule }));
+  const data = { ...shown(call), ...held, effect, by: 'rule', rules: named };
+  return [{ type: 'call_decided', data }];
+}
+
+function shown({ toolName, toolCallId }: ShownCall) {
+  return { tool_name: toolName, ...shownId(toolCallId) };
+}
+
+/** A provider may choose a longer id; then readers know the call by its name (D-192). */
+const callIdMaxCharacters = 500;
+
+export function shownId(toolCallId: string | undefined): { readonly tool_call_id?: string } {
+  if (toolCallId === undefined || toolCallId.length > callIdMaxCharacters) return {};
+  return { tool_call_id: toolCallId };
 }

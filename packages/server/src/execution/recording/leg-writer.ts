@@ -46,6 +46,7 @@ type WriterServices = Pick<
   | 'settings'
   | 'agents'
   | 'knownRules'
+  | 'auditedCalls'
 >;
 
 export interface LegWriterOptions {

@@ -1,4 +1,5 @@
 import { idPrefixes, interactionKey } from '@convoke/contract';
+import type { DecidedCall } from '../../app/rules/decided-calls.ts';
 import type { Services } from '../../app/services.ts';
 import {
   type AnsweredPermission,
@@ -15,10 +16,13 @@ import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import type { Run } from '../../domain/run/run.ts';
 import type { HarnessEvent } from '../../ports/harness.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
-import { type Deciding, decisionAbout, decisionEvents } from './decide-calls.ts';
-
-/** A provider may choose a longer id; then the request has none, and its call is known by its name (D-192). */
-const callIdMaxCharacters = 500;
+import {
+  type Deciding,
+  decisionAbout,
+  decisionEvents,
+  observationEvents,
+  shownId,
+} from './decide-calls.ts';
 
 type InteractionEvent =
   | Extract<HarnessEvent, { type: 'permission_request' }>
@@ -32,6 +36,8 @@ export interface Raised {
   readonly events: readonly RunEventDraft[];
   /** How many interactions of the run are open now. */
   readonly open: number;
+  /** For the audit log and the metrics. */
+  readonly decided: readonly DecidedCall[];
 }
 
 /** Stores new requests as interactions. A known `ref` is the same interaction, emitted again as `replayed` (spec §6.6). */
@@ -42,6 +48,7 @@ export async function raiseInteractions(
 ): Promise<Raised> {
   const { run } = raising;
   const events: RunEventDraft[] = [];
+  const decided: DecidedCall[] = [];
   for (const item of items) {
     if (isDraft(item)) {
       events.push(item);
@@ -55,13 +62,15 @@ export async function raiseInteractions(
     const raised = newInteraction(services, { ...raising, item });
     await tx.interactions.insert(raised.interaction);
     events.push(...raised.events);
+    if (raised.decided !== undefined) decided.push(raised.decided);
     // The process that raised it is told, as after any answer (D-511).
     const isOver = raised.interaction.status === 'answered';
     if (isOver) tx.onCommit(() => services.fanout.wake(`control:${run.id}`));
   }
   // The run's own count includes every interaction that was open before this batch.
   const mayBeOpen = run.pendingInteractions > 0 || !items.every(isDraft);
-  return { events, open: mayBeOpen ? await tx.interactions.countPending(run.id) : 0 };
+  const open = mayBeOpen ? await tx.interactions.countPending(run.id) : 0;
+  return { events, open, decided };
 }
 
 interface Raising {
@@ -74,6 +83,7 @@ interface Raising {
 interface NewlyRaised {
   readonly interaction: PendingInteraction | AnsweredPermission;
   readonly events: readonly RunEventDraft[];
+  readonly decided?: DecidedCall;
 }
 
 /** D-511: a rule may answer a request about a tool before a person sees it. */
@@ -98,10 +108,16 @@ function newInteraction(
     const interaction = openInteraction({ ...identity, request, waitMs }, now);
     return { interaction, events: [raisedEvent(interaction, item, false)] };
   }
-  if (decision.effect === 'deny') {
+  const observed = observationEvents(item, decision);
+  const { effect, rules } = decision;
+  const { toolName, toolInput: input } = request;
+  const version = deciding?.organization.version ?? 0;
+  const decided = { effect, by: 'rule', toolName, input, rules, version, key } as const;
+  if (effect === 'deny') {
     const { reason } = decision;
     const interaction = deniedByRule({ ...identity, request, reason }, now);
-    return { interaction, events: decisionEvents(shownCall(item), decision, key) };
+    const events = [...observed, ...decisionEvents(item, decision, key)];
+    return { interaction, events, decided };
   }
   const open =
     decision.effect === 'ask'
@@ -111,13 +127,8 @@ function newInteraction(
         }
       : { request, waitMs };
   const interaction = openInteraction({ ...identity, ...open }, now);
-  return { interaction, events: [raisedEvent(interaction, item, false)] };
-}
-
-type PermissionEvent = Extract<InteractionEvent, { type: 'permission_request' }>;
-
-function shownCall({ toolName, toolCallId }: PermissionEvent) {
-  return { toolName, ...(isShownId(toolCallId) && { toolCallId }) };
+  const events = [...observed, raisedEvent(interaction, item, false)];
+  return { interaction, events, ...(effect === 'ask' && { decided }) };
 }
 
 function requestOf(item: InteractionEvent): InteractionRequest {
@@ -138,13 +149,9 @@ function raisedEvent(
   const id = item.type === 'permission_request' ? item.toolCallId : undefined;
   const more = {
     ...(replayed ? { replayed: true } : {}),
-    ...(isShownId(id) ? { tool_call_id: id } : {}),
+    ...shownId(id),
   };
   return { type, data: { ...data, ...more } };
-}
-
-function isShownId(id: string | undefined): id is string {
-  return id !== undefined && id.length <= callIdMaxCharacters;
 }
 
 export function isDraft(item: LegItem): item is RunEventDraft {

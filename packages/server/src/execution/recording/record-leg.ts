@@ -5,6 +5,7 @@ import {
   lockRun,
   recordMove,
 } from '../../app/record.ts';
+import { type DecidedCall, recordDecidedCalls } from '../../app/rules/decided-calls.ts';
 import { beginNext } from '../../app/runs/begin-run.ts';
 import { InlineSlot } from '../../app/runs/inline-slot.ts';
 import type { Services } from '../../app/services.ts';
@@ -94,6 +95,7 @@ type RecordingServices = Pick<
   | 'settings'
   | 'agents'
   | 'knownRules'
+  | 'auditedCalls'
 >;
 
 /** Far more changes of the rules than happen while a batch is written. */
@@ -219,6 +221,9 @@ async function recordBatch(
     slot.inline ??= new InlineSlot(services);
     await beginNext(services, tx, { after: seqs.endedBeforeNext, slot: slot.inline });
   }
+  // Behind every other lock.
+  const calls = [...decided.decided, ...seqs.decided];
+  await recordDecidedCalls(services, tx, { run: holder, calls });
   return { lastSeq: seqs.last, refused, breach };
 }
 
@@ -320,6 +325,8 @@ interface ItemsOfBatch {
 interface RecordedItems {
   readonly last: number;
   readonly beforeBatch: number;
+  /** Requests that rules answered or made. */
+  readonly decided: readonly DecidedCall[];
   /** The run, if it has ended and the next one of its session is to begin. */
   readonly endedBeforeNext?: EndedRun | undefined;
 }
@@ -334,7 +341,8 @@ async function recordItems(
   if (batch.end === undefined && batch.items.every(isDraft)) {
     const usage = addUsage(null, entries);
     const last = await appendEvents(services, tx, { holder, drafts: batch.items, usage });
-    return last === undefined ? undefined : { last, beforeBatch: last - batch.items.length };
+    const beforeBatch = (last ?? 0) - batch.items.length;
+    return last === undefined ? undefined : { last, beforeBatch, decided: [] };
   }
   const locked = await lockRun(tx, holder);
   if (locked === undefined || !holds(holder, locked.run)) return undefined;
@@ -354,6 +362,7 @@ async function recordItems(
   return {
     last: after.run.lastSeq,
     beforeBatch: run.lastSeq,
+    decided: raised.decided,
     endedBeforeNext: isEnded(after.run) && isNextDue(after.session) ? after.run : undefined,
   };
 }

@@ -67,7 +67,7 @@ export class TurnCalls {
       this.#take(call, intent.ref);
     }
     await queue.handled();
-    const begun = await effects.begin({ ...intent, touches: 'both', isFree });
+    const begun = await effects.begin({ ...intent, toolCallId: id, touches: 'both', isFree });
     if (begun.kind === 'begun') this.#begun.set(id, intent.ref);
     else this.#running.delete(id);
     return begun;

@@ -136,6 +136,7 @@ async function carryOut(
   const isFree = !isAllowed && (touches === 'none' || (touches === 'outside' && isRepeatable));
   const intent = {
     ref,
+    toolCallId,
     toolName,
     input,
     touches: touches === 'none' ? 'outside' : touches,

@@ -84,7 +84,7 @@ export class CallGate {
     const { effects, queue } = this.#parts;
     await queue.handled();
     const touches = this.#touchedBy(name);
-    const names = { ref, toolName: toolNameOf(name), isFree: harmless.has(name) };
+    const names = { ref, toolCallId: id, toolName: toolNameOf(name), isFree: harmless.has(name) };
     const begun: Begun = queue.isEnded
       ? { kind: 'left' }
       : await effects.begin({ ...names, input: this.shown(input), touches });

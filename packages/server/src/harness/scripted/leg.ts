@@ -302,7 +302,8 @@ async function carryOut(
   const { effects, holdsLease, sessionFolder } = context;
   const sleep = (ms: number) => cancelFlag.sleep(clock, ms);
   const isFree = !touchesFolder(call.toolName);
-  const { kind } = await effects.begin({ ...call, touches: 'workspace', isFree });
+  const shown = { toolCallId: call.ref, touches: 'workspace', isFree } as const;
+  const { kind } = await effects.begin({ ...call, ...shown });
   if (kind !== 'begun') return kind;
   if (!holdsLease()) return 'left';
   const isOver = () => cancelFlag.requested;

@@ -1,5 +1,6 @@
 import { lockRun, recordEnd } from '../../app/record.ts';
 import { recordAnswer } from '../../app/record-answer.ts';
+import { recordDecidedCalls } from '../../app/rules/decided-calls.ts';
 import type { Services } from '../../app/services.ts';
 import { type PendingInteraction, expireInteraction, isSettled } from '../../domain/interaction.ts';
 import { isEnded } from '../../domain/run/run.ts';
@@ -7,7 +8,10 @@ import type { StoreTransaction } from '../../ports/store.ts';
 
 const perPass = 100;
 
-type ExpiryServices = Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'traces'>;
+type ExpiryServices = Pick<
+  Services,
+  'store' | 'clock' | 'fanout' | 'metrics' | 'traces' | 'auditedCalls'
+>;
 
 /**
  * Expires interactions without an answer in time. Their runs end, because they cannot continue (D-25); where the rules that
@@ -34,7 +38,11 @@ async function expireOne(
   if (!(await tx.interactions.settle(expired)) || seen === undefined) return;
   const { session, run } = seen;
   if (isSettled(expired) && !isEnded(run)) {
-    return recordAnswer(services, tx, { seen, interaction: expired, now });
+    await recordAnswer(services, tx, { seen, interaction: expired, now });
+    const { key, toolName, toolInput: input, asked: rules = [] } = expired;
+    const calls = [{ effect: 'deny', by: 'expiry', toolName, input, rules, key }] as const;
+    const denied = { run: { scope: interaction, sessionId, runId }, calls };
+    return recordDecidedCalls(services, tx, denied);
   }
   tx.onCommit(() => services.traces.runs?.waited(run, { interaction: expired, to: now }));
   // A run that already ends needs no second end.
