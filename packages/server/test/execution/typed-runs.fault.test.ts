@@ -13,6 +13,7 @@ import { type Run, isEnded } from '../../src/domain/run/run.ts';
 import type { LegSupervisor } from '../../src/execution/leg-supervisor.ts';
 import { scriptedHarness } from '../../src/harness/scripted/harness.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { AiSdkPlace } from '../harness/ai-sdk/agent.ts';
 import { inProcessHarness } from '../harness/code/in-process.ts';
 import { openStdio } from '../harness/stdio/leg.ts';
 import { agentOf } from '../support/agent-folders.ts';
@@ -25,7 +26,10 @@ const output = { team: 'billing', because: 'late' };
 const schema = { type: 'object', required: ['team'], properties: { team: { const: 'billing' } } };
 const recovery = { ...agentOf({}).recovery, attempts: 20 };
 
-type Parts = Omit<MortalParts, 'kind'> & { readonly close?: () => Promise<void> };
+type Parts = Omit<MortalParts, 'kind'> & {
+  readonly prompt?: string;
+  readonly close?: () => Promise<void>;
+};
 
 async function typed(more: Partial<Agent>): Promise<Agent> {
   const check = await compileSchema({ schema, compilePattern: undefined });
@@ -101,7 +105,26 @@ async function stdio(): Promise<Parts> {
   };
 }
 
+/** Its model submits wrongly first, and then beside a question. */
+async function aiSdk(): Promise<Parts> {
+  requireSandbox();
+  const place = await AiSdkPlace.open();
+  const script = [
+    'say Hm. && call submit_output {"team":"tech"}',
+    `call ask_user {"question":"Why?"} && call submit_output ${JSON.stringify(output)}`,
+    'say never',
+  ];
+  return {
+    agent: await typed(place.agent()),
+    harness: place.harness(),
+    account: place.account,
+    prompt: `@@ ${script.join(' ;; ')}`,
+    close: () => place.close(),
+  };
+}
+
 const cases = [
+  ['ai-sdk', aiSdk],
   ['scripted', scripted],
   ['code', code],
   ['stdio', stdio],
@@ -149,7 +172,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
       ['the loss of the lease', (commit) => new Moment(commit, (leg) => leg.lose())],
     ])('%s leaves output and end, once, or neither', { timeout }, async (_what, fateAt) => {
       const seats = await atEverySeat(fateAt, async (seat, deaths) => {
-        const run = await legs.start('go');
+        const run = await legs.start(parts.prompt ?? 'go');
         const ended = await legs.finish(run, { deaths, answer });
         // A program that is lost before its first recovery point ends its run.
         const isLost = framework === 'stdio' && ended.error?.code === 'worker_lost';
@@ -175,7 +198,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
             leg.checkControl();
           }),
         async (seat, deaths) => {
-          run = await legs.start('go');
+          run = await legs.start(parts.prompt ?? 'go');
           const ended = await legs.finish(run, { deaths, answer });
           statuses.add(ended.status);
           await expectWhole(seat, ended);

@@ -11,6 +11,7 @@ import { claudeSdkVersion, loadClaudeSdk } from '../../src/harness/claude/sdk.ts
 import { systemClock } from '../../src/runtime/clock.ts';
 import { adapterSuite } from '../harness/adapter-suite.ts';
 import { claudeApprovalsSuite } from '../harness/claude/approvals-suite.ts';
+import { claudeOutputSuite } from '../harness/claude/output-suite.ts';
 import { claudePlans, promptOf } from '../harness/claude/plans.ts';
 import { recordingSdk } from '../harness/claude/sdk-recording.ts';
 import { installedAgent } from '../harness/installed-agent.ts';
@@ -50,6 +51,7 @@ adapterSuite(`claude (${name} ${claudeSdkVersion})`, {
 
 describe('claude', () => {
   claudeApprovalsSuite(sit);
+  claudeOutputSuite(sit);
 
   test('asks even if settings in the session folder disable hooks or allow everything', async () => {
     const { sitting, made, sessionFolder } = await sit({ approvalRequiredTools: ['Bash'] });

@@ -58,6 +58,17 @@ export function sortCalls(
   return { open, refused };
 }
 
+/** The results in the order of the calls, not in that of their ends. */
+export function inOrder(
+  calls: readonly OpenCall[],
+  outputs: ReadonlyMap<OpenCall, ToolOutput>,
+): readonly (readonly [OpenCall, ToolOutput])[] {
+  return calls.flatMap((call) => {
+    const output = outputs.get(call);
+    return output === undefined ? [] : [[call, output] as const];
+  });
+}
+
 /** The question to a person about an open call. */
 export function requestAbout(call: OpenCall, { messages }: StepCalls): HarnessEvent {
   const { ref, toolCallId, name: toolName } = call;

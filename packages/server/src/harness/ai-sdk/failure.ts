@@ -109,3 +109,13 @@ function causes(error: unknown): readonly Error[] {
   }
   return found;
 }
+
+/** How a message ended that was not whole; undefined if it was. */
+export function finishOf(reason: string, provider: string): LegEnd | undefined {
+  if (reason === 'content-filter') {
+    return failure('model_error', `${provider} withheld the answer (content filter).`);
+  }
+  if (reason === 'error')
+    return failure('model_error', `${provider} ended the answer with an error.`);
+  return undefined;
+}

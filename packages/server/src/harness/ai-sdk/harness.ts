@@ -13,6 +13,7 @@ export function aiSdkHarness(parts: AiSdkParts): Harness<AiSdkSettings> {
   return {
     framework: 'ai-sdk',
     readsWords: true,
+    output: 'submitted',
     afterLoss: 'repeat',
     keepsCutText: true,
     countsTokens: true,

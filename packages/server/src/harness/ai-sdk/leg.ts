@@ -10,18 +10,27 @@ import type {
 import {
   type SettledCalls,
   type StepCalls,
+  inOrder,
   noCallSettled,
   outcomeOf,
   requestAbout,
   sortCalls,
 } from './calls.ts';
-import { failure, isRefusedRequest, isSilence, isTooLong, modelFailure } from './failure.ts';
+import {
+  failure,
+  finishOf,
+  isRefusedRequest,
+  isSilence,
+  isTooLong,
+  modelFailure,
+} from './failure.ts';
 import { inParallel } from './in-parallel.ts';
 import {
   type Memory,
   type OpenCall,
   beforeRun,
   closeOpen,
+  isRequestToSubmit,
   newerHalf,
   readMemory,
   resultOf,
@@ -33,6 +42,7 @@ import type { AiSdkSettings } from './settings.ts';
 import { type StepUsage, toolResultEvent } from './step-record.ts';
 import { runReportedStep } from './reported-step.ts';
 import type { StepResult } from './step.ts';
+import { Submission, isSubmission, requestToSubmit } from './submission.ts';
 import type { ToolOutput } from './tools/agent-tool.ts';
 
 /**
@@ -44,7 +54,7 @@ import type { ToolOutput } from './tools/agent-tool.ts';
  *
  * A leg ends
  *
- * - `completed` when the model calls nothing more;
+ * - `completed` when the model calls nothing more, or has submitted the output that its agent promises (`Submission`);
  * - `waiting` when calls need a person: nothing runs, and the leg that resumes gives each of them a result;
  * - `yielded` when the server stops: behind the message, before its calls begin, or behind the calls that run;
  * - `cancelled` or with an error at any point. The memory keeps what was said and done until then, and open calls are
@@ -91,6 +101,8 @@ export async function* runLeg(
 class ConversationLeg {
   readonly #context: LegContext;
   readonly #tools: ToolSet;
+  /** Of an agent with an `output_schema`. */
+  readonly #submission: Submission | undefined;
   #messages: ModelMessage[] = [];
   /** Calls of the last message that have no result yet. */
   #open: readonly OpenCall[] = [];
@@ -108,6 +120,9 @@ class ConversationLeg {
     this.#context = context;
     this.#tools = toolSet;
     this.#cut = context.cut ?? '';
+    const { agent } = context;
+    const redact = (text: string) => toolSet.redact(text);
+    this.#submission = agent.output && new Submission({ agent, redact });
   }
 
   async *run(input: LegInput, known: Memory | undefined): AsyncGenerator<HarnessEvent, LegEnd> {
@@ -156,7 +171,19 @@ class ConversationLeg {
       const isComplete = input.kind === 'resume';
       return yield* this.#answerCalls({ answers: input.answers, calls, isComplete });
     }
-    return this.#messages.at(-1)?.role === 'assistant' ? completed : undefined;
+    return this.#afterCalls();
+  }
+
+  /** The end of a run whose model has nothing left to do. No call is open. */
+  #afterCalls(isSilent = this.#isAnswered): LegEnd | undefined {
+    if (this.#submission === undefined) return isSilent ? completed : undefined;
+    const next = this.#submission.next(this.#messages, isSilent);
+    if (next.kind === 'repair') this.#messages.push(requestToSubmit);
+    return next.kind === 'end' ? next.end : undefined;
+  }
+
+  get #isAnswered(): boolean {
+    return this.#messages.at(-1)?.role === 'assistant';
   }
 
   async *#converse(): AsyncGenerator<HarnessEvent, LegEnd> {
@@ -201,6 +228,7 @@ class ConversationLeg {
       signal,
       ...limits,
       outputTokens,
+      mustSubmit: this.#messages.slice(-1).some(isRequestToSubmit),
       // The separator was said with the first words of the message.
       separator: cut === '' ? separator : '',
       cut: cut.startsWith(separator) ? cut.slice(separator.length) : cut,
@@ -237,13 +265,20 @@ class ConversationLeg {
       if (isRefusedRequest(end.error)) this.#messages = beforeRun(this.#messages);
       return modelFailure(end.error, settings);
     }
-    if (unanswered.length === 0 && !hasResults) return finishOf(end.reason, settings.provider);
-    const { open, refused } = sortCalls(unanswered, this.#calls());
-    this.#messages.push(...refused);
+    if (unanswered.length === 0 && !hasResults) {
+      const finish = finishOf(end.reason, settings.provider) ?? this.#afterCalls(true);
+      if (finish === undefined) yield* this.#point();
+      return finish;
+    }
+    const submitted = this.#submission?.answer(unanswered.filter(isSubmission));
+    const others = submitted ? unanswered.filter((call) => !isSubmission(call)) : unanswered;
+    const { open, refused } = sortCalls(others, this.#calls());
+    this.#messages.push(...(submitted?.results ?? []), ...refused);
+    yield* submitted?.events ?? [];
     this.#open = open;
     yield* this.#point();
     if (this.#mustYield()) return yielded;
-    return open.length === 0 ? undefined : yield* this.#answerCalls(noCallSettled);
+    return open.length === 0 ? this.#afterCalls() : yield* this.#answerCalls(noCallSettled);
   }
 
   /** Gives open calls their results: runs what may run, and parks the run on what a person has to answer. */
@@ -271,7 +306,7 @@ class ConversationLeg {
     if (signal.aborted) return cancelled;
     if (outputs.size > 0) yield* this.#point();
     if (this.#mustYield()) return yielded;
-    if (left.length === 0) return undefined;
+    if (left.length === 0) return this.#afterCalls();
     if (!this.#isStored) {
       this.#messages = beforeRun(this.#messages);
       this.#open = [];
@@ -329,7 +364,7 @@ class ConversationLeg {
 
   /** The memory of a run that has its answer, if it can be stored. */
   #finished(): Json | undefined {
-    if (this.#messages.at(-1)?.role !== 'assistant') return undefined;
+    if (!this.#isAnswered && this.#submission === undefined) return undefined;
     return storedMemory(this.#memory(this.#messages));
   }
 
@@ -359,23 +394,3 @@ const nothingLeft = 'A ceiling leaves nothing for another request to the model.'
 const cancelled: LegEnd = { type: 'end', outcome: 'cancelled' };
 const yielded: LegEnd = { type: 'end', outcome: 'yielded' };
 const completed: LegEnd = { type: 'end', outcome: 'completed' };
-
-/** The results in the order of the calls, not in that of their ends. */
-function inOrder(
-  calls: readonly OpenCall[],
-  outputs: ReadonlyMap<OpenCall, ToolOutput>,
-): readonly (readonly [OpenCall, ToolOutput])[] {
-  return calls.flatMap((call) => {
-    const output = outputs.get(call);
-    return output === undefined ? [] : [[call, output] as const];
-  });
-}
-
-function finishOf(reason: string, provider: string): LegEnd {
-  if (reason === 'content-filter') {
-    return failure('model_error', `${provider} withheld the answer (content filter).`);
-  }
-  if (reason === 'error')
-    return failure('model_error', `${provider} ended the answer with an error.`);
-  return completed;
-}

@@ -92,9 +92,21 @@ export function beforeRun(messages: readonly ModelMessage[]): ModelMessage[] {
   return messages.slice(0, exchanges(messages).at(-1) ?? 0);
 }
 
-/** Indexes at which exchanges begin: at user messages, so that a call and its result stay together. */
+/** The newest prompt and what followed it. */
+export function messagesOfRun(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+  return messages.slice(exchanges(messages).at(-1) ?? 0);
+}
+
+/** Indexes at which exchanges begin: at prompts, so that a call and its result stay together. */
 function exchanges(messages: readonly ModelMessage[]): readonly number[] {
-  return messages.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
+  return messages.flatMap((message, index) =>
+    message.role === 'user' && !isRequestToSubmit(message) ? [index] : [],
+  );
+}
+
+/** Whether the service wrote the message, in the middle of a run (D-569). */
+export function isRequestToSubmit({ providerOptions }: ModelMessage): boolean {
+  return providerOptions?.['convoke']?.['asksToSubmit'] === true;
 }
 
 function fitted(messages: readonly ModelMessage[]): readonly ModelMessage[] | undefined {
@@ -128,6 +140,6 @@ function withoutOldResults(messages: readonly ModelMessage[]): readonly ModelMes
 }
 
 /** Converts to the JSON that the database will return: no `undefined`, no bytes. */
-function toJson(value: unknown): Json {
+export function toJson(value: unknown): Json {
   return JSON.parse(JSON.stringify(value)) as Json;
 }

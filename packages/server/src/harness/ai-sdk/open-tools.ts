@@ -16,6 +16,7 @@ import { fetchUrlTool } from './tools/fetch-url.ts';
 import { fileTools } from './tools/file-tools.ts';
 import { type McpConnection, McpUnavailable, connectMcp } from './tools/mcp.ts';
 import { type CommandPlace, runCommandTool } from './tools/run-command.ts';
+import { submitTool } from './tools/submit-output.ts';
 
 /** The model, system prompt and tools of one leg. */
 export interface ToolSet {
@@ -66,7 +67,10 @@ export async function openTools(
       settings,
       model,
       system: systemPrompt(context, names),
-      catalogue: catalogueOf(tools, { asksUser: settings.asksUser }),
+      catalogue: catalogueOf(tools, {
+        asksUser: settings.asksUser,
+        submit: submitTool(context.agent),
+      }),
       signal,
       limits: { retries, silenceMs },
       isYielding: parts.isYielding,

@@ -1,10 +1,11 @@
-import type { ModelMessage, TextStreamPart, ToolSet } from 'ai';
+import { type ModelMessage, type TextStreamPart, type ToolSet, ToolChoiceViolationError } from 'ai';
 import type { Json } from '../../domain/json.ts';
 import type { HarnessEvent, UsageReport } from '../../ports/harness.ts';
 import { shownValue } from '../shown-value.ts';
 import { Continuation } from './cut-message.ts';
 import { type ToolOutput, failed } from './tools/agent-tool.ts';
 import { askUserName } from './tools/ask-user.ts';
+import { submitName } from './tools/submit-output.ts';
 import type { Catalogue } from './tools/catalogue.ts';
 
 export type StepEnd =
@@ -40,6 +41,15 @@ export interface RecordStep {
   readonly cut: string;
 }
 
+const notEnded: StepEnd = { kind: 'finished', reason: 'unknown' };
+
+/** A model that has to call one tool and does something else has finished all the same: the leg decides what follows. */
+function endOf(error: unknown): StepEnd {
+  return ToolChoiceViolationError.isInstance(error)
+    ? { kind: 'finished', reason: error.finishReason }
+    : { kind: 'failed', error };
+}
+
 /** Collects the stream parts of one step. */
 export class StepRecord {
   readonly #options: RecordStep;
@@ -48,7 +58,7 @@ export class StepRecord {
   readonly #continuation: Continuation;
   #text = '';
   #hasEmitted = false;
-  end: StepEnd = { kind: 'finished', reason: 'unknown' };
+  end: StepEnd = notEnded;
   usage: StepUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
 
   constructor(options: RecordStep) {
@@ -81,14 +91,14 @@ export class StepRecord {
     if (part.type === 'tool-call') return this.#call(part, part.invalid === true);
     // The SDK runs no tool: it reports here the calls that match no tool or no schema.
     if (part.type === 'tool-error') return this.#result(part, failed(String(part.error)));
-    if (part.type === 'error') this.end = { kind: 'failed', error: part.error };
+    if (part.type === 'error') this.end = endOf(part.error);
     if (part.type === 'abort') this.end = { kind: 'aborted' };
     if (part.type !== 'finish-step') return undefined;
     const { inputTokens = 0, outputTokens = 0, inputTokenDetails, outputTokenDetails } = part.usage;
     const cachedInputTokens = inputTokenDetails.cacheReadTokens ?? 0;
     const reasoningTokens = outputTokenDetails.reasoningTokens ?? 0;
     this.usage = { inputTokens, outputTokens, cachedInputTokens, reasoningTokens };
-    if (this.end.kind === 'finished') this.end = { kind: 'finished', reason: part.finishReason };
+    if (this.end === notEnded) this.end = { kind: 'finished', reason: part.finishReason };
     return undefined;
   }
 
@@ -145,8 +155,9 @@ export class StepRecord {
 
   #call(call: SeenCall, isInvalid: boolean): HarnessEvent | undefined {
     this.#calls.push(call);
-    // A person sees a question in the interaction.
-    if (call.toolName === askUserName && !isInvalid) return undefined;
+    // A person sees a question in the interaction, and an output at the end of the run (D-840).
+    const isOwn = call.toolName === askUserName || call.toolName === submitName;
+    if (isOwn && !isInvalid) return undefined;
     const { toolCallId: tool_call_id } = call;
     const data = { tool_call_id, name: this.#nameOf(call), input: shownValue(jsonOf(call.input)) };
     return { type: 'custom', name: 'tool_call', data };

@@ -8,6 +8,7 @@ import {
   type StepUsage,
   type UnansweredCall,
 } from './step-record.ts';
+import { submitName } from './tools/submit-output.ts';
 
 // Stops the SDK from printing warnings on every request; real problems come as errors.
 globalThis.AI_SDK_LOG_WARNINGS = false;
@@ -22,6 +23,8 @@ export interface StepRequest extends RecordStep {
   readonly signal: AbortSignal;
   /** What a ceiling leaves; undefined without one. */
   readonly outputTokens: number | undefined;
+  /** The model has to submit its output now. */
+  readonly mustSubmit: boolean;
 }
 
 export interface StepResult {
@@ -78,6 +81,7 @@ function startStep({ model, system, messages, catalogue, ...request }: StepReque
     instructions: instructionsOf(system),
     messages: [...messages, ...(isContinued(request) ? requestToContinue(request.cut) : [])],
     tools: catalogue.toolSet,
+    ...(request.mustSubmit && { toolChoice: { type: 'tool', toolName: submitName } }),
     maxRetries: request.retries,
     timeout: { firstChunkMs: request.silenceMs, chunkMs: request.silenceMs },
     abortSignal: request.signal,

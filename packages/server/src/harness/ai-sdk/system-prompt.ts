@@ -1,6 +1,7 @@
 import type { ContextTexts } from '../../domain/context.ts';
 import type { LegContext } from '../../ports/harness.ts';
 import type { AiSdkSettings } from './settings.ts';
+import { submitSentence } from './tools/submit-output.ts';
 
 /**
  * The system prompt: instructions, the session folder, and the texts of context files, CLAUDE.md and skills exactly as
@@ -17,6 +18,7 @@ export function systemPrompt(
     workspaceSection(tools),
     ...texts.files.map(contextSection),
     skillsSection(texts.skills, tools.has('read_file')),
+    agent.output === undefined ? '' : submitSentence,
   ];
   return sections.filter((section) => section !== '').join('\n\n');
 }

@@ -12,6 +12,7 @@ export function claudeHarness(
   return {
     framework: 'claude',
     readsWords: true,
+    output: 'native',
     afterLoss: 'session',
     // Claude stores its session itself, and what a loss leaves of it is not certain: its author has to choose.
     onLoss: 'fail',

@@ -90,6 +90,7 @@ export class ClaudeLeg implements Leg {
     this.#gate = new CallGate({ effects, queue: this.#queue, settings, redact });
     this.#permissionHook = new PermissionHook({
       settings,
+      givesOutput: agent.output !== undefined,
       calls: this.#calls,
       gate: this.#gate,
       deferred: from.before?.deferred ?? undefined,

@@ -7,6 +7,7 @@ import type { MessageCalls } from './message-calls.ts';
 import { type ClaudeMessage, type ClaudeResult, toolResultsIn, toolUsesIn } from './messages.ts';
 import { toolNameOf } from './settings.ts';
 import type { Deferred } from './state.ts';
+import { completedWithOutput, outputGivenUp, outputToolName } from './structured-output.ts';
 
 const detailCharactersMax = 64 * 1024;
 const callsMax = 10_000;
@@ -49,24 +50,25 @@ export class MessageTranslator {
         return { events: this.#stream(message) };
       case 'assistant':
         return {
-          events: toolUsesIn(message).map(({ id, name, input }) => {
+          events: toolUsesIn(message).flatMap(({ id, name, input }) => {
             if (this.#calls.size < callsMax) this.#calls.set(id, name);
-            return custom('tool_call', {
-              tool_call_id: id,
-              name: toolNameOf(name),
-              ...withinLimit({ input }),
-            });
+            // Readers get the output with the end of the run.
+            if (this.#isOutput(name)) return [];
+            const shown = { tool_call_id: id, name: toolNameOf(name), ...withinLimit({ input }) };
+            return [custom('tool_call', shown)];
           }),
         };
       case 'user':
         return {
-          events: toolResultsIn(message).map(({ tool_use_id, is_error, content = null }) => {
+          events: toolResultsIn(message).flatMap(({ tool_use_id, is_error, content = null }) => {
             const isError = is_error === true;
-            return custom('tool_result', {
-              tool_call_id: tool_use_id,
-              is_error: isError,
-              ...withinLimit({ content }),
-            });
+            const details = withinLimit({ content });
+            if (this.#isOutput(this.#calls.get(tool_use_id))) {
+              return isError ? [custom('output_refused', details)] : [];
+            }
+            return [
+              custom('tool_result', { tool_call_id: tool_use_id, is_error: isError, ...details }),
+            ];
           }),
         };
       case 'result':
@@ -108,6 +110,10 @@ export class MessageTranslator {
     }
   }
 
+  #isOutput(name: string | undefined): boolean {
+    return name === outputToolName && this.#parts.agent.output !== undefined;
+  }
+
   /** The name of a call that Claude has made. */
   nameOf(id: string): string | undefined {
     return this.#calls.get(id);
@@ -137,15 +143,20 @@ export class MessageTranslator {
           deferred === undefined
             ? undefined
             : { id: deferred.id, name: deferred.name, input: deferred.input },
-        end: deferred === undefined ? endOf(result) : { type: 'end', outcome: 'waiting' },
+        end:
+          deferred === undefined
+            ? endOf(result, this.#parts.agent)
+            : { type: 'end', outcome: 'waiting' },
       },
     };
   }
 }
 
-function endOf(result: ClaudeResult): LegEnd {
+function endOf(result: ClaudeResult, agent: Agent): LegEnd {
   // A result of subtype `success` may still be an error: the model's provider refused.
-  if (!result.is_error) return { type: 'end', outcome: 'completed' };
+  if (!result.is_error || result.subtype === outputGivenUp) {
+    return completedWithOutput(agent, result.structured_output);
+  }
   if (result.subtype === 'error_max_turns') {
     return new LegFailure('agent_error', "Claude used up the agent's limits.max_steps.").end;
   }

@@ -69,6 +69,7 @@ const result = z.object({
   session_id: z.string(),
   is_error: z.boolean(),
   result: z.string().optional(),
+  structured_output: parsedJson.optional(),
   errors: z.array(z.string()).default([]),
   stop_reason: z.string().nullish(),
   api_error_status: z.number().nullish(),

@@ -4,6 +4,7 @@ import type { PermissionHook } from './permission-hook.ts';
 import type { ClaudeProcess } from './process.ts';
 import { askToolName } from './questions.ts';
 import type { ClaudeSettings } from './settings.ts';
+import { outputOption } from './structured-output.ts';
 
 /** Timeout of the hook, which waits only for the end of a message, not for a person. */
 const hookSeconds = 60;
@@ -62,6 +63,7 @@ export function queryOptions(parts: QueryParts): Readonly<Record<string, unknown
     mcpServers: settings.mcpServers,
     strictMcpConfig: true,
     disallowedTools: settings.asksUser ? [] : [askToolName],
+    ...outputOption(agent),
     ...(agent.model !== undefined && { model: agent.model.replace(/^anthropic\//, '') }),
     ...(session !== undefined && { resume: session }),
   };

@@ -18,6 +18,7 @@ import type { MessageCalls } from './message-calls.ts';
 import { askToolName, askingOf } from './questions.ts';
 import { type ClaudeSettings, toolNameOf } from './settings.ts';
 import type { Deferred } from './state.ts';
+import { outputToolName } from './structured-output.ts';
 import { parkedBy } from './unfinished.ts';
 
 const hookInput = z.object({
@@ -30,6 +31,8 @@ type HookInput = z.infer<typeof hookInput>;
 
 export interface PermissionHookParts {
   readonly settings: ClaudeSettings;
+  /** Whether the agent has an `output_schema`. */
+  readonly givesOutput: boolean;
   readonly calls: MessageCalls;
   readonly gate: CallGate;
   /** The call that an earlier leg deferred; it comes first when the session resumes. */
@@ -118,6 +121,7 @@ export class PermissionHook {
       return denial(this.#refuseAll(this.#closedBecause).reason, true);
     }
     const call = { id: toolUseID, name: toolName, input };
+    if (this.#isOutput(call)) return { behavior: 'allow', updatedInput: input };
     const final = await this.#finalDecision(call);
     const begun = final && (await this.#begun(call, final));
     const decision =
@@ -129,9 +133,14 @@ export class PermissionHook {
       : denial(decision.kind === 'deny' ? decision.reason : '', false);
   };
 
+  #isOutput({ name }: ToolCall): boolean {
+    return this.#parts.givesOutput && name === outputToolName;
+  }
+
   /** A rule may have changed since the decision, so a call may have to be asked about although it was allowed. */
   async #begunOrAsked(given: HookInput): Promise<Decision> {
     const call = callOf(given);
+    if (this.#isOutput(call)) return { kind: 'allow' };
     const decision = await this.#begun(call, await this.#decide(given));
     return decision.kind === 'ask' ? this.#asked(given, { isHandedOver: false }) : decision;
   }

@@ -9,6 +9,7 @@ import { adapterSuite } from '../adapter-suite.ts';
 import { Sitting } from '../sittings.ts';
 import { claudeApprovalsSuite } from './approvals-suite.ts';
 import { noSandbox } from './no-sandbox.ts';
+import { claudeOutputSuite } from './output-suite.ts';
 import { claudePlans } from './plans.ts';
 import { currentTest, readRecording } from './sdk-recording.ts';
 import { ReplayedSdk } from './sdk-replay.ts';
@@ -48,7 +49,7 @@ adapterSuite('claude', {
 });
 
 describe('claude', () => {
-  claudeApprovalsSuite(async (parts, own = {}) => {
+  const sit: Parameters<typeof claudeApprovalsSuite>[0] = async (parts, own = {}) => {
     const folder = await temporaryFolder();
     const [sessionFolder, stateDir] = [join(folder, 'workspace'), join(folder, 'home')];
     for (const path of [sessionFolder, stateDir]) await mkdir(path);
@@ -57,7 +58,9 @@ describe('claude', () => {
     const made = (file: string) =>
       readFile(join(sessionFolder, file), 'utf8').catch(() => undefined);
     return { sitting, made };
-  });
+  };
+  claudeApprovalsSuite(sit);
+  claudeOutputSuite(sit);
 
   test('every recorded query belongs to a test', () => {
     expect(Array.from(recording.keys()).filter((name) => !sdks.has(name))).toEqual([]);

@@ -42,6 +42,7 @@ function hookOf(rules: readonly AgentRule[], over: Partial<Effects> = {}) {
   const calls = new MessageCalls(systemClock);
   const hook = new PermissionHook({
     settings: settings as never,
+    givesOutput: false,
     calls,
     gate,
     deferred: undefined,

@@ -1,6 +1,7 @@
 import { type ToolSet, dynamicTool } from 'ai';
 import { type AgentTool, type ToolOutput, type ToolUse, failed } from './agent-tool.ts';
 import { askUserDescription, askUserName, askUserSchema } from './ask-user.ts';
+import { submitName, type submitTool } from './submit-output.ts';
 
 /** The tools of one leg, by the name for the model and by the name in `agent.yaml`. */
 export interface Catalogue {
@@ -12,13 +13,20 @@ export interface Catalogue {
   run(tool: AgentTool, input: unknown, use: ToolUse): Promise<ToolOutput>;
 }
 
+/** Tools that the leg answers itself. */
+export interface OwnTools {
+  readonly asksUser: boolean;
+  /** Of an agent with an `output_schema`. */
+  readonly submit: ReturnType<typeof submitTool>;
+}
+
 /**
  * The SDK gets every tool without an `execute` function, so it can run none, whatever its defaults are. Calls come back
  * unanswered, and the leg runs each through the ledger, which knows the rules about it (D-80, D-507).
  */
 export function catalogueOf(
   tools: readonly AgentTool[],
-  { asksUser }: { readonly asksUser: boolean },
+  { asksUser, submit }: OwnTools,
 ): Catalogue {
   const byWireName = uniquelyNamed(tools);
   const byName = new Map([...byWireName.values()].map((tool) => [tool.name, tool]));
@@ -35,6 +43,7 @@ export function catalogueOf(
       inputSchema: askUserSchema,
     });
   }
+  if (submit !== undefined) toolSet[submitName] = submit;
   return {
     toolSet,
     byWireName: (wireName) => byWireName.get(wireName),
@@ -43,12 +52,14 @@ export function catalogueOf(
   };
 }
 
+const ownNames: ReadonlySet<string> = new Set([askUserName, submitName]);
+
 /** Two names can become equal when they are cut to what providers accept; a suffix tells them apart. */
 function uniquelyNamed(tools: readonly AgentTool[]): ReadonlyMap<string, AgentTool> {
   const named = new Map<string, AgentTool>();
   for (const tool of tools.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     let wireName = tool.wireName;
-    for (let again = 2; named.has(wireName) || wireName === askUserName; again += 1) {
+    for (let again = 2; named.has(wireName) || ownNames.has(wireName); again += 1) {
       const suffix = `_${again}`;
       wireName = tool.wireName.slice(0, 64 - suffix.length) + suffix;
     }
