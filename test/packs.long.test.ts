@@ -122,7 +122,7 @@ test('in an empty project the command line starts a server with an agent, and ru
   }
   const compiledAgain = await compiledAt();
   for (const [path, at] of compiled) expect([path, compiledAgain.get(path)]).toEqual([path, at]);
-}, 120_000);
+});
 
 test('a server with S3 but without its SDK says in one line what to install', () => {
   const program = ['node_modules/convoke/bin/convoke.mjs', 'serve'];
@@ -246,7 +246,7 @@ test('the types of every package hold in a project that uses them', async () => 
   await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config));
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   expect(run(process.execPath, [tsc, '-p', 'tsconfig.json'], project)).toBe('');
-}, 60_000);
+});
 
 /** The code blocks of a package's readme, as it was installed. */
 async function examples(name: (typeof names)[number], language: string): Promise<string[]> {

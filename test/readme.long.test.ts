@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTerminal } from '../packages/cli/test/terminal-session.ts';
 import { eventually } from '../packages/server/test/support/eventually.ts';
 import { compileCache } from './compile-cache.ts';
@@ -12,7 +12,6 @@ import { root, textOf } from './repository.ts';
 import { requireTerminal } from './services.ts';
 
 // The stories start dozens of processes.
-vi.setConfig({ testTimeout: 120_000 });
 
 const run = promisify(execFile);
 const readme = textOf('README.md');
@@ -146,7 +145,7 @@ function blocks(kind: string): string[] {
 function bash(script: string): Promise<{ stdout: string }> {
   return run('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: server.place,
-    timeout: 110_000,
+    timeout: 290_000,
     env: { ...process.env, PATH },
   });
 }

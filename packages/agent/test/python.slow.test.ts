@@ -39,7 +39,7 @@ describe.each(['zoo', 'async_zoo'])('%s.py', (file) => {
     const lines = ran.stdout.split('\n').filter((line) => line !== '');
     const transcripts = lines.map((line) => JSON.parse(line) as Transcript);
     printed = Map.groupBy(transcripts, ({ name }) => name);
-  }, 120_000);
+  });
 
   test('has the same programs, and loses and repeats nothing at any seat', () => {
     expect([ran.status, ran.stderr]).toEqual([0, '']);

@@ -34,7 +34,7 @@ test('every example for the SDK compiles against it', async () => {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const compiled = spawnSync(process.execPath, [compiler, '-p', path], { encoding: 'utf8' });
   expect(compiled.stdout).toBe('');
-}, 60_000);
+});
 
 /** What the examples take from around them. */
 const known = `

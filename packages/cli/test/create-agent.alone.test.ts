@@ -35,7 +35,7 @@ test('a new agent is whole: the command that is printed tests it, wherever its f
     const here = await convoke.run(['agents', 'test', '--json'], { cwd: own });
     expect([here.code, JSON.parse(here.stdout)]).toEqual([0, { ok: true, tests: 2 }]);
   }
-}, 120_000);
+});
 
 test('a new agent in Python is whole: the command that is printed tests it', async () => {
   await using folder = await openProgramFolder(root);
@@ -47,7 +47,7 @@ test('a new agent in Python is whole: the command that is printed tests it', asy
   const tested = await testAsPrinted(stdout, folder.path);
   expect([tested.code, tested.stderr]).toEqual([0, expect.stringMatching(/^Ran 2 tests/m)]);
   expect((await readdir(join(folder.path, 'agents/notes'))).sort()).toEqual(files);
-}, 120_000);
+});
 
 describe('agents test is red', () => {
   /** Tests an agent that has one more file. */
@@ -95,7 +95,7 @@ test('an agent that exists is not replaced, and a bad name is refused', async ()
   expect(await readdir(join(folder.path, 'agents/notes'))).not.toContain('agent.ts');
   const bad = await convoke.run(['agents', 'new', '../x'], more);
   expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('cannot be an agent')]);
-}, 120_000);
+});
 
 describe('an agent of a framework needs packages', () => {
   /** An npm that says what it was asked for, and where. */

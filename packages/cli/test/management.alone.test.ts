@@ -385,7 +385,7 @@ function tenantOnce(id: string, status: string): Promise<Record<string, string>>
   return eventually(async () => {
     const tenant = await convoke.json('tenants', 'show', id);
     return tenant['status'] === status && tenant;
-  }, 60_000);
+  });
 }
 
 interface Who {

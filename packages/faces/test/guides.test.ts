@@ -85,7 +85,7 @@ test('the encoder of "Add a face" compiles, and reads the logs of every framewor
     expect([name, lines.flatMap(({ ask }) => ask ?? [])]).toEqual([name, pending]);
     if (outputText !== null) expect([name, textOf(lines)]).toEqual([name, outputText]);
   }
-}, 30_000);
+});
 
 /** What a client of the lines shows. */
 function textOf(lines: readonly Line[]): string {
@@ -110,4 +110,4 @@ test('"Add an event type": a new type does not compile before every face has sai
   await sources.insert(transcript, reading, "      case 'context_file_loaded':\n");
   await sources.insert(transcript, item, '  | EndItem;\n');
   expect(sources.broken()).toEqual(['a2a/stream.ts', 'ag-ui/stream.ts', 'ai-sdk/stream.ts']);
-}, 30_000);
+});

@@ -46,7 +46,7 @@ test('a client that openapi-typescript generates compiles without a cast and run
     { kind: 'permission', decision: 'allow', updated_input: { path: 'log.txt' } },
     { kind: 'question', answer: 'Captain' },
   ]);
-}, 120_000);
+});
 
 /** The strictest that a user of the generated types may have. */
 const settings = {

@@ -77,7 +77,6 @@ async function countUsage(server: Parameters<typeof clientOf>[0]): Promise<void>
   await (await session.runs.start({ prompt: 'Hello' })).text();
   await eventually(
     async () => (await convoke.usage.list({ group_by: 'agent' }).page()).items.length > 0,
-    60_000,
   );
 }
 

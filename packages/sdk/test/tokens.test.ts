@@ -57,7 +57,7 @@ describe('an automation client', () => {
     await convoke.whoami();
     await convoke.whoami();
     expect(server.seen.at(-1)?.headers['authorization']).toBe('Bearer token-1');
-    await vi.waitFor(() => expect(tokensAsked(server.seen)).toBe(2), { timeout: 60_000 });
+    await expect.poll(() => tokensAsked(server.seen)).toBe(2);
   });
 
   test('uses its token while the token endpoint fails', async () => {

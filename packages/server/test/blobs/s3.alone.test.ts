@@ -193,7 +193,7 @@ test('a reader that is abandoned, even before its first chunk, releases its conn
   });
   const reader = await blobs.read(keyOf('ten_1', 'file_1', bytes));
   Readable.from(reader ?? []).destroy();
-  await vi.waitFor(() => expect(closed).toHaveBeenCalled(), { timeout: 60_000 });
+  await expect.poll(() => closed.mock.calls.length).toBeGreaterThan(0);
 });
 
 test('a start without its bucket, with a wrong key or without an answer fails with one line', async () => {

@@ -60,7 +60,7 @@ describe.each(databaseKinds)('a server that drains, on %s', (database) => {
     const resumed = log.filter(({ type }) => type === 'run_resumed');
     expect(resumed.map(({ data }) => data['reason'])).toEqual(Array(50).fill('drained'));
     expect(log.at(-1)?.data).not.toHaveProperty('recovered');
-  }, 120_000);
+  });
 
   test('a `scripted` run continues between two steps, and no step is repeated (D-85)', async () => {
     const steps = [{ say: 'on ' }, { sleep_ms: 1 }];
@@ -79,7 +79,7 @@ describe.each(databaseKinds)('a server that drains, on %s', (database) => {
     const log = await logOf(server, run);
     expect(textOf(log)).toBe(output_text);
     expect(log.filter(({ type }) => type === 'run_interrupted')).toHaveLength(2);
-  }, 120_000);
+  });
 });
 
 describe('a leg that is asked to yield', () => {

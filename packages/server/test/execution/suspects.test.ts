@@ -47,17 +47,18 @@ test('a server executes one run at a time that may be the one that ends servers 
 test('the time limit is for the run: what an earlier leg took is gone (D-95)', async () => {
   const clock = new MovingClock();
   const puppet = new Puppet();
-  const agents = { puppet: puppet.agent({ limits: { run_seconds: 60 } }) };
-  let server = await startServer({ clock, harnesses: [puppet], agents });
+  const clientTokenSeconds = 36_000;
+  const agents = { puppet: puppet.agent({ limits: { run_seconds: 6_000 } }) };
+  let server = await startServer({ clock, harnesses: [puppet], agents, clientTokenSeconds });
   const { run } = await begin(server, 'puppet');
   for (let drain = 0; drain < 2; drain += 1) {
     const leg = await puppet.leg();
     leg.isYielding = true;
-    clock.advance(25_000);
+    clock.advance(2_500_000);
     await server.stop(60_000);
     server = await server.restart();
   }
   await puppet.leg();
-  clock.advance(10_001);
+  clock.advance(1_000_001);
   expect((await ended(server, run)).error_code).toBe('run_timeout');
 });

@@ -8,8 +8,6 @@ import { checkLog, saidIn } from './support/run-log.ts';
 import { type AgentFolder, createServerFolder } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 
-const minute = 60_000;
-
 /** Two, three and four bytes a character, with and without joiners, so that a cut can fall into each. */
 const words = [
   '日本語',
@@ -82,85 +80,73 @@ describe.each(['sqlite', 'postgres'] as const)(
       return caller.startRun(session.id, prompt);
     };
 
-    test(
-      'what they put together is the log: no gap, no repeat, no reorder',
-      async () => {
-        const places: Places = {
-          beforeFirstByte: 0,
-          inHeaders: 0,
-          afterHeaders: 0,
-          inFrame: 0,
-          inCharacter: 0,
-          atFrameEnd: 0,
-        };
-        let connections = 0;
-        const one = async () => {
-          const prompt = sentence(random, 400);
-          const run = await startRun('talker', prompt);
-          const readers = await Promise.all(
-            Array.from({ length: 5 }, () => readWithCuts(readerOf(run), random.fork(), places)),
-          );
-          const log = await replay(run);
-          const ended = await caller.run({ sessionId: run.session_id, runId: run.id });
-          expect(saidIn(checkLog(ended, log))).toBe(prompt);
-          for (const reader of readers) {
-            expect(reader.frames).toEqual(log);
-            connections += reader.connections;
-          }
-        };
-        await Promise.all(Array.from({ length: 6 }, one));
-        process.stdout.write(`${JSON.stringify({ connections, ...places })}\n`);
-        expect(connections).toBeGreaterThan(200);
-        expect(Object.values(places).filter((count) => count === 0)).toEqual([]);
-      },
-      2 * minute,
-    );
-
-    test(
-      'a reader that reconnects with any id of a log of 500 events gets the rest of it, and then the end',
-      async () => {
-        const run = await startRun('quick', sentence(random, 500));
+    test('what they put together is the log: no gap, no repeat, no reorder', async () => {
+      const places: Places = {
+        beforeFirstByte: 0,
+        inHeaders: 0,
+        afterHeaders: 0,
+        inFrame: 0,
+        inCharacter: 0,
+        atFrameEnd: 0,
+      };
+      let connections = 0;
+      const one = async () => {
+        const prompt = sentence(random, 400);
+        const run = await startRun('talker', prompt);
+        const readers = await Promise.all(
+          Array.from({ length: 5 }, () => readWithCuts(readerOf(run), random.fork(), places)),
+        );
         const log = await replay(run);
-        expect(log.length).toBeGreaterThanOrEqual(500);
-        const readAfter = (lastEventId: string) =>
-          readEvents({
-            port: server.folder.port,
-            caller,
-            at: { sessionId: run.session_id, runId: run.id },
-            lastEventId,
-          });
-        const positions = Array.from(log, (_, index) => index);
-        const worker = async () => {
-          for (let at = positions.pop(); at !== undefined; at = positions.pop()) {
-            const { status, how, frames } = await readAfter(formatEventId(at + 1));
-            const isLast = at + 1 === log.length;
-            expect({ at, status, how }).toEqual({ at, status: isLast ? 204 : 200, how: 'ended' });
-            expect(frames).toEqual(log.slice(at + 1));
-          }
-        };
-        await Promise.all(Array.from({ length: 8 }, worker));
-        expect((await readAfter(formatEventId(log.length + 1))).status).toBe(400);
-        expect((await readAfter('')).frames).toEqual(log);
-      },
-      2 * minute,
-    );
+        const ended = await caller.run({ sessionId: run.session_id, runId: run.id });
+        expect(saidIn(checkLog(ended, log))).toBe(prompt);
+        for (const reader of readers) {
+          expect(reader.frames).toEqual(log);
+          connections += reader.connections;
+        }
+      };
+      await Promise.all(Array.from({ length: 6 }, one));
+      process.stdout.write(`${JSON.stringify({ connections, ...places })}\n`);
+      expect(connections).toBeGreaterThan(200);
+      expect(Object.values(places).filter((count) => count === 0)).toEqual([]);
+    });
+
+    test('a reader that reconnects with any id of a log of 500 events gets the rest of it, and then the end', async () => {
+      const run = await startRun('quick', sentence(random, 500));
+      const log = await replay(run);
+      expect(log.length).toBeGreaterThanOrEqual(500);
+      const readAfter = (lastEventId: string) =>
+        readEvents({
+          port: server.folder.port,
+          caller,
+          at: { sessionId: run.session_id, runId: run.id },
+          lastEventId,
+        });
+      const positions = Array.from(log, (_, index) => index);
+      const worker = async () => {
+        for (let at = positions.pop(); at !== undefined; at = positions.pop()) {
+          const { status, how, frames } = await readAfter(formatEventId(at + 1));
+          const isLast = at + 1 === log.length;
+          expect({ at, status, how }).toEqual({ at, status: isLast ? 204 : 200, how: 'ended' });
+          expect(frames).toEqual(log.slice(at + 1));
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, worker));
+      expect((await readAfter(formatEventId(log.length + 1))).status).toBe(400);
+      expect((await readAfter('')).frames).toEqual(log);
+    });
 
     // Many ends at once: a wake-up that comes while a reader has read but does not wait yet must not be lost.
-    test(
-      'readers that follow short runs as they happen all come to the end',
-      async () => {
-        const follow = async () => {
-          const run = await startRun('quick', sentence(random, random.whole(1, 4)));
-          const readers = Array.from({ length: 4 }, () => readerOf(run));
-          const reads = await Promise.all(readers.map((reader) => reader.read()));
-          expect(reads.map((read) => read.how)).toEqual(reads.map(() => 'ended'));
-          for (const reader of readers) expect(reader.frames).toEqual(readers[0]?.frames);
-        };
-        for (let batch = 0; batch < 15; batch++)
-          await Promise.all(Array.from({ length: 12 }, follow));
-      },
-      minute,
-    );
+    test('readers that follow short runs as they happen all come to the end', async () => {
+      const follow = async () => {
+        const run = await startRun('quick', sentence(random, random.whole(1, 4)));
+        const readers = Array.from({ length: 4 }, () => readerOf(run));
+        const reads = await Promise.all(readers.map((reader) => reader.read()));
+        expect(reads.map((read) => read.how)).toEqual(reads.map(() => 'ended'));
+        for (const reader of readers) expect(reader.frames).toEqual(readers[0]?.frames);
+      };
+      for (let batch = 0; batch < 15; batch++)
+        await Promise.all(Array.from({ length: 12 }, follow));
+    });
   },
 );
 

@@ -175,7 +175,7 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s', (database) 
       'run_completed',
     ]);
     expect(storage.forgotten).toBeGreaterThan(3);
-  }, 60_000);
+  });
 
   const body = { input: { prompt: 'hello' }, idempotency_key: 'once' };
 
@@ -206,7 +206,7 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s', (database) 
       expect(log.map(({ type }) => type)).toEqual(['run_started', 'run_completed']);
     }
     expect(storage.forgotten).toBe(2);
-  }, 60_000);
+  });
 
   test('a run that was not kept leaves its slot to the next one', async () => {
     const { storage, puppet, server } = await forgetfulServer({ CONVOKE_RUN_CONCURRENCY: '1' });
@@ -216,7 +216,7 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s', (database) 
     const { body: run } = await server.send('start_run', { params, body });
     (await puppet.leg()).end();
     expect(await ended(server, run)).toMatchObject({ status: 'completed', attempt: 1 });
-  }, 60_000);
+  });
 
   test.each(['kept', 'not kept'])(
     'the end of a run begins the next one of its session, once: an end that was %s',
@@ -240,7 +240,6 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s', (database) 
       }
       expect(storage.forgotten).toBe(which === 'kept' ? 1 : 0);
     },
-    60_000,
   );
 
   test('a claim is remembered with the answers it took: the run continues, and is not lost', async () => {
@@ -263,7 +262,7 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s', (database) 
     second.end();
     expect(await ended(server, run)).toMatchObject({ status: 'completed' });
     expect(storage.forgotten).toBe(1);
-  }, 60_000);
+  });
 
   test('a leg that ends waiting without an event keeps its run, and the snapshot of its folder', async () => {
     const { storage, puppet, server } = await forgetfulServer();
@@ -298,7 +297,7 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s', (database) 
     let bytes = 0;
     for await (const chunk of archive ?? []) bytes += chunk.length;
     expect(bytes).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   test('a cancel reaches the agent when it is asked for again', async () => {
     const { storage, puppet, server } = await forgetfulServer();
@@ -310,5 +309,5 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s', (database) 
     expect((await readRun(server, run)).status).toBe('cancelling');
     await server.send('cancel_run', { params: at(run) });
     expect(await ended(server, run)).toMatchObject({ status: 'cancelled' });
-  }, 60_000);
+  });
 });

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '../../src/app/audit.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { callerAddressBehind } from '../../src/http/caller-address.ts';
+import { FakeClock } from '../support/clocks.ts';
 import { addClient } from '../support/identities.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 
@@ -75,7 +76,9 @@ describe("a caller's address", () => {
 describe('behind a trusted proxy', () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startServer({ env: { CONVOKE_TRUSTED_PROXIES: '127.0.0.1' } });
+    // Its clock stands: rates that are used up stay so, however long that takes.
+    const clock = new FakeClock();
+    server = await startServer({ clock, env: { CONVOKE_TRUSTED_PROXIES: '127.0.0.1' } });
   });
 
   const exchange = (from: string, fields: { client_id: string; client_secret: string }) =>

@@ -6,8 +6,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { begin, runIn } from '../support/api-steps.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 
-const patience = { timeout: 60_000 };
-
 async function runToEnd(server: TestServer): Promise<string> {
   const { run } = await begin(server, 'echo', 'hello');
   await runIn(server, run, 'completed');
@@ -32,7 +30,7 @@ async function curlUntil(server: TestServer, runId: string, after: string): Prom
   curl.stdout.on('data', (bytes: Buffer) => (text += bytes.toString()));
   const read = () =>
     Array.from(text.matchAll(/^data: (.*)$/gm), ([, data = '']) => JSON.parse(data) as Notice);
-  await expect.poll(() => hasEnd(read(), runId), patience).toBe(true);
+  await expect.poll(() => hasEnd(read(), runId)).toBe(true);
   const exited = once(curl, 'exit');
   curl.kill();
   await exited;
@@ -52,11 +50,11 @@ test('EventSource and curl follow the feed over a restart of the server, each no
 
   const first = await runToEnd(server);
   const byCurl = await curlUntil(server, first, '');
-  await expect.poll(() => hasEnd(seen, first), patience).toBe(true);
+  await expect.poll(() => hasEnd(seen, first)).toBe(true);
   server = await server.restart();
   const second = await runToEnd(server);
   byCurl.push(...(await curlUntil(server, second, byCurl.at(-1)?.id ?? '')));
-  await expect.poll(() => hasEnd(seen, second), patience).toBe(true);
+  await expect.poll(() => hasEnd(seen, second)).toBe(true);
 
   const kept = await feedOf(server);
   expect(byCurl).toEqual(kept);

@@ -220,15 +220,12 @@ describe.each(databaseKinds)('labels on %s (D-252)', (database) => {
     expect(body.runs).toHaveLength(1);
     const id = body.runs[0]?.id;
     await expect
-      .poll(
-        async () => {
-          const headers = { accept: 'application/json' };
-          const { events } = (await server.send('follow_tenant_events', { headers })).body;
-          const own = events.filter(({ run_id }) => run_id === id);
-          return own.map(({ data }) => data.labels);
-        },
-        { timeout: 30_000 },
-      )
+      .poll(async () => {
+        const headers = { accept: 'application/json' };
+        const { events } = (await server.send('follow_tenant_events', { headers })).body;
+        const own = events.filter(({ run_id }) => run_id === id);
+        return own.map(({ data }) => data.labels);
+      })
       .toEqual([{ shot: 'one' }, { shot: 'one' }, { shot: 'one' }]);
   });
 

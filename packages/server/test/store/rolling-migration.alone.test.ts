@@ -53,12 +53,12 @@ test('two servers of the previous release keep working without an error while th
     }
   };
   const working = Promise.all(servers.map((_, index) => work(index)));
-  await expect.poll(leastDone, { timeout: 60_000 }).toBeGreaterThan(3);
+  await expect.poll(leastDone).toBeGreaterThan(3);
   const newer = await openTestDatabase('postgres', { location });
   const folder = nextRelease(expanding);
   await migrate(newer, folder);
   const before = Math.max(...done);
-  await expect.poll(leastDone, { timeout: 60_000 }).toBeGreaterThan(before + 3);
+  await expect.poll(leastDone).toBeGreaterThan(before + 3);
   isOver = true;
   await working;
   expect((await schemaState(newer, folder)).pending).toEqual([]);
@@ -89,7 +89,7 @@ test('a migration that finds a table locked lets other statements pass, and succ
     isApplied = true;
   });
   for (let round = 0; round < 2; round += 1) {
-    await expect.poll(waiting, { timeout: 30_000 }).toEqual({ n: 1 });
+    await expect.poll(waiting).toEqual({ n: 1 });
     // Queued behind the migration: this would wait until the table is free if the migration did not time out.
     await database.get(sql`select count(*) as n from runs`);
   }

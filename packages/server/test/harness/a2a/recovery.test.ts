@@ -89,7 +89,6 @@ describe.each(databaseKinds)('on %s, a worker that dies under a remote task', (k
       }
       expect(commits).toBeGreaterThan(0);
     },
-    120_000,
   );
 });
 

@@ -93,7 +93,7 @@ describe.each(databaseKinds)('on %s, a worker that dies', (database) => {
         }
         expect(commits).toBeGreaterThan(0);
       }
-    }, 120_000);
+    });
 
     test.each<CallMoment>(['before the effect', 'after the effect'])(
       'inside the call, %s, leaves it in doubt unless it may be repeated (D-83)',

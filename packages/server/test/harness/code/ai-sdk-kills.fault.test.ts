@@ -24,13 +24,13 @@ test('text, parallel tools, approvals and questions survive a loss at every mome
   const names = result.calls.map(({ name }) => name).toSorted((a, b) => a.localeCompare(b));
   expect(names).toEqual(['look', 'look', 'model', 'model', 'model', 'refund']);
   expect(new Set(done)).toEqual(new Set(['look a', 'look b', 'refund 9']));
-}, 300_000);
+});
 
 test('so does a conversation whose answers have ids, as those of the responses API have', async () => {
   const prompt = '@@ chat && call refund {"order":7} ;; chat && last';
   const result = await everyKill(() => clerk('responses'), { prompt, answer, comparable });
   expect(wholeAnswers(result.text)).toBe('[whole][whole]tool said: {"receipt":"R-9"}');
-}, 300_000);
+});
 
 test('a call is decided by its input once, and neither asked about nor denied twice', async () => {
   const orders = [4, 5, 7].map((order) => `call refund {"order":${order}}`);
@@ -38,7 +38,7 @@ test('a call is decided by its input once, and neither asked about nor denied tw
   const result = await everyKill(freeClerk, { prompt, answer, rules, comparable });
   expect(result.asked).toHaveLength(1);
   expect(new Set(done)).toEqual(new Set(['refund 4', 'refund 9']));
-}, 300_000);
+});
 
 test('agents inside an agent ask for their own approvals, and are not heard', async () => {
   const result = await everyKill(leader, { prompt: teamWork, comparable });
@@ -47,4 +47,4 @@ test('agents inside an agent ask for their own approvals, and are not heard', as
   );
   expect(result.asked).toHaveLength(2);
   expect(new Set(done)).toEqual(new Set(['refund 7', 'refund 5']));
-}, 300_000);
+});

@@ -64,7 +64,7 @@ test('an answer that is not streamed is stored, too, and not said', async () => 
     });
   const { text, tokens } = await everyKill(make);
   expect([text, tokens]).toEqual(['[whole][whole]', 220]);
-}, 60_000);
+});
 
 test('the operator’s list holds for tools, and does not name the model', async () => {
   const { text, asked } = await rehearse(clerk(), {
@@ -134,4 +134,4 @@ test('a tool that returns nothing has been carried out all the same', async () =
   const messages = JSON.stringify(result.state);
   expect([result.text, done[0]]).toEqual(['Sent.', 'mail']);
   expect(messages).not.toContain('error');
-}, 60_000);
+});

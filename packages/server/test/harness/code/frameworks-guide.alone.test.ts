@@ -42,7 +42,7 @@ test('the agent of the AI SDK in the guide asks for approval and has a question'
     text: 'Refunding.tool said: yes',
     asked: ['permission', 'question'],
   });
-}, 60_000);
+});
 
 const { ts: _ts, python: _python, stdio: _stdio, ...frameworks } = agentTemplates;
 

@@ -40,7 +40,6 @@ test.each(agents)(
       /^15 for order 7 \(run_\S+ \S+\)\n$/,
     );
   },
-  120_000,
 );
 
 test('the rules of the guide decide about payouts by their amount, and a denial is said with its reason', async () => {
@@ -62,7 +61,7 @@ test('the rules of the guide decide about payouts by their amount, and a denial 
   expect(await said('1001')).toBe(
     'Not paid: Not allowed by the rule huge of the agent: No more than 1000.\n',
   );
-}, 120_000);
+});
 
 test.each([
   { name: 'payouts', files: ['agent.test.ts', 'agent.ts', 'agent.yaml'] },

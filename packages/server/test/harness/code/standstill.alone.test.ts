@@ -62,4 +62,4 @@ test('a loop without await is named and continues; one that waits, and a def tha
   for (const quiet of [waiting, waitingInPython, def]) {
     expect(quiet).toEqual({ notices: [], outcome: 'completed' });
   }
-}, 120_000);
+});

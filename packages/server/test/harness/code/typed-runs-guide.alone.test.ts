@@ -71,4 +71,4 @@ test('the agent of the guide can be rehearsed, killed everywhere, and is refused
     expect(report.problems).toEqual([]);
     await expect(rehearsal.play(options({}))).rejects.toThrow('/input/ticket is missing');
   });
-}, 120_000);
+});

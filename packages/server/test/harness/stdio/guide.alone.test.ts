@@ -100,7 +100,7 @@ test('a program is handed over between two deliveries, and repeats none (D-85)',
   const delivered = paths.find((path) => path.endsWith('delivered.txt')) ?? '';
   expect(delivered).toContain(session.id);
   expect(await readFile(join(folder, delivered), 'utf8')).toBe(`${names.join('\n')}\n`);
-}, 120_000);
+});
 
 test('a program continues after a loss, and delivers only what is not known', async () => {
   const folder = join(await temporaryFolder(), 'courier');
@@ -146,7 +146,7 @@ test('the cashier of the guide pays once, wherever it is killed or handed over',
   expect(undisturbed.run.text).toBe('It is paid.\n');
   expect(report).toMatchObject({ lines: 5, problems: [], changing: [] });
   expect(report.doubts).toBeGreaterThan(0);
-}, 300_000);
+});
 
 test.each([
   ['20', 'It is paid.', 0],
@@ -169,7 +169,6 @@ test.each([
     expect([undisturbed.run.text, undisturbed.run.asked.length]).toEqual([`${text}\n`, asked]);
     expect(report).toMatchObject({ problems: [], changing: [] });
   },
-  300_000,
 );
 
 test('a program that knows no refusal never does what a rule asks about, and ends with its time', async () => {
@@ -185,7 +184,7 @@ test('a program that knows no refusal never does what a rule asks about, and end
   const { run } = await begin(server, 'courier', 'a b');
   const { status, error_code, output_text } = await ended(server, run);
   expect([status, error_code, output_text]).toEqual(['failed', 'run_timeout', 'Delivered to a.\n']);
-}, 60_000);
+});
 
 test('the shipped shell-hello greets and writes a file', async () => {
   const folder = join(repository, 'agents/shell-hello');

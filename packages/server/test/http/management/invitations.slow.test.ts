@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listAudit } from '../../../src/app/audit.ts';
 import { addMember as changeRole, removeMember } from '../../../src/app/organizations.ts';
 import { anonymous } from '../../support/checked-calls.ts';
-import { MovingClock } from '../../support/clocks.ts';
+import { FakeClock, MovingClock } from '../../support/clocks.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import {
   type Organization,
@@ -312,7 +312,7 @@ describe.each(databaseKinds)('an invitation, on %s (D-331)', (database) => {
 
 describe('links that a stranger tries', () => {
   test('are limited for each network', async () => {
-    const server = await startServer();
+    const server = await startServer({ clock: new FakeClock() });
     const body = { secret: 'cvi_guess', email: 'a@b.test', password };
     const limited = async (id: 'read_invitation' | 'sign_up', guess: object) => {
       for (let count = 1; count < 1_000; count += 1) {
