@@ -32,7 +32,7 @@ afterAll(() => removeFolder(folder));
 
 test.each(names)('%s holds no sources, no tests and no settings of the repository', (name) => {
   const allowed =
-    /^(package\.json|LICENSE|THIRD-PARTY-LICENSES\.md|README\.md|bin\/convoke(-conformance)?\.mjs|.*\.(c?js|d\.ts|sql)|dist\/rehearsal\/lost-calls\.json|dist\/pages\/.*\.md|docs\/[a-z0-9-]+\.md|dist\/console\/.*|dist\/python\/(launch\.sh|convoke_agent\/(\w+\.py|py\.typed|lost_calls\.json)))$/;
+    /^(package\.json|LICENSE|THIRD-PARTY-LICENSES\.md|README\.md|bin\/convoke(-conformance)?\.mjs|.*\.(c?js|d\.ts|sql)|dist\/rehearsal\/lost-calls\.json|dist\/versions\/range\.(mjs|d\.mts)|dist\/pages\/.*\.md|docs\/[a-z0-9-]+\.md|dist\/console\/.*|dist\/python\/(launch\.sh|convoke_agent\/(\w+\.py|py\.typed|lost_calls\.json)))$/;
   const files = packed.get(name) ?? [];
   expect(files.filter((path) => !allowed.test(path) || /(^|\/)test\//.test(path))).toEqual([]);
   expect(files).toContain('package.json');
