@@ -8,6 +8,7 @@ import { files, root, textOf } from './repository.ts';
 import { isExhaustive } from './runner/kinds.ts';
 
 const plants = readPlants();
+const clientRulesPath = 'packages/contract/fixtures/client-rules.json';
 
 test.each(plants.map((plant) => [plant.name, plant] as const))(
   '%s still applies, and names tests that exist',
@@ -53,11 +54,12 @@ test('plants are chosen by a part of their name, or of the path of a test', () =
   ]);
 });
 
-/** The text of a test file and of the suites it imports: a suite that several files run has the titles. */
+/** The text of a test file, of the suites it imports and of the rules it plays, which have the titles. */
 function withSuites(file: string): string {
   const text = textOf(file);
   const suites = [...text.matchAll(/from '(\.[^']+-suite\.ts)'/g)].map(([, path = '']) =>
     textOf(join(dirname(file), path)),
   );
-  return [text, ...suites].join('\n');
+  const rules = text.includes('/client-rules.ts') ? textOf(clientRulesPath) : '';
+  return [text, ...suites, rules].join('\n');
 }

@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type FollowOptions,
-  NotFoundError,
-  type RunEvent,
-  type RunHandle,
-  ServerError,
-} from '../src/index.ts';
+import { type FollowOptions, NotFoundError, type RunEvent, type RunHandle } from '../src/index.ts';
 import { clientAt } from './answering.ts';
 import {
   type Fault,
@@ -50,15 +44,6 @@ describe('spec §6: whatever happens to the connections', () => {
     );
   });
 
-  test('following after the terminal event ends at once: the service answers 204', async () => {
-    const log = logOf(['one']);
-    const after = log.at(-1)?.id;
-    const run = begin({ log });
-    expect(await collect(run, { after })).toEqual([]);
-    expect(server.cursors).toEqual([after]);
-    expect(server.reads).toBe(0);
-  });
-
   test('a break inside any character loses nothing', async () => {
     const log = logOf(['Grüße 👋🏽', 'ß']);
     const bytes = Buffer.byteLength(JSON.stringify(log)) + 600;
@@ -70,20 +55,6 @@ describe('spec §6: whatever happens to the connections', () => {
 });
 
 describe('a stream that closes without a terminal event', () => {
-  test('is reopened until the run has ended (rule 3)', async () => {
-    const log = logOf(['a', 'b', 'c']);
-    const faults: Fault[] = [1, 1, 2, 3].map((afterEvents) => ({ kind: 'close', afterEvents }));
-    const run = begin({ log, faults });
-    expect(ids(await collect(run))).toEqual(ids(log));
-    expect(server.cursors).toEqual([
-      undefined,
-      '000000000001',
-      '000000000001',
-      '000000000002',
-      '000000000003',
-    ]);
-  });
-
   test('may do so for hours while the run waits for an answer', async () => {
     const log = logOf(['a']);
     const faults: Fault[] = Array.from({ length: 60 }, () => ({ kind: 'close', afterEvents: 1 }));
@@ -101,13 +72,6 @@ describe('a stream that closes without a terminal event', () => {
     const run = begin({ log: [] });
     expect(await collect(run)).toEqual([]);
   });
-
-  test('ends following immediately after the last event', async () => {
-    const log = logOf(['a']);
-    const run = begin({ log });
-    expect(await collect(run, { after: log.at(-1)?.id })).toEqual([]);
-    expect(server.cursors).toHaveLength(1);
-  });
 });
 
 describe('following ends with an error', () => {
@@ -120,21 +84,8 @@ describe('following ends with an error', () => {
     expect(server.cursors).toHaveLength(1);
   });
 
-  test('when the service is unreachable for longer than patienceMs', async () => {
-    const faults: Fault[] = Array.from({ length: 500 }, () => ({ kind: 'refuse', status: 503 }));
-    const run = begin({ log: logOf(['a']), faults });
-    await expect(collect(run, { patienceMs })).rejects.toBeInstanceOf(ServerError);
-    expect(server.cursors.length).toBeLessThan(faults.length);
-  });
-
   test('when every stream contains something that is not an event, although the run can be read', async () => {
     const faults: Fault[] = Array.from({ length: 500 }, () => ({ kind: 'garble', afterEvents: 1 }));
-    const run = begin({ log: logOf(['a', 'b']), faults });
-    await expect(collect(run, { patienceMs })).rejects.toMatchObject({ code: 'stream_broken' });
-  });
-
-  test('when every stream breaks after the run has ended', async () => {
-    const faults: Fault[] = Array.from({ length: 500 }, () => ({ kind: 'cut', afterBytes: 30 }));
     const run = begin({ log: logOf(['a', 'b']), faults });
     await expect(collect(run, { patienceMs })).rejects.toMatchObject({ code: 'stream_broken' });
   });

@@ -1,11 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import {
-  AuthenticationError,
-  Convoke,
-  type ConvokeOptions,
-  type TokenProvider,
-} from '../src/index.ts';
-import { type Answer, type Seen, answering, clientAt, inTurn, json, refusal } from './answering.ts';
+import { Convoke, type ConvokeOptions, type TokenProvider } from '../src/index.ts';
+import { type Answer, type Seen, answering, clientAt, json, refusal } from './answering.ts';
 
 const credentials = { clientId: 'oac_1', clientSecret: 'cvk_secret' };
 const tokenPath = '/v1/oauth/token';
@@ -29,14 +24,6 @@ describe('an automation client', () => {
       'x-organization-id': 'org_1',
       'x-workspace-tenant-id': 'ten_1',
     });
-  });
-
-  test('requests one token for concurrent calls', async () => {
-    await using server = await answering(issuing());
-    const convoke = clientOf(server);
-    await Promise.all(Array.from({ length: 20 }, () => convoke.whoami()));
-    await convoke.whoami();
-    expect(tokensAsked(server.seen)).toBe(1);
   });
 
   test('renews the token in the background before it expires', async () => {
@@ -77,47 +64,9 @@ describe('an automation client', () => {
     vi.advanceTimersByTime(11_000);
     await expect(convoke.whoami()).rejects.toMatchObject({ code: 'storage_unavailable' });
   });
-
-  test('retries when the token endpoint fails', async () => {
-    const answer = issuing();
-    const tokens = inTurn(refusal(503, 'storage_unavailable'), answer);
-    await using server = await answering((seen, response) =>
-      (seen.path === tokenPath ? tokens : answer)(seen, response),
-    );
-    await expect(clientOf(server).whoami()).resolves.toBeDefined();
-    expect(tokensAsked(server.seen)).toBe(2);
-  });
-
-  test('gets an error for a wrong secret immediately, and the request is not sent', async () => {
-    await using server = await answering(refusal(401, 'invalid_client'));
-    const error = await clientOf(server)
-      .whoami()
-      .catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(AuthenticationError);
-    expect(error).toMatchObject({ code: 'invalid_client', status: 401 });
-    expect(server.seen.map(({ path }) => path)).toEqual([tokenPath]);
-    expect(JSON.stringify(error) + String(error)).not.toContain('cvk_secret');
-  });
 });
 
 describe('401', () => {
-  test('leads to one new token for all affected calls', async () => {
-    await using server = await answering(issuing({ accepts: 'Bearer token-2' }));
-    const convoke = clientOf(server);
-    await Promise.all(Array.from({ length: 10 }, () => convoke.whoami()));
-    expect(tokensAsked(server.seen)).toBe(2);
-  });
-
-  test('after the new token is an AuthenticationError', async () => {
-    await using server = await answering(issuing({ accepts: 'Bearer none' }));
-    await expect(clientOf(server).whoami()).rejects.toMatchObject({
-      name: 'AuthenticationError',
-      code: 'unauthorized',
-    });
-    expect(tokensAsked(server.seen)).toBe(2);
-    expect(server.seen).toHaveLength(4);
-  });
-
   test('calls the token provider once more, with the rejected token', async () => {
     await using server = await answering(issuing({ accepts: 'Bearer fresh' }));
     const token = vi.fn<TokenProvider>(({ rejected }) =>
@@ -125,12 +74,6 @@ describe('401', () => {
     );
     await expect(clientAt(server, { token }).whoami()).resolves.toBeDefined();
     expect(token.mock.calls).toEqual([[{ rejected: undefined }], [{ rejected: 'stale' }]]);
-  });
-
-  test('of a fixed token is final', async () => {
-    await using server = await answering(issuing({ accepts: 'Bearer none' }));
-    await expect(clientAt(server).whoami()).rejects.toBeInstanceOf(AuthenticationError);
-    expect(server.seen).toHaveLength(1);
   });
 });
 

@@ -4,14 +4,22 @@ import json
 import pathlib
 import unittest
 
-from convoke_sdk import RunText, WebhookVerificationError, verify_webhook
+from convoke_sdk import ConnectionFailedError, Retry, RunText, WebhookVerificationError, verify_webhook
+from convoke_sdk._core.retry import pause_before_retry
 from convoke_sdk._core.sse import MessageParser
+from convoke_sdk.errors import error_from
 
 FIXTURES = pathlib.Path(__file__).parents[3] / "contract" / "fixtures"
 
 
 def cases(file):
     return json.loads((FIXTURES / file).read_text(encoding="utf-8"))
+
+
+def failure(given):
+    if given == "lost":
+        return ConnectionFailedError("", code="connection_failed")
+    return error_from(given["status"], {"retry-after": str(given.get("retry_after", ""))}, b"", "GET /")
 
 
 class Fixtures(unittest.TestCase):
@@ -31,13 +39,25 @@ class Fixtures(unittest.TestCase):
             drops = [joined.take(event) for event in case["events"]]
             self.assertEqual((joined.text, True in drops), (case["text"], case["dropped"]), case["name"])
 
+    def test_pauses_before_retries(self):
+        for case in cases("client-rules.json")["pauses"]:
+            with self.subTest(case):
+                pauses = []
+                for attempts in range(1, len(case["pauses_ms"]) + 1):
+                    error = failure(case["failure"])
+                    error.attempts = attempts
+                    pause = pause_before_retry(error, case["repeatable"], Retry(), lambda: 1.0)
+                    pauses.append(None if pause is None else pause * 1000)
+                self.assertEqual(pauses, case["pauses_ms"])
+
     def test_signatures_of_webhooks(self):
         for case in cases("webhook-signatures.json"):
             with self.subTest(case["name"]):
                 given = (case["body"], case["headers"], case["secrets"])
                 if case["valid"]:
-                    notice = verify_webhook(*given, now=case["now"]).notice
-                    self.assertEqual(notice, json.loads(case["body"]))
+                    verified = verify_webhook(*given, now=case["now"])
+                    delivery = {name.lower(): value for name, value in case["headers"].items()}["webhook-id"]
+                    self.assertEqual((verified.id, verified.notice), (delivery, json.loads(case["body"])))
                 else:
                     with self.assertRaises(WebhookVerificationError):
                         verify_webhook(*given, now=case["now"])
