@@ -11,8 +11,8 @@ export type Files = Readonly<Record<string, string>>;
 export interface Authored {
   /** Reads an agent as the server does, with these files beside its agent.yaml. Programs are executable. */
   read(files: Files): Promise<ReadAgent>;
-  /** Reads it and runs one leg of it. */
-  play(files: Files, more?: PlayMore): Promise<Played>;
+  /** Runs one leg of the agent whose function has this body. It is not read before, which would start a process more. */
+  play(language: Language, body: string, more?: PlayMore & { files?: Files }): Promise<Played>;
   playAgent(agent: Agent, more?: PlayMore): Promise<Played>;
   /** What programs printed, as `convoke dev` shows it. */
   readonly shown: readonly string[];
@@ -24,21 +24,27 @@ export async function openAuthored(): Promise<Authored> {
   const shown: string[] = [];
   const code = await openCode((agent, line) => shown.push(`${agent} | ${line}`));
   const harnesses = new Map([['code', code.harness]]);
-  const read = async (files: Files) => {
+  const write = async (files: Files) => {
     const folder = join(await temporaryFolder(), 'refunds');
     for (const [path, text] of Object.entries({ 'agent.yaml': 'framework: code\n', ...files })) {
       await mkdir(dirname(join(folder, path)), { recursive: true, mode: 0o755 });
       await writeFile(join(folder, path), text, { mode: text.startsWith('#!') ? 0o755 : 0o644 });
     }
     await chmod(folder, 0o755);
-    return readAgentFolder({ folder, name: 'refunds', harnesses });
+    return folder;
   };
+  const read = async (files: Files) =>
+    readAgentFolder({ folder: await write(files), name: 'refunds', harnesses });
+  const readOnce = new Map<Language, Promise<ReadAgent>>();
   return {
     read,
-    async play(files, more) {
-      const result = await read(files);
+    async play(language, body, { files = {}, ...more } = {}) {
+      const known = readOnce.get(language) ?? read(agentOf(language, 'return'));
+      readOnce.set(language, known);
+      const result = await known;
       if (!result.ok) throw new Error(result.reason);
-      return playProgram(code, result.agent, more);
+      const folder = await write({ ...agentOf(language, body), ...files });
+      return playProgram(code, { ...result.agent, folder }, more);
     },
     playAgent: (agent, more) => playProgram(code, agent, more),
     shown,

@@ -22,10 +22,13 @@ const both = (programs: Readonly<Record<'typescript' | 'python', string>>) =>
   (['typescript', 'python'] as const).map((name) => [name, programs[name]] as const);
 
 describe('before a client invokes the agent, its author is told (D-184)', () => {
-  test.each(loadProblems)('of $of', async ({ files, message }) => {
-    const result = await author.read(files);
-    expect(result.ok ? 'none' : result.reason).toMatch(message);
-  });
+  test.each(loadProblems.map((each) => [each.of, each] as const))(
+    'of %s',
+    async (_of, { files, message }) => {
+      const result = await author.read(files);
+      expect(result.ok ? 'none' : result.reason).toMatch(message);
+    },
+  );
 
   test.each([
     [
@@ -67,7 +70,7 @@ const runs = runProblems.flatMap((problem) =>
 
 describe('a run ends with what its author needs', () => {
   test.each(runs)('when %s, %s', async (_when, name, { body, code, message }) => {
-    const { end } = await author.play(agentOf(languages[name], body));
+    const { end } = await author.play(languages[name], body);
     expect(end).toMatchObject({
       type: 'end',
       outcome: 'error',
@@ -79,8 +82,7 @@ describe('a run ends with what its author needs', () => {
   test.each(['new Date()', "'x'.repeat(300 * 1024)"])(
     'when it cannot keep the result %s, whose call counts as carried out',
     async (value) => {
-      const files = agentOf(typescript, `await ctx.step('find', () => ${value});`);
-      const { events } = await author.play(files);
+      const { events } = await author.play(typescript, `await ctx.step('find', () => ${value});`);
       expect(events).toMatchObject([
         { name: 'tool_call' },
         { name: 'tool_result', data: { tool_call_id: 'find', ok: false } },
@@ -108,7 +110,7 @@ describe('a run ends with what its author needs', () => {
     both({ typescript: "await ctx.step('mail', () => 1);", python: "ctx.step('mail', lambda: 1)" }),
   )('when a step is in doubt and nothing catches that, %s', async (name, body) => {
     const mail = { toolName: 'mail', input: {}, state: 'left', note: 'It was sent.' } as const;
-    const { end } = await author.play(agentOf(languages[name], body), { calls: { mail } });
+    const { end } = await author.play(languages[name], body, { calls: { mail } });
     expect(end).toMatchObject({ code: 'tool_error', message: 'step "mail": It was sent.' });
   });
 });
@@ -118,7 +120,7 @@ describe('an agent as code', () => {
     'gets every prompt whole, with line breaks that are none in JSON, %s',
     async (name, body) => {
       const prompt = `a\u2028b\u2029c\u0085d\r\ne${'x'.repeat(300_000)}`;
-      const { text, end } = await author.play(agentOf(languages[name], body), { prompt });
+      const { text, end } = await author.play(languages[name], body, { prompt });
       expect(end).toMatchObject({ outcome: 'completed' });
       expect(text === prompt).toBe(true);
     },
@@ -132,7 +134,7 @@ describe('an agent as code', () => {
     }),
   )('answers without what it prints, itself or by a child, %s', async (name, body) => {
     const before = author.shown.length;
-    const { text, end } = await author.play(agentOf(languages[name], body));
+    const { text, end } = await author.play(languages[name], body);
     expect([text, end]).toMatchObject(['said', { outcome: 'completed' }]);
     const shown = () => author.shown.slice(before);
     await eventually(() => shown().includes('refunds | {"type":"end"}'));
@@ -140,11 +142,12 @@ describe('an agent as code', () => {
   });
 
   test('does not use its own copy of the kit, whatever .venv and folder have', async () => {
-    const { text } = await author.play({
-      ...agentOf(python, 'import sys\nreturn sys.executable'),
-      'convoke_agent/__init__.py': 'raise Exception("another kit")\n',
-      '.venv/pyvenv.cfg': 'home = /usr/bin\n',
-      '.venv/bin/python3': '#!/bin/sh\nexec /usr/bin/python3 "$@"\n',
+    const { text } = await author.play(python, 'import sys\nreturn sys.executable', {
+      files: {
+        'convoke_agent/__init__.py': 'raise Exception("another kit")\n',
+        '.venv/pyvenv.cfg': 'home = /usr/bin\n',
+        '.venv/bin/python3': '#!/bin/sh\nexec /usr/bin/python3 "$@"\n',
+      },
     });
     expect(text).toMatch(/python3/);
   });
