@@ -39,6 +39,6 @@ test('every example for the SDK compiles against it', async () => {
 /** What the examples take from around them. */
 const known = `
 declare const baseUrl: string, clientId: string, clientSecret: string, token: string;
-declare const organizationId: string, tenantId: string, sessionId: string, runId: string, scheduleId: string, budgetId: string, webhookId: string, deliveryId: string;
+declare const organizationId: string, tenantId: string, sessionId: string, runId: string, scheduleId: string, budgetId: string, webhookId: string, deliveryId: string, service: string;
 declare const fileId: string, interactionKey: string, credentialId: string, invitationId: string, userId: string, secret: string, bytes: Uint8Array;
 `;

@@ -158,6 +158,16 @@ export const errors = {
     message: 'The tenant has the maximum number of webhooks. Delete one first.',
   },
 
+  // Connections (D-590, D-609)
+  invalid_connection_url: {
+    status: 400,
+    message: 'token_endpoint must be an https URL of a public address.',
+  },
+  connection_limit_reached: {
+    status: 409,
+    message: 'The tenant has the maximum number of connections. Delete one first.',
+  },
+
   // Automation clients and credentials (D-61 to D-64)
   client_limit_reached: {
     status: 409,

@@ -21,6 +21,7 @@ export const idPrefixes = {
   schedule: 'sch',
   webhook: 'wh',
   delivery: 'whd',
+  connection: 'con',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;
@@ -62,6 +63,7 @@ export const budgetIdSchema = idText('budget');
 export const webhookIdSchema = idText('webhook').brand<'WebhookId'>();
 export const deliveryIdSchema = idText('delivery').brand<'DeliveryId'>();
 export const scheduleIdSchema = idText('schedule').brand<'ScheduleId'>();
+const connectionIdSchema = idText('connection').brand<'ConnectionId'>();
 
 export type OrganizationId = z.infer<typeof organizationIdSchema>;
 export type TenantId = z.infer<typeof tenantIdSchema>;
@@ -77,6 +79,7 @@ export type UserId = z.infer<typeof userIdSchema>;
 export type WebhookId = z.infer<typeof webhookIdSchema>;
 export type DeliveryId = z.infer<typeof deliveryIdSchema>;
 export type ScheduleId = z.infer<typeof scheduleIdSchema>;
+export type ConnectionId = z.infer<typeof connectionIdSchema>;
 
 // Brand constructors, without a check: for text from a trusted source (a row, an id generator).
 export const organizationId = (value: string) => value as OrganizationId;
@@ -92,6 +95,7 @@ export const userId = (value: string) => value as UserId;
 export const webhookId = (value: string) => value as WebhookId;
 export const deliveryId = (value: string) => value as DeliveryId;
 export const scheduleId = (value: string) => value as ScheduleId;
+export const connectionId = (value: string) => value as ConnectionId;
 
 const eventIdPattern = /^[0-9]{12}$/;
 

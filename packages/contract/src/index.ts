@@ -51,6 +51,8 @@ export {
   scheduleId,
   type WebhookId,
   webhookId,
+  type ConnectionId,
+  connectionId,
   type SessionId,
   sessionId,
   type TenantId,
@@ -248,6 +250,16 @@ export {
   usageGroups,
 } from './resources/usage.ts';
 export { nearestName } from './nearest-name.ts';
+export {
+  type ConnectionAuth,
+  type ConnectionAuthType,
+  type ConnectionReason,
+  type ConnectionRecord,
+  type ConnectionStatus,
+  connectionRecord,
+  connectionServicePattern,
+  connectionStatuses,
+} from './resources/connections/connection.ts';
 export {
   type DeliveryDetail,
   type DeliveryRecord,

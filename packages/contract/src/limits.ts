@@ -101,6 +101,14 @@ export const limits = {
   deliveryDays: 30,
   replayMax: 1000,
 
+  // Connections (D-590 to D-593)
+  connectionsPerTenant: 10_000,
+  connectionSecretMinCharacters: 8,
+  connectionSecretMaxCharacters: 8192,
+  connectionUrlMaxCharacters: 2000,
+  connectionClientMaxCharacters: 500,
+  connectionScopeMaxCharacters: 2000,
+
   // Event stream (D-02, D-30, D-33, D-35)
   eventIdDigits: 12,
   streamRetryMs: 2 * seconds,

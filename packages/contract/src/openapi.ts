@@ -35,6 +35,8 @@ const tagDescriptions: { readonly [T in Tag]: string } = {
   Feed: 'Everything that happens in a tenant, as one numbered stream of notices.',
   Webhooks:
     'A webhook sends the notices of the tenant to a URL, signed, and again until it is answered.',
+  Connections:
+    'A connection is the account of a tenant or of an end user for a service that agents use.',
   Schedules: 'A schedule starts runs of an agent at the times of a cron pattern.',
   'Automation clients': 'The machine identities of an organization, managed by owners and admins.',
   Credentials:

@@ -25,6 +25,7 @@ export type Tag =
   | 'Feed'
   | 'Schedules'
   | 'Webhooks'
+  | 'Connections'
   | 'Automation clients'
   | 'Credentials'
   | 'Tenants'

@@ -15,6 +15,8 @@ export const scopeDescriptions = {
   'webhooks:read': 'Read webhooks and their deliveries.',
   'webhooks:write':
     'Test and delete webhooks; with `runs:read` and `interactions:read`, create and change them.',
+  'connections:read': 'See which accounts are connected, never their secrets.',
+  'connections:write': 'Connect accounts for the services that agents use, and revoke them.',
   'usage:read': 'Read what the runs of the tenant used and cost.',
   'agents:deploy': 'Deploy agents through a control plane, which is not part of this server.',
 } as const;
@@ -36,6 +38,8 @@ export const scopes = [
   'schedules:write',
   'webhooks:read',
   'webhooks:write',
+  'connections:read',
+  'connections:write',
   'usage:read',
   'agents:deploy',
 ] as const satisfies readonly Scope[];
@@ -48,6 +52,7 @@ const observe = [
   'files:read',
   'schedules:read',
   'webhooks:read',
+  'connections:read',
   'usage:read',
 ] as const satisfies readonly Scope[];
 
@@ -66,6 +71,8 @@ const invoke = [
   'schedules:write',
   'webhooks:read',
   'webhooks:write',
+  'connections:read',
+  'connections:write',
   'usage:read',
 ] as const satisfies readonly Scope[];
 
@@ -96,14 +103,14 @@ export type Profile = (typeof profileNames)[number];
 export const profileDescriptions: { readonly [P in Profile]: string } = {
   observe: 'Read everything in the tenant, change nothing.',
   invoke:
-    'Read everything, and run agents: sessions, runs, feedback, interactions, files, schedules and webhooks.',
+    'Read everything, and run agents: sessions, runs, feedback, interactions, files, schedules, webhooks and connections.',
   deploy:
     'See agents. Deploying them takes a control plane, which is not part of this server. No access to sessions or runs.',
   custom: 'Exactly the scopes listed on the client.',
 };
 
 /** Incremented when the scopes or the profiles change (spec §9.4). */
-export const catalogVersion = 3;
+export const catalogVersion = 4;
 
 /** Returns the scopes of a profile. `custom` holds the scopes of a client with the profile `custom`. */
 export function scopesOf(profile: Profile, custom: readonly Scope[] = []): readonly Scope[] {

@@ -12,7 +12,7 @@ import {
 } from '../src/index.ts';
 
 const all =
-  'agents:read sessions:read sessions:write runs:read runs:write feedback:write interactions:read interactions:write files:read files:write schedules:read schedules:write webhooks:read webhooks:write usage:read agents:deploy';
+  'agents:read sessions:read sessions:write runs:read runs:write feedback:write interactions:read interactions:write files:read files:write schedules:read schedules:write webhooks:read webhooks:write connections:read connections:write usage:read agents:deploy';
 
 test('the scopes are exactly those decided (D-54)', () => {
   expect(scopes.join(' ')).toBe(all);

@@ -74,6 +74,9 @@ export const nouns: Readonly<Record<string, Noun>> = {
     about:
       'The webhooks of the workspace: URLs that get its notices, signed. Receivers use `verify_webhook`.',
   },
+  Connections: {
+    about: 'The accounts of the workspace and of its end users for services that agents use.',
+  },
   Usage: {
     about: 'Tokens, costs and runs of the tenant. Costs are in millionths of the currency.',
   },

@@ -27,6 +27,10 @@ const nouns: Readonly<Record<string, Noun>> = {
   },
   schedules: { name: 'Schedules', about: 'The schedules of the workspace.', isExtended: true },
   webhooks: { name: 'Webhooks', about: 'The webhooks of the workspace.', isExtended: true },
+  connections: {
+    name: 'Connections',
+    about: 'The accounts of the workspace and of its end users for services that agents use.',
+  },
   audit: { name: 'Audit', about: 'The audit log of the organization.' },
   budgets: {
     name: 'Budgets',
@@ -116,7 +120,7 @@ function bodyOf(operation: Operation, name: string, names: TypeNames): string {
 }`;
   }
   const result = names.result(id);
-  if (method === 'DELETE') return removal(operation, name, result);
+  if (method === 'DELETE') return removal(operation, name, { result, names });
   const sent = sentBy(operation, names);
   const call = [`method: '${method}'`, `path: ${path}`, ...sent.parts, 'signal'];
   return `${name}(${given(operation, sent.parameter)}): Promise<${result}> {
@@ -124,12 +128,22 @@ function bodyOf(operation: Operation, name: string, names: TypeNames): string {
 }`;
 }
 
-function removal(operation: Operation, name: string, result: string | undefined): string {
-  const parameters = given(operation, '{ signal }: CallOptions = {}');
+interface Removal {
+  readonly result: string | undefined;
+  readonly names: TypeNames;
+}
+
+function removal(operation: Operation, name: string, { result, names }: Removal): string {
+  const hasQuery = operation.query !== undefined;
+  const options = hasQuery
+    ? `{ signal, ...query }: ${names.query(operation.id)} & CallOptions = {}`
+    : '{ signal }: CallOptions = {}';
+  const parameters = given(operation, options);
   const path = pathOf(operation);
+  const asked = hasQuery ? `path: ${path}, query` : `path: ${path}`;
   return result === undefined
     ? `async ${name}(${parameters}): Promise<void> {
-  await this.#transport.json({ method: 'DELETE', path: ${path}, signal });
+  await this.#transport.json({ method: 'DELETE', ${asked}, signal });
 }`
     : `${name}(${parameters}): Promise<${result} | undefined> {
   return this.#transport.remove({ path: ${path}, signal });

@@ -1,5 +1,6 @@
 import { Agents } from './agents.ts';
 import { Feed } from './feed.ts';
+import { Connections } from './generated/connections.ts';
 import type {
   AcceptedInvitation,
   CallerRecord,
@@ -54,6 +55,7 @@ export class Convoke {
   /** Pending requests in all sessions. */
   readonly interactions: TenantInteractions;
   readonly webhooks: Webhooks;
+  readonly connections: Connections;
   /**
    * `fetch` with the token and the workspace of this client, for libraries that take such a function. Sends a request
    * once more with a new token after a 401, and refuses addresses that are not below `baseUrl`.
@@ -86,6 +88,7 @@ export class Convoke {
     this.runs = new TenantRuns(this.#transport);
     this.interactions = new TenantInteractions(this.#transport);
     this.webhooks = new Webhooks(this.#transport);
+    this.connections = new Connections(this.#transport);
   }
 
   /** Returns the caller that the credentials identify, with its scopes. */

@@ -96,12 +96,16 @@ export {
   type WebhookRequest,
   WebhookVerificationError,
 } from './webhooks/verify-webhook.ts';
+export type { Connections } from './generated/connections.ts';
+export type { ConnectionRecord } from './generated/connection-records.ts';
 export type { Webhooks } from './webhooks/webhooks.ts';
 export type {
   AddCredential,
   AuditQuery,
   AgentsQuery,
   CancelRun,
+  ConnectionOwner,
+  ConnectionsQuery,
   CreateClient,
   CreateSchedule,
   CreateSessionToken,
@@ -115,6 +119,7 @@ export type {
   PageQuery,
   PermissionAnswer,
   PrepareFile,
+  PutConnection,
   PutFeedback,
   QuestionDeclined,
   QuestionReply,

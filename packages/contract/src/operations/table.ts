@@ -10,6 +10,7 @@ import {
   listProfiles,
   updateClient,
 } from './clients.ts';
+import { deleteConnection, listConnections, putConnection } from './connections/connections.ts';
 import { addCredential, revokeCredential } from './credentials.ts';
 import { runAgUi, runSessionAgUi } from './faces/ag-ui.ts';
 import { getAgentCard, callPublishedAgent } from './faces/a2a.ts';
@@ -179,6 +180,10 @@ export const operations = {
   get_delivery: getDelivery,
   redeliver,
   replay_webhook: replayWebhook,
+
+  put_connection: putConnection,
+  list_connections: listConnections,
+  delete_connection: deleteConnection,
 
   list_clients: listClients,
   list_profiles: listProfiles,

@@ -17,6 +17,7 @@ import type {
   MissedPolicy,
   WebhookType,
   DeliveryStatus,
+  ConnectionStatus,
   Scope,
   Profile,
   MemberRole,
@@ -202,6 +203,13 @@ export interface UpdateWebhook {
   status?: ClientStatus | undefined;
 }
 
+export interface PutConnection {
+  /** The user of your product whose account it is. Without it the connection is of the tenant. */
+  end_user?: string | undefined;
+  /** How requests to the service are authorized. */
+  auth: Json;
+}
+
 export interface CreateClient {
   name: string;
   description?: string | undefined;
@@ -377,6 +385,26 @@ export interface DeliveriesQuery {
   cursor?: string | undefined;
   /** Sort direction. */
   order?: Order | undefined;
+}
+
+export interface ConnectionsQuery {
+  /** The service, by the name that `agent.yaml` has for it. */
+  service?: string | undefined;
+  /** Only those of this end user. */
+  end_user?: string | undefined;
+  /** Connections with this status. */
+  status?: ConnectionStatus | undefined;
+  /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
+  limit?: number | undefined;
+  /** `next_cursor` of the previous page; opaque. */
+  cursor?: string | undefined;
+  /** Sort direction. */
+  order?: Order | undefined;
+}
+
+export interface ConnectionOwner {
+  /** The user of your product whose account it is. Without it the connection is of the tenant. */
+  end_user?: string | undefined;
 }
 
 export interface EventsQuery {

@@ -111,6 +111,8 @@ export type WebhookType =
 
 export type DeliveryStatus = 'pending' | 'sending' | 'delivered' | 'failed' | 'blocked';
 
+export type ConnectionStatus = 'connected' | 'expired';
+
 export type Scope =
   | 'agents:read'
   | 'sessions:read'
@@ -126,6 +128,8 @@ export type Scope =
   | 'schedules:write'
   | 'webhooks:read'
   | 'webhooks:write'
+  | 'connections:read'
+  | 'connections:write'
   | 'usage:read'
   | 'agents:deploy';
 
@@ -193,6 +197,8 @@ export type ErrorCode =
   | 'schedule_limit_reached'
   | 'invalid_webhook_url'
   | 'webhook_limit_reached'
+  | 'invalid_connection_url'
+  | 'connection_limit_reached'
   | 'client_limit_reached'
   | 'credential_limit_reached'
   | 'secret_already_issued'

@@ -13,6 +13,7 @@ export const keyPurposes = [
   'audit-heads',
   'cursors',
   'webhook-secrets',
+  'connection-secrets',
   'identity-records',
   'identity-digests',
   'identity-cookies',

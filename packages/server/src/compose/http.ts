@@ -49,6 +49,7 @@ import { tenantReadRoutes } from '../http/routes/tenant-reads.ts';
 import { budgetRoutes } from '../http/routes/budgets.ts';
 import { tenantRoutes } from '../http/routes/tenants.ts';
 import { usageRoutes } from '../http/routes/usage.ts';
+import { connectionRoutes } from '../http/routes/connections.ts';
 import { webhookRoutes } from '../http/routes/webhooks.ts';
 import { workspaceRoutes } from '../http/routes/workspaces.ts';
 import { scopeToTenant } from '../http/tenant-scope.ts';
@@ -205,6 +206,7 @@ function handlersOf(
     ...a2aRoutes(services, { ...faceParts, baseUrl }),
     ...scheduleRoutes(services, named),
     ...webhookRoutes(services, named),
+    ...connectionRoutes(services, named),
     ...clientRoutes(services, { secrets, ...named }),
     ...credentialRoutes(services, secrets),
     ...tenantRoutes(services, cursors),

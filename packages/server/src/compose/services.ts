@@ -1,10 +1,12 @@
 import { readPrices } from '../agents/prices-file.ts';
 import { openAgents } from '../agents/registry.ts';
 import { deriveKey } from '../auth/master-key.ts';
+import { createConnectionSecrets } from '../auth/connection-secrets.ts';
 import { createWebhookSecrets } from '../auth/webhook-secrets.ts';
 import type { Config } from '../config/config.ts';
 import { readAllowList } from '../egress/allow-list.ts';
 import { createTenantLookups } from '../egress/tenant-lookups.ts';
+import { createTokenEndpoints } from '../egress/token-endpoints.ts';
 import { createWebhookSender } from '../egress/webhook-sender.ts';
 import { KnownRules } from '../app/rules/known-rules.ts';
 import type { ExecutionServices } from '../execution/services.ts';
@@ -20,6 +22,8 @@ import type { ShowOutput } from '../harness/stdio/shown-output.ts';
 import type { AnswerCaps } from '../http/answers/answers-under-way.ts';
 import type { StreamCaps } from '../http/streams/admitted-streams.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { ConnectionSecrets } from '../ports/connections/secrets.ts';
+import type { TokenEndpoints } from '../ports/connections/token-endpoints.ts';
 import type { CredentialProvider } from '../ports/credential-provider.ts';
 import type { Harness } from '../ports/harness.ts';
 import type { Log } from '../ports/log.ts';
@@ -56,7 +60,7 @@ export interface Overrides {
   readonly answerCaps?: AnswerCaps;
   /** Lifetime of a client's token, short enough to wait for its end. */
   readonly clientTokenSeconds?: number;
-  /** Name servers for the hosts of webhooks, as `address:port`. */
+  /** Name servers for the hosts of webhooks and connections, as `address:port`. */
   readonly nameServers?: readonly string[];
   /** The folder of the built console. */
   readonly consoleFolder?: string;
@@ -65,6 +69,8 @@ export interface Overrides {
 export type OpenServices = ExecutionServices & {
   readonly webhookSecrets: WebhookSecrets;
   readonly webhookSender: WebhookSender;
+  readonly connectionSecrets: ConnectionSecrets;
+  readonly tokenEndpoints: TokenEndpoints;
   readonly sandbox: Sandbox;
   readonly metrics: ReturnType<typeof createMetrics>;
 };
@@ -134,13 +140,34 @@ export async function openServices(
     isSingleServer,
     knownRules: new KnownRules(),
     auditedCalls: createRateLimit(clock, auditedCallRate),
+    ...outgoing(config, { masterKey, clock, nameServers: overrides.nameServers }),
+    prices,
+  };
+}
+
+interface OutgoingParts extends Pick<Opening, 'masterKey'> {
+  readonly clock: Clock;
+  readonly nameServers: Overrides['nameServers'];
+}
+
+/** What calls addresses that tenants chose, with secrets that are kept for them. */
+function outgoing(
+  { webhookAllow, connectionAllow }: Config,
+  { masterKey, clock, nameServers }: OutgoingParts,
+) {
+  const resolve = createTenantLookups({ clock, servers: nameServers });
+  return {
     webhookSecrets: createWebhookSecrets(deriveKey(masterKey, 'webhook-secrets')),
     webhookSender: createWebhookSender({
-      allow: readAllowList('CONVOKE_WEBHOOK_ALLOW', config.webhookAllow),
+      allow: readAllowList('CONVOKE_WEBHOOK_ALLOW', webhookAllow),
       clock,
-      resolve: createTenantLookups({ clock, servers: overrides.nameServers }),
+      resolve,
     }),
-    prices,
+    connectionSecrets: createConnectionSecrets(deriveKey(masterKey, 'connection-secrets')),
+    tokenEndpoints: createTokenEndpoints({
+      allow: readAllowList('CONVOKE_CONNECTION_ALLOW', connectionAllow),
+      resolve,
+    }),
   };
 }
 

@@ -35,6 +35,7 @@ export interface Config {
   /** Hosts and networks besides the public internet where remote agents may be (`egress/allow-list.ts`). */
   readonly a2aAllow: readonly string[];
   readonly webhookAllow: readonly string[];
+  readonly connectionAllow: readonly string[];
   readonly log: {
     readonly level: 'auto' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
     readonly format: 'auto' | 'text' | 'json';
@@ -97,6 +98,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     sandbox: value('CONVOKE_SANDBOX'),
     a2aAllow: value('CONVOKE_A2A_ALLOW'),
     webhookAllow: value('CONVOKE_WEBHOOK_ALLOW'),
+    connectionAllow: value('CONVOKE_CONNECTION_ALLOW'),
     log: { level: value('CONVOKE_LOG_LEVEL'), format: value('CONVOKE_LOG_FORMAT') },
     telemetry: readTelemetry(env, { hasContent: value('CONVOKE_TRACE_CONTENT') === 'on' }),
     tenantHeader: value('CONVOKE_TENANT_HEADER'),

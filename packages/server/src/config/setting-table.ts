@@ -82,6 +82,14 @@ export const settingTable = {
     role: 'both',
     read: z.string().transform((text) => text.split(/[\s,]+/).filter((entry) => entry !== '')),
   },
+  CONVOKE_CONNECTION_ALLOW: {
+    fallback: '',
+    means:
+      'hosts and networks besides the public internet where the token endpoints of connections may be',
+    format: 'list, separated by commas or spaces',
+    role: 'both',
+    read: z.string().transform((text) => text.split(/[\s,]+/).filter((entry) => entry !== '')),
+  },
   CONVOKE_A2A_ALLOW: {
     fallback: '',
     means: 'hosts and networks besides the public internet where a2a agents may be',

@@ -45,6 +45,8 @@ export type AuditAction =
   | 'client.disable'
   | 'client.enable'
   | 'client.update'
+  | 'connection.delete'
+  | 'connection.put'
   | 'credential.add'
   | 'credential.revoke'
   | 'interaction.answer'

@@ -5,12 +5,9 @@ import type { TryResult } from '../domain/webhook/webhook-delivery.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { WebhookSender } from '../ports/webhook-sender.ts';
 import { errorCode } from '../runtime/error-code.ts';
-import type { AllowList } from './allow-list.ts';
-import { checkedAddresses } from './checked-addresses.ts';
+import { type ChosenUrls, chosenAddresses, problemOfUrl } from './chosen-urls.ts';
 import { pinnedLookup } from './pinned-lookup.ts';
-import type { ResolveFor } from './tenant-lookups.ts';
-import { LookupFailed, Unreachable } from './unreachable.ts';
-import { portOf } from './url-host.ts';
+import { LookupFailed } from './unreachable.ts';
 
 // An import would read all that the module exports, and load the client behind `fetch` with it: 40 ms and 10 MB.
 const { request: httpRequest } = process.getBuiltinModule('node:http');
@@ -19,30 +16,19 @@ const { request: httpRequest } = process.getBuiltinModule('node:http');
 const answerMs = 15_000;
 const bodyBytesMax = 4 * 1024;
 const excerptBytes = 512;
-const firstFreePort = 1024;
 
-interface SenderParts {
-  readonly allow: AllowList;
+interface SenderParts extends ChosenUrls {
   readonly clock: Clock;
-  readonly resolve: ResolveFor;
 }
 
 /** Sends webhooks. The address is checked again at every try, and the checked one is connected to (D-123). */
 export function createWebhookSender(parts: SenderParts): WebhookSender {
   return {
-    async problemOf({ tenantId, url: text }) {
-      if (!URL.canParse(text)) return 'is not a URL';
-      try {
-        await addressesOf(new URL(text), tenantId, parts);
-        return undefined;
-      } catch (error) {
-        return error instanceof Unreachable ? error.message : 'cannot be looked up';
-      }
-    },
+    problemOf: (webhook) => problemOfUrl(webhook, parts),
     async post({ tenantId, url: text, ...message }) {
       const url = new URL(text);
       try {
-        const addresses = await addressesOf(url, tenantId, parts);
+        const addresses = await chosenAddresses(url, tenantId, parts);
         return await send(url, { ...message, addresses, clock: parts.clock });
       } catch (error) {
         return failedTry(error);
@@ -59,20 +45,6 @@ function failedTry(error: unknown): TryResult {
   const message = error instanceof Error ? error.message : String(error);
   const kind = error instanceof LookupFailed ? 'unanswered' : 'blocked';
   return { kind, error: message };
-}
-
-async function addressesOf(
-  url: URL,
-  tenantId: string,
-  { allow, resolve }: SenderParts,
-): Promise<readonly LookupAddress[]> {
-  const port = portOf(url);
-  const isUsual = port === 443 || (port === 80 && url.protocol === 'http:');
-  const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
-  if (isWeb && !isUsual && port < firstFreePort) {
-    throw new Unreachable(`${url.origin} must have port 443 or one from ${firstFreePort} up`);
-  }
-  return checkedAddresses(url, { allow, resolve: (host) => resolve(tenantId, host) });
 }
 
 interface Sending {

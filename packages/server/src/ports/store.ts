@@ -5,6 +5,7 @@ import type { BlobRemovalRepository } from './repositories/blob-removals.ts';
 import type { BudgetRepository } from './repositories/budgets.ts';
 import type { ChangedRunRepository } from './repositories/changed-runs.ts';
 import type { ClientRepository } from './repositories/clients.ts';
+import type { ConnectionRepository } from './repositories/connections.ts';
 import type { CredentialRepository } from './repositories/credentials.ts';
 import type { FeedbackRepository } from './repositories/feedback.ts';
 import type { FeedRepository } from './repositories/feeds.ts';
@@ -69,6 +70,7 @@ export interface Repositories {
   readonly schedules: ScheduleRepository;
   readonly webhooks: WebhookRepository;
   readonly deliveries: DeliveryRepository;
+  readonly connections: ConnectionRepository;
 }
 
 export interface StoreTransaction extends Repositories {

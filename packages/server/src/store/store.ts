@@ -6,6 +6,7 @@ import { blobRemovalRepository } from './repositories/blob-removals.ts';
 import { budgetRepository } from './repositories/budgets.ts';
 import { changedRunRepository } from './repositories/changed-runs.ts';
 import { clientRepository } from './repositories/clients.ts';
+import { connectionRepository } from './repositories/connections.ts';
 import { credentialRepository } from './repositories/credentials.ts';
 import { feedbackRepository } from './repositories/feedback.ts';
 import { feedRepository } from './repositories/feeds.ts';
@@ -167,6 +168,10 @@ class SqlRepositories implements StoreTransaction {
 
   get outbox() {
     return (this.#made.outbox ??= outboxRepository(this.#db));
+  }
+
+  get connections() {
+    return (this.#made.connections ??= connectionRepository(this.#db));
   }
 
   get feedback() {

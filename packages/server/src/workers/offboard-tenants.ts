@@ -100,7 +100,8 @@ const steps: {
         (await tx.outbox.purge(id, rowsPerTransaction)) &&
         (await tx.feeds.purge(id, rowsPerTransaction)) &&
         (await tx.schedules.purge(id, rowsPerTransaction)) &&
-        (await tx.deliveries.purge(id, rowsPerTransaction)),
+        (await tx.deliveries.purge(id, rowsPerTransaction)) &&
+        (await tx.connections.purge(id, rowsPerTransaction)),
     );
     return isEmpty ? 'done' : 'more';
   },

@@ -90,7 +90,15 @@ describe.each(databaseKinds)('on %s', (database) => {
   /** Parameters that name something of a tenant or of an organization. */
   const naming = Object.keys(operations).flatMap((id) => {
     const operation = id as OperationId;
-    const others = ['organization_id', 'agent_name', 'guide_name', 'page_name', 'chat_id', 'key'];
+    const others = [
+      'organization_id',
+      'agent_name',
+      'guide_name',
+      'page_name',
+      'chat_id',
+      'key',
+      'service',
+    ];
     // Faces that select the tenant by their path have tests of their own (D-234).
     const isSelector = (name: string) =>
       name === 'tenant_id' && operations[operation].tag === 'Faces';

@@ -33,6 +33,8 @@ describe('whoami (D-56)', () => {
         'schedules:write',
         'webhooks:read',
         'webhooks:write',
+        'connections:read',
+        'connections:write',
         'usage:read',
       ],
       file_attachments_enabled: true,

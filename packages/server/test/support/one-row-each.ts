@@ -170,6 +170,11 @@ async function fillPlans(tx: Transaction, place: Place): Promise<void> {
     values (${webhook}, ${organizationId}, ${tenantId}, ${'https://x/'}, ${'[]'}, ${'disabled'},
       ${'x'}, ${'x'}, ${1}, ${0}, ${0}, ${'cli_1'}, ${'client'}, ${at}, ${at})`);
   await tx.run(sql`
+    insert into connections (id, organization_id, tenant_id, service, end_user, auth, sealed, status,
+      version, refresh_epoch, created_by, created_by_kind, created_at, updated_at)
+    values (${`con of ${tenantId}`}, ${organizationId}, ${tenantId}, ${'crm'}, ${''}, ${'{}'},
+      ${'x'}, ${'connected'}, ${1}, ${0}, ${'cli_1'}, ${'client'}, ${at}, ${at})`);
+  await tx.run(sql`
     insert into webhook_deliveries (id, webhook_id, tenant_id, type, status, tries, next_try_at,
       created_at)
     values (${`whd of ${tenantId}`}, ${webhook}, ${tenantId}, ${'x'}, ${'pending'}, ${0}, ${at},

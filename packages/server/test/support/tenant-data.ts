@@ -160,6 +160,11 @@ async function fill(server: TestServer, as: Identity, word: string) {
     params: { webhook_id: issued.webhook.id },
     body: { version: 1, status: 'disabled' },
   });
+  await server.send('put_connection', {
+    as,
+    params: { service: 'crm' },
+    body: { end_user: `User ${word}`, auth: { type: 'bearer', token: `token-of-${word}` } },
+  });
   const { body: delivery } = await server.send('test_webhook', {
     as,
     params: { webhook_id: issued.webhook.id },

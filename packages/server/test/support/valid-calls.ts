@@ -169,6 +169,13 @@ export const validCalls: {
     await removeWebhooks(server, data);
     return { as: data.as, body: quietWebhook };
   },
+  put_connection: async (_, { as }) => ({ as, ...ofCrm, body: { auth: givenAuth } }),
+  list_connections: async (_, { as }) => ({ as }),
+  async delete_connection(server, { as }) {
+    await server.send('put_connection', { as, ...ofCrm, body: { auth: givenAuth } });
+    return { as, ...ofCrm };
+  },
+
   list_webhooks: async (_, { as }) => ({ as }),
   get_webhook: ofWebhook,
   update_webhook: async (server, data) => ({
@@ -280,6 +287,9 @@ export const validCalls: {
   get_reference_page: async () => ({ params: { page_name: 'runs' } }),
   get_search_index: async () => ({}),
 };
+
+const ofCrm = { params: { service: 'crm' } };
+const givenAuth = { type: 'bearer', token: 'a-token-of-the-crm' };
 
 async function ofSession(_: TestServer, data: TenantData) {
   return inSession(data);

@@ -50,7 +50,7 @@ const lasting = [
     'feedback',
     'idempotency_keys',
   ],
-  ['feeds', 'schedules', 'webhooks', 'budgets', 'outbox', 'blob_removals'],
+  ['feeds', 'schedules', 'webhooks', 'connections', 'budgets', 'outbox', 'blob_removals'],
 ].flat();
 
 describe.each(databaseKinds)('the tables of a tenant on %s', (kind) => {

@@ -91,6 +91,7 @@ class AsyncConvoke(resources.AsyncAccount):
         #: Pending requests in all sessions.
         self.interactions = resources.AsyncTenantInteractions(driver, calls)
         self.webhooks = resources.AsyncWebhooks(driver, calls)
+        self.connections = resources.AsyncConnections(driver, calls)
         self.service = resources.AsyncService(driver, calls)
 
     def workspace(

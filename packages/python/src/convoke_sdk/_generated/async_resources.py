@@ -18,9 +18,9 @@ from .._core.calls import Calls
 from .._core.requests import RunInput, UNSET, Unset, input_of, new_key, present
 from . import operations as op
 from .events import RunEvent
-from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RuleDocumentRecord, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SignedUp, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
-from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, NewRule, PermissionAnswer, QuestionDeclined, QuestionReply, SetBudgetScope
-from .values import ClientStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MemberRole, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
+from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, ConnectionRecord, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RuleDocumentRecord, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SignedUp, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
+from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, NewRule, PermissionAnswer, PutConnectionAuthBearer, PutConnectionAuthHeader, PutConnectionAuthOauth, QuestionDeclined, QuestionReply, SetBudgetScope
+from .values import ClientStatus, ConnectionStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MemberRole, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
 
 
 class AsyncAccount(AsyncResource):
@@ -840,6 +840,59 @@ class AsyncWebhooks(AsyncResource):
             json=present({"after_id": after_id}),
         )
         return record
+
+
+class AsyncConnections(AsyncResource):
+    """The accounts of the workspace and of its end users for services that agents use."""
+
+    async def put(
+        self,
+        service: str,
+        *,
+        auth: PutConnectionAuthBearer | PutConnectionAuthHeader | PutConnectionAuthOauth,
+        end_user: str | None = None,
+    ) -> ConnectionRecord:
+        """Connect an account.
+
+        Stores the account of an end user, or of the tenant, for a service that agents use. A service has one
+        account for each owner: another request replaces it. The secrets are sealed, and no answer has them.
+        Automation clients write all of them; a person their own (`end_user` is the id of the person), owners
+        and admins also those of the tenant.
+        """
+        record: ConnectionRecord = await self._json(
+            op.PUT_CONNECTION,
+            path={"service": service},
+            json=present({"end_user": end_user, "auth": auth}),
+        )
+        return record
+
+    def list(
+        self,
+        *,
+        service: str | None = None,
+        end_user: str | None = None,
+        status: ConnectionStatus | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Order | None = None,
+    ) -> AsyncListing[ConnectionRecord]:
+        """List the connections of the tenant.
+
+        Lists the connections of the tenant and of all its end users, without secrets.
+        """
+        return self._list(
+            op.LIST_CONNECTIONS,
+            "connections",
+            query={"service": service, "end_user": end_user, "status": status, "limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def delete(self, service: str, *, end_user: str | None = None) -> None:
+        """Revoke a connection.
+
+        Deletes the connection with its secrets. What an agent asks for next no longer gets it; the account
+        itself stays valid at its service. Owners and admins delete those of all end users.
+        """
+        await self._json(op.DELETE_CONNECTION, path={"service": service}, query={"end_user": end_user})
 
 
 class AsyncUsage(AsyncResource):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict
 
-from .values import JsonObject, SessionStatus, RunStatus, RunErrorCode, InteractionKind, InteractionStatus, NoticeType, Decision, FileStatus, ScheduleStatus, OverlapPolicy, MissedPolicy, SessionMode, FireOutcome, WebhookType, DeliveryStatus, Scope, Profile, MemberRole, ClientStatus, CredentialStatus, TenantStatus, AttachmentState
+from .values import JsonObject, SessionStatus, RunStatus, RunErrorCode, InteractionKind, InteractionStatus, NoticeType, Decision, FileStatus, ScheduleStatus, OverlapPolicy, MissedPolicy, SessionMode, FireOutcome, WebhookType, DeliveryStatus, ConnectionStatus, Scope, Profile, MemberRole, ClientStatus, CredentialStatus, TenantStatus, AttachmentState
 
 
 class WorkspaceRecord(TypedDict):
@@ -907,6 +907,49 @@ class WebhookReplay(TypedDict):
     last_id: str
     #: True: send the request again with `last_id` as `after_id`.
     has_more: bool
+
+
+class _ConnectionRecordRequired(TypedDict):
+    id: str
+    #: The service, by the name that `agent.yaml` has for it.
+    service: str
+    status: ConnectionStatus
+    #: Counts the changes of the secret.
+    version: int
+    auth: ConnectionRecordAuth
+    #: Id of the client or the person.
+    created_by: str
+    created_at: str
+    updated_at: str
+
+
+class ConnectionRecord(_ConnectionRecordRequired, total=False):
+    """An account for a service that agents use."""
+
+    #: Whose account it is; absent for one of the tenant.
+    end_user: str
+    #: Why it is expired. `refresh_refused`: the token endpoint refused it. `refresh_lost`: a refresh got no answer, so its refresh token may be used up. `rejected`: the service refused it. `no_refresh`: it ended, and there is nothing to refresh it with. `unreadable`: it was sealed with another master key.
+    status_reason: Literal["refresh_refused", "refresh_lost", "rejected", "no_refresh", "unreadable"]
+    #: To the minute.
+    last_used_at: str
+    #: Name of the client, or name or else email address of the person, as it is now.
+    created_by_name: str
+
+
+class _ConnectionRecordAuthRequired(TypedDict):
+    type: Literal["bearer", "header", "oauth"]
+
+
+class ConnectionRecordAuth(_ConnectionRecordAuthRequired, total=False):
+    #: The header of `header`.
+    name: str
+    #: When the access token of `oauth` ends.
+    expires_at: str
+    scope: str
+    token_endpoint: str
+    client_id: str
+    #: Whether the server refreshes the token of `oauth`.
+    refreshes: bool
 
 
 class _UsageRecordRequired(TypedDict):

@@ -58,6 +58,41 @@ class CreateScheduleSessionKeep(_CreateScheduleSessionKeepRequired, total=False)
     session_id: str
 
 
+class PutConnectionAuthBearer(TypedDict):
+    #: Sent as `Authorization: Bearer …`.
+    type: Literal["bearer"]
+    #: Write-only: no answer has it.
+    token: str
+
+
+class PutConnectionAuthHeader(TypedDict):
+    #: Sent as a header of this name.
+    type: Literal["header"]
+    name: str
+    #: Write-only: no answer has it.
+    value: str
+
+
+class _PutConnectionAuthOauthRequired(TypedDict):
+    #: Sent as `Authorization: Bearer …`, and refreshed.
+    type: Literal["oauth"]
+    #: Write-only: no answer has it.
+    access_token: str
+
+
+class PutConnectionAuthOauth(_PutConnectionAuthOauthRequired, total=False):
+    #: When the access token ends; without it, never.
+    expires_at: str
+    #: Write-only: no answer has it.
+    refresh_token: str
+    #: Where the refresh token is exchanged: an https URL of a public address.
+    token_endpoint: str
+    client_id: str
+    #: Write-only: no answer has it.
+    client_secret: str
+    scope: str
+
+
 class SetBudgetScope(TypedDict):
     kind: Literal["tenant", "client", "agent", "session"]
     #: Id of the tenant, client or session, or name of the agent.

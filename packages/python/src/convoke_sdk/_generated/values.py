@@ -97,6 +97,7 @@ WebhookType = Literal[
     "schedule_skipped",
 ]
 DeliveryStatus = Literal["pending", "sending", "delivered", "failed", "blocked"]
+ConnectionStatus = Literal["connected", "expired"]
 Scope = Literal[
     "agents:read",
     "sessions:read",
@@ -112,6 +113,8 @@ Scope = Literal[
     "schedules:write",
     "webhooks:read",
     "webhooks:write",
+    "connections:read",
+    "connections:write",
     "usage:read",
     "agents:deploy",
 ]
@@ -171,6 +174,8 @@ ErrorCode = Literal[
     "schedule_limit_reached",
     "invalid_webhook_url",
     "webhook_limit_reached",
+    "invalid_connection_url",
+    "connection_limit_reached",
     "client_limit_reached",
     "credential_limit_reached",
     "secret_already_issued",

@@ -92,6 +92,7 @@ class Convoke(resources.Account):
         #: Pending requests in all sessions.
         self.interactions = resources.TenantInteractions(driver, calls)
         self.webhooks = resources.Webhooks(driver, calls)
+        self.connections = resources.Connections(driver, calls)
         self.service = resources.Service(driver, calls)
 
     def workspace(

@@ -187,7 +187,7 @@ describe('automation clients (spec §4.3)', () => {
 
   test('the profiles are a catalog with a version (D-66)', async () => {
     const { body } = await asOwner('GET', '/m2m/profiles');
-    expect(body.catalog_version).toBe(3);
+    expect(body.catalog_version).toBe(4);
     expect(body.profiles.map((profile: { name: string }) => profile.name)).toEqual([
       'observe',
       'invoke',

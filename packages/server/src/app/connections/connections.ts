@@ -1,0 +1,166 @@
+import { connectionId, idPrefixes } from '@convoke/contract';
+import type { ApplicationActor } from '../../domain/access.ts';
+import type { Actor, AuditAction } from '../../domain/audit.ts';
+import {
+  type Connection,
+  type ConnectionPlace,
+  type GivenAccount,
+  authTypeOf,
+  firstVersion,
+  mayAddConnection,
+  openConnection,
+  replaceAccount,
+} from '../../domain/connections/connection.ts';
+import type { TenantScope } from '../../domain/scope.ts';
+import type { ConnectionSecrets } from '../../ports/connections/secrets.ts';
+import type { TokenEndpoints } from '../../ports/connections/token-endpoints.ts';
+import type { PageRequest } from '../../ports/page.ts';
+import type { ConnectionFilter } from '../../ports/repositories/connections.ts';
+import type { StoreTransaction } from '../../ports/store.ts';
+import { recordAudit } from '../audit.ts';
+import { orRefuse, refuse } from '../refusal.ts';
+import type { Services } from '../services.ts';
+
+export type ConnectionServices = Pick<Services, 'store' | 'clock' | 'ids'> & {
+  readonly connectionSecrets: ConnectionSecrets;
+  readonly tokenEndpoints: TokenEndpoints;
+};
+
+export interface PutConnection {
+  readonly at: ConnectionPlace;
+  readonly account: GivenAccount;
+  readonly createdBy: ApplicationActor;
+  readonly by: Actor;
+}
+
+export interface StoredConnection {
+  readonly connection: Connection;
+  readonly isNew: boolean;
+}
+
+/**
+ * D-590: connects an account, or replaces the one that is there. A new one takes the lock of the tenant, so that parallel
+ * requests neither exceed the limit nor insert the same owner twice.
+ */
+export async function putConnection(
+  services: ConnectionServices,
+  scope: TenantScope,
+  { at, account, createdBy, by }: PutConnection,
+): Promise<StoredConnection> {
+  await requireEndpoint(services, scope, account);
+  return services.store.transaction(async (tx) => {
+    const now = services.clock.now();
+    const replaced = await replace(services, tx, { scope, at, account, now });
+    if (replaced !== undefined) return stored(tx, { connection: replaced, isNew: false, by, now });
+    await tx.tenants.lock(scope.organizationId, scope.tenantId);
+    if (!(await tx.tenants.isUsable(scope))) refuse('forbidden', { codeOnly: true });
+    const other = await replace(services, tx, { scope, at, account, now });
+    if (other !== undefined) return stored(tx, { connection: other, isNew: false, by, now });
+    orRefuse(mayAddConnection(await tx.connections.count(scope)));
+    const id = connectionId(services.ids.next(idPrefixes.connection));
+    const connection = openConnection(
+      { ...scope, ...at, id, createdBy },
+      sealedFor(services, { id, version: firstVersion }, account),
+      now,
+    );
+    await tx.connections.insert(connection);
+    return stored(tx, { connection, isNew: true, by, now });
+  });
+}
+
+/** D-609: refused here already, so that a mistake is seen at once; every refresh checks again. */
+async function requireEndpoint(
+  { tokenEndpoints }: Pick<ConnectionServices, 'tokenEndpoints'>,
+  { tenantId }: TenantScope,
+  { auth }: GivenAccount,
+): Promise<void> {
+  if (auth.type !== 'oauth' || auth.tokenEndpoint === undefined) return;
+  const problem = await tokenEndpoints.problemOf({ tenantId, url: auth.tokenEndpoint });
+  if (problem === undefined) return;
+  refuse('invalid_connection_url', { message: `auth.token_endpoint: ${problem}` });
+}
+
+interface Replacing extends Pick<PutConnection, 'at' | 'account'> {
+  readonly scope: TenantScope;
+  readonly now: number;
+}
+
+async function replace(
+  services: ConnectionServices,
+  tx: StoreTransaction,
+  { scope, at, account, now }: Replacing,
+): Promise<Connection | undefined> {
+  const seen = await tx.connections.lock(scope, at);
+  if (seen === undefined) return undefined;
+  const next = { id: seen.id, version: seen.version + 1 };
+  const connection = replaceAccount(seen, sealedFor(services, next, account), now);
+  await tx.connections.save(connection);
+  return connection;
+}
+
+function sealedFor(
+  { connectionSecrets }: Pick<ConnectionServices, 'connectionSecrets'>,
+  of: Pick<Connection, 'id' | 'version'>,
+  { auth, secret, expiresAt }: GivenAccount,
+): Pick<Connection, 'auth' | 'sealed' | 'expiresAt'> {
+  return { auth, expiresAt, sealed: connectionSecrets.seal(of, secret) };
+}
+
+async function stored(
+  tx: StoreTransaction,
+  { by, now, ...result }: StoredConnection & { readonly by: Actor; readonly now: number },
+): Promise<StoredConnection> {
+  const { connection } = result;
+  await auditConnection(tx, { connection, action: 'connection.put', by, now });
+  return result;
+}
+
+export function listConnections(
+  { store }: Pick<Services, 'store'>,
+  scope: TenantScope,
+  { filter, page }: { readonly filter: ConnectionFilter; readonly page: PageRequest },
+): Promise<Connection[]> {
+  return store.read.connections.list(scope, filter, page);
+}
+
+/** D-594: the row and its secret are gone. */
+export function deleteConnection(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  scope: TenantScope,
+  { at, by }: Pick<PutConnection, 'at' | 'by'>,
+): Promise<void> {
+  return store.transaction(async (tx) => {
+    const connection = (await tx.connections.lock(scope, at)) ?? refuse('not_found');
+    await tx.connections.remove(connection);
+    await auditConnection(tx, { connection, action: 'connection.delete', by, now: clock.now() });
+  });
+}
+
+/** D-602: never a value. Call it last in the transaction (`recordAudit`). */
+async function auditConnection(
+  tx: StoreTransaction,
+  entry: {
+    readonly connection: Connection;
+    readonly action: AuditAction;
+    readonly by: Actor;
+    readonly now: number;
+  },
+): Promise<void> {
+  const { connection, action, by, now } = entry;
+  const { organizationId, tenantId, id, service, endUser, version, statusReason } = connection;
+  await recordAudit(tx, {
+    chain: organizationId,
+    at: now,
+    by,
+    action,
+    object: id,
+    details: {
+      tenant_id: tenantId,
+      service,
+      ...(endUser === null ? {} : { owner: endUser }),
+      auth_type: authTypeOf(connection),
+      version,
+      ...(statusReason === null ? {} : { reason: statusReason }),
+    },
+  });
+}
