@@ -207,31 +207,6 @@ describe.each(databaseKinds)('budgets on %s', (kind) => {
     expect(left).toEqual([]);
   });
 
-  test('a scope has one budget for a period: another needs the version that was read', async () => {
-    await dropAll();
-    const { id } = await set();
-    expect(await refusalOf(set())).toMatchObject({ code: 'version_conflict' });
-    expect(await refusalOf(set({ version: 2 }))).toMatchObject({ code: 'version_conflict' });
-    expect(await set({ version: 1 })).toMatchObject({ id, version: 2 });
-    expect(await refusalOf(set({ period: 'month', version: 1 }))).toMatchObject({
-      code: 'version_conflict',
-    });
-    expect(await set({ period: 'month' })).toMatchObject({ version: 1 });
-  });
-
-  test('a repeated request has one effect, and a key is for one body', async () => {
-    await dropAll();
-    const first = request({});
-    const made = await setBudget(world, world.scope.organizationId, first);
-    const again = await setBudget(world, world.scope.organizationId, first);
-    expect([made.outcome, again.outcome]).toEqual(['created', 'replayed']);
-    expect(again.state.budget).toEqual(made.state.budget);
-    const other = { ...first, ceiling: { maxTokens: 5, maxCostMicros: null } };
-    expect(await refusalOf(setBudget(world, world.scope.organizationId, other))).toMatchObject({
-      code: 'idempotency_conflict',
-    });
-  });
-
   test('an organization has at most 100 budgets, also when they are set at once', async () => {
     await dropAll();
     const setFor = (n: number) => set({ scope: { kind: 'agent', id: `agent-${n}` } });

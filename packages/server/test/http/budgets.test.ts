@@ -110,16 +110,18 @@ describe.each(deployments)('ceilings and budgets on %s', (database: Deployment) 
 
   test('a budget is changed with the version that was read', async () => {
     const scope = { kind: 'agent', id: 'some-agent' };
-    const body = { scope, period: 'month', max_cost: 5_000_000 };
+    const body = { scope, period: 'month', max_cost: 5_000_000 } as const;
     const { body: made } = await setBudget(body);
     expect(made).toMatchObject({ max_cost: 5_000_000, currency: 'USD', version: 1 });
     const { organization_id } = server.quickstart;
-    const refused = await server.refused('set_budget', {
-      params: { organization_id },
-      ...key(),
-      body,
-    });
-    expect(refused).toMatchObject({ status: 409, error: 'version_conflict' });
+    for (const seen of [{}, { version: 2 }, { period: 'day', version: 1 } as const]) {
+      const refused = await server.refused('set_budget', {
+        params: { organization_id },
+        ...key(),
+        body: { ...body, ...seen },
+      });
+      expect(refused).toMatchObject({ status: 409, error: 'version_conflict' });
+    }
     const { status, body: changed } = await setBudget({ ...body, max_cost: 1, version: 1 });
     expect([status, changed.version, changed.id]).toEqual([200, 2, made.id]);
     const { body: list } = await server.send('list_budgets', { params: { organization_id } });
