@@ -49,7 +49,7 @@ export function usualName(role: AgentRole): string {
   return `conformance-${role}`;
 }
 
-/** What the slow agent says. */
+/** The text of the slow agent. */
 export function slowText(): string {
   return Array.from({ length: 60 }, (_, index) => `${index + 1} `).join('');
 }

@@ -1,6 +1,6 @@
 import type { Kit } from './kit.ts';
 
-/** What a check needs beyond an automation client. */
+/** Accounts and settings that a check needs in addition to an automation client. */
 export type Need = 'owner';
 
 export interface Check {

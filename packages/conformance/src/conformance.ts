@@ -15,7 +15,7 @@ import { TimeLimits } from './time-limits.ts';
 /** There is no service to check, or no way into it: exit status 2. */
 export class NoService extends Error {}
 
-/** Connects, runs every check that was asked for, and removes what the kit made. */
+/** Connects, runs every selected check, and removes the resources of the kit. */
 export async function runConformance(options: Options, secrets: Secrets): Promise<Results> {
   const over = new AbortController();
   const server = new Server(options.baseUrl, over.signal);

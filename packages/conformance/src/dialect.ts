@@ -1,8 +1,8 @@
 import { isRecord } from './failure.ts';
 
 /**
- * What the specification does not show: the request for a token, names of fields and statuses, bodies of answers (D-229).
- * `{name}` in a text is replaced. This is Convoke's; `--dialect FILE` replaces any part of it.
+ * Details that the specification leaves open: the token request, names of fields and statuses, bodies of answers (D-229).
+ * `{name}` in a string is replaced. This is Convoke's dialect; `--dialect FILE` replaces any part.
  */
 export const convokeDialect = {
   name: 'convoke',

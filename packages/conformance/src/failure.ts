@@ -1,4 +1,4 @@
-/** A requirement that the service does not meet. The message says what was expected and what came. */
+/** A requirement that the service does not meet. The message has the expected and the actual value. */
 export class Failure extends Error {}
 
 /** The requirement does not apply to this service: it lacks an optional part, and says so as it should. */
@@ -34,7 +34,7 @@ function canonical(value: unknown): string {
   );
 }
 
-/** An error of the connection as a failure of what was asked. */
+/** Reports an error of the connection as a failure of the request. */
 export function asFailure(cause: unknown, asked: string): Failure {
   if (cause instanceof Failure) return cause;
   const reasons = [];

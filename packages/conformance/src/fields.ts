@@ -1,4 +1,4 @@
-// Reads values out of JSON whose shape is what is being checked.
+// Reads values from JSON whose shape is under test.
 import { ensure, excerpt, isRecord } from './failure.ts';
 
 /** The value at a path such as `tenant.tenant_id`; the whole value for an empty path. */

@@ -22,7 +22,7 @@ export interface KitParts extends Surroundings {
   readonly agentNames: Readonly<Record<AgentRole, string>>;
 }
 
-/** What a check works with. Runs that many checks only look at are made once. */
+/** The tools of a check. Runs that checks only read are made once and shared. */
 export class Kit implements KitParts {
   readonly server;
   readonly dialect: Dialect;
@@ -75,7 +75,7 @@ export class Kit implements KitParts {
     const others: readonly AgentRole[] = ['ask', 'approve', 'slow', 'fail'];
     const echo = await this.seen('echo');
     const ended = await Promise.allSettled(others.map((role) => this.seen(role)));
-    // Where one of them cannot be executed, the checks of what it shows fail.
+    // If one of them cannot be executed, the checks that read it fail.
     return [echo, ...ended.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))];
   }
 
@@ -85,7 +85,7 @@ export class Kit implements KitParts {
     return this.#otherTenant;
   }
 
-  /** Ends the sessions and removes what the owner made. A service that lacks that has failed its check already. */
+  /** Ends the sessions and removes the resources of the owner. If the service lacks them, a check has failed. */
   async cleanUp(): Promise<void> {
     const { terminate } = this.dialect.session;
     const stop = (id: string) => this.app.post(sessionPath(id, '/stop'), terminate);

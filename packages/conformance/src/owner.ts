@@ -16,7 +16,7 @@ export class Owner {
   readonly organizationId: string;
   readonly token: string;
   readonly #around: Surroundings;
-  /** What was made and not yet removed. */
+  /** Resources that are still to be removed. */
   readonly #clients = new Set<string>();
   readonly #tenants = new Set<string>();
 
@@ -118,7 +118,7 @@ export class Owner {
     return reply;
   }
 
-  /** Removes what is left of clients and tenants. */
+  /** Removes the remaining clients and tenants. */
   async cleanUp(): Promise<void> {
     for (const id of this.#clients) await this.delete(`m2m/${id}`);
     for (const id of this.#tenants) await this.offboard(id);

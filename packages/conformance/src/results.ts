@@ -9,7 +9,7 @@ export interface CheckResult {
   readonly ms: number;
 }
 
-/** What came of a requirement: `warning` is a failed check of what is only expected of an implementation. */
+/** The outcome of a requirement: `warning` is a failed check of a "should". */
 export type Outcome = CheckResult['outcome'] | 'warning';
 
 export interface RequirementResult {

@@ -127,7 +127,7 @@ async function outcomeOf(
     if (error instanceof NotApplicable) return result('not applicable', error.message);
     if (error instanceof NotExercised) return result('not exercised', error.message);
     if (error instanceof Failure) return result('fail', error.message);
-    // A check does not know what it was given: that is no conforming answer either.
+    // A check that cannot read an answer throws; such an answer does not conform either.
     return result('fail', error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
 }

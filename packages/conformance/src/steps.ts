@@ -1,4 +1,4 @@
-// What a backend does all day, as steps of checks.
+// The usual calls of a backend, as steps of checks.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller } from './caller.ts';
 import type { Dialect } from './dialect.ts';
@@ -36,7 +36,7 @@ export function typeOf({ data }: Frame): string {
   return String(at(data, 'type'));
 }
 
-/** Polls until the condition holds; fails with what was waited for. */
+/** Polls until the condition holds; the failure names the condition. */
 export async function waitFor(what: string, condition: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + patienceMs;
   while (!(await condition())) {
@@ -113,7 +113,7 @@ export class Steps {
     throw new Failure(`${runPath(run, '/events')} was closed ${reconnectsMax} times`);
   }
 
-  /** The run ended while the stream was closed: what is left of it comes with one more connection. */
+  /** The run ended while the stream was closed: one more connection returns the remaining events. */
   async #rest(run: RunAt, found: Frame[]): Promise<Frame[]> {
     const { reply, frames } = await this.open(run, found.at(-1)?.id);
     if (reply.status === 204) return found;
@@ -122,7 +122,7 @@ export class Steps {
     return found;
   }
 
-  /** All frames of a run that has ended, those behind the terminal one included: reads until the service has no more. */
+  /** All frames of a run that has ended, including any after the terminal one: reads until the service has no more. */
   async whole(run: RunAt): Promise<Frame[]> {
     const found: Frame[] = [];
     for (let connects = 0; connects < reconnectsMax; connects += 1) {

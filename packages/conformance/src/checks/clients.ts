@@ -13,7 +13,7 @@ async function made(kit: Kit, body?: object): Promise<MadeClient & { path: strin
   return { ...client, path: `m2m/${client.id}` };
 }
 
-/** Looks for a member that would carry a secret: a value that the kit has not seen is none the less one. */
+/** Looks for a member whose name means a secret, because the value may be one that the kit has never seen. */
 export function hasNoSecret({ dialect }: Kit, { body, asked }: Reply): void {
   const names = ['client_secret', dialect.credential.secret.split('.').at(-1) ?? ''];
   for (const name of names) ensure(!hasMember(body, name), `${asked} has a member ${name}`);

@@ -10,7 +10,7 @@ import { Steps, dataOf, isTerminal, runPath, sessionPath, typeOf } from '../step
 import { textOf } from './events.ts';
 import { survived } from './restarts.ts';
 
-/** The permissions behind a stream are read again every few seconds. */
+/** The service checks the permissions of an open stream again every few seconds. */
 const streamEndsMs = 30_000;
 
 export const convokeChecks: readonly Check[] = [

@@ -75,7 +75,7 @@ export const credentialChecks: readonly Check[] = [
     };
     const first = hasStatus(await post(), 201, 200);
     const secret = kit.secrets.add(textAt(first.body, kit.dialect.credential.secret));
-    // Makes room for another one: otherwise the limit of two would refuse what the key has to.
+    // Makes room for another credential: the refusal must come from the key, not from the limit of two.
     hasStatus(await kit.owner.delete(`${path}/credentials/${firstCredential}`), 204, 202);
     const before = await idsOf();
     const again = await post();

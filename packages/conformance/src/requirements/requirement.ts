@@ -1,7 +1,7 @@
 /** Whether an implementation has to (`must`), is expected to (`should`) or may (`optional`) do it. */
 export type Level = 'must' | 'should' | 'optional';
 
-/** What it takes to see it: requests alone, a restart of the server, or more than a client has. */
+/** How it can be checked: by requests, by a restart of the server, or not by a client at all. */
 export type Visibility = 'black-box' | 'restart' | 'no';
 
 /** One sentence that binds an implementation (D-227). */

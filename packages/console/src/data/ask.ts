@@ -7,7 +7,7 @@ import type {
 } from '@convoke/sdk';
 import type { AskItem } from './transcript.ts';
 
-/** What a person is asked, from whichever source it came: the list, the record, or the events of the run. */
+/** A request to a person, from the list, the record or the events of the run. */
 export interface Ask {
   readonly key: string;
   readonly sessionId: string;
@@ -41,7 +41,7 @@ export interface AskOutcome {
   readonly at?: string | undefined;
 }
 
-/** What a person decides on: the input that the agent asked for. */
+/** The input that the agent asked for, on which a person decides. */
 export function inputOf(ask: Ask): Json | undefined {
   if (ask.about !== undefined) return ask.about.tool_input;
   return ask.kind === 'permission' ? ask.toolInput : undefined;
@@ -169,7 +169,7 @@ export function summaryTitle({
   return askTitle({ kind, toolName, question, about });
 }
 
-/** What is asked, in one line. */
+/** The request in one line. */
 export function askTitle(
   ask: Pick<Ask, 'kind' | 'toolName' | 'question'> & Pick<InteractionSummary, 'about'>,
 ): string {

@@ -36,7 +36,7 @@ function isNamed(type: string): type is keyof typeof names {
   return Object.hasOwn(names, type);
 }
 
-/** What a webhook can be sent, in words. */
+/** Types of notices for webhooks, in words. */
 export const webhookEvents: Readonly<Record<Exclude<WebhookType, '*'>, string>> = {
   run_queued: 'Run queued',
   run_started: 'Run started',
@@ -56,7 +56,7 @@ export const webhookEvents: Readonly<Record<Exclude<WebhookType, '*'>, string>> 
   schedule_skipped: 'Schedule skipped',
 };
 
-/** What a delivery told of: one of the above, or a test. */
+/** The subject of a delivery: one of the above, or a test. */
 export function deliveredName(type: string): string {
   const known: Readonly<Record<string, string>> = webhookEvents;
   return known[type] ?? eventName(type);

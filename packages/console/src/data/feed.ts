@@ -2,7 +2,7 @@ import type { NoticeRecord } from '@convoke/sdk';
 
 export type FeedState = 'connecting' | 'live' | 'reconnecting';
 
-/** What the feed needs from the browser and the API; tests give their own. */
+/** The parts of the browser and the API that the feed uses; tests pass their own. */
 export interface FeedParts {
   /** Runs `hold` in the one tab that has the lock; waits its turn in the others. */
   readonly lock: (hold: () => Promise<void>, signal: AbortSignal) => Promise<void>;
@@ -131,7 +131,7 @@ class FeedTab {
     this.#parts.channel.post(message);
   }
 
-  /** A tab that takes over may read what the last one had told already. */
+  /** A tab that takes over may read notices again that the last tab has already passed on. */
   #deliver(notice: NoticeRecord): void {
     if (this.#cursor !== undefined && notice.id <= this.#cursor) return;
     this.#cursor = notice.id;

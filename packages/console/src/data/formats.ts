@@ -92,7 +92,7 @@ export function exact(at: string, zone: TimeZoneChoice): string {
   return shifted.toISOString().replace('T', ' ').replace('Z', '');
 }
 
-/** A moment as a field for date and time holds it, `2026-11-15T18:21`; empty when it is none. */
+/** Formats a time for a `datetime-local` field, `2026-11-15T18:21`; empty if it is invalid. */
 export function fieldOfMoment(at: string, zone: TimeZoneChoice): string {
   const text = exact(at, zone);
   return Number.isNaN(Date.parse(at)) ? '' : text.slice(0, 16).replace(' ', 'T');

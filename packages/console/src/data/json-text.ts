@@ -69,7 +69,7 @@ export type JsonObjectText =
   | { readonly ok: true; readonly value: JsonObjectValue }
   | { readonly ok: false; readonly reason: string };
 
-/** Parses what a person typed as the input of a tool or an agent: an object. */
+/** Parses the typed input of a tool or an agent, which must be an object. */
 export function parsedObject(text: string): JsonObjectText {
   let value: unknown;
   try {

@@ -1,6 +1,6 @@
 import { plural } from './formats.ts';
 
-/** What the console knows about whether an agent can run. */
+/** The fields of an agent that say whether it can run. */
 interface Agent {
   /** Variables that the agent needs and the server lacks. */
   readonly missing_variables?: readonly string[] | undefined;

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, type Signal, batch, signal } from '@preact/signals';
 import { inBackground } from './in-background.ts';
 
-/** What a screen reads: the last answer stays while the next one is fetched. */
+/** Data of a screen: the last answer stays while the next one is fetched. */
 export interface Resource<T> {
   readonly data: ReadonlySignal<T | undefined>;
   readonly error: ReadonlySignal<unknown>;

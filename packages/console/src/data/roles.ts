@@ -9,7 +9,7 @@ export const memberRoles: readonly MemberRole[] = [
   'member',
 ];
 
-/** What each role may do, in words. */
+/** The permissions of each role, in words. */
 export const roleMeanings: Readonly<Record<string, string>> = {
   owner: 'Manage the organization, run agents, answer requests',
   admin: 'Manage the organization, run agents, answer requests',

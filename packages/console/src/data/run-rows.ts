@@ -1,6 +1,6 @@
 import type { NoticeRecord, RunStatus, RunSummary } from '@convoke/sdk';
 
-/** What a row of a run shows and a notice can change. */
+/** Fields of a run's row that a notice can change. */
 type RunRow = Pick<RunSummary, 'status' | 'error_code' | 'ended_at'>;
 
 const ended: ReadonlySet<RunStatus> = new Set(['completed', 'failed', 'cancelled']);

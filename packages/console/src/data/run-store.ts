@@ -34,7 +34,7 @@ export class RunStore {
     return this.#record as ReadonlySignal<RunRecord>;
   }
 
-  /** What the events amount to; changes at most once in `drawMs`. */
+  /** The view that results from the events; changes at most once in `drawMs`. */
   get view(): ReadonlySignal<RunSnapshot> {
     return this.#view as ReadonlySignal<RunSnapshot>;
   }

@@ -127,7 +127,7 @@ export class RunView {
     });
   }
 
-  /** Says at the interruption that text of it was discarded: its leg has said something else since. */
+  /** Marks the interruption as one whose text was discarded, because a later leg wrote something else. */
   #tookBack(): void {
     const at = this.#items.findLastIndex(
       (item) => item.kind === 'note' && item.note === 'interrupted',
@@ -181,7 +181,7 @@ export class RunView {
     else this.#items[at] = { ...begun, ...ended, isCut: false };
   }
 
-  /** Whether the text since the entry at this place is the output, as of a step that streams what it returns. */
+  /** Whether the text since this entry equals the output, as when a step streams its result. */
   #saidSince(at: number, output: ResultItem['output']): boolean {
     const isObject = typeof output === 'object' && output !== null && 'text' in output;
     const text = isObject ? output.text : output;

@@ -2,7 +2,7 @@
 export interface SavedView {
   readonly screen: string;
   readonly name: string;
-  /** The query of the address, without what is chosen or opened there. */
+  /** The query of the address, without the selected and opened items. */
   readonly query: string;
 }
 
@@ -11,7 +11,7 @@ const maxViews = 30;
 export const maxViewName = 40;
 const maxQuery = 500;
 
-/** Fields of an address that say what is open, not what is listed. */
+/** Fields of an address that name the opened item and do not filter the list. */
 const opened = new Set(['item', 'tab']);
 
 /** The filters of an address, in one order, so that two addresses with the same filters are equal. */

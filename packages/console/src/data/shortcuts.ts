@@ -1,4 +1,4 @@
-/** A key press as far as shortcuts depend on it. */
+/** The fields of a key press that shortcuts use. */
 export interface KeyPress {
   readonly key: string;
   readonly ctrlKey: boolean;

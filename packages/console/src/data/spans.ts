@@ -123,7 +123,7 @@ export class SpanRecorder {
     } else if (isTerminalEvent(event)) this.#ended(event, at);
   }
 
-  /** Lost is what was discarded, what a tool was doing, and the time since the last event; not the leg before that. */
+  /** Lost are discarded text, unfinished tool calls, and the time since the last event, but nothing earlier of the leg. */
   #interrupted(event: Extract<RunEvent, { type: 'run_interrupted' }>, at: number): void {
     const { discard_from_event_id: discarded, text_only: isTextOnly } = event.data;
     const open = [...this.#tools.values()].map(({ from }) => from);

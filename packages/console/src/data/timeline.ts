@@ -9,7 +9,7 @@ export interface TimelineRow {
   readonly type: string;
   readonly summary: string;
   readonly data: Json;
-  /** What the model's answer used that this is part of, where its framework says so (D-341). */
+  /** The usage of the model's answer to which this belongs, if its framework reports it (D-341). */
   readonly tokens?: StepTokens | undefined;
   /** What came of a tool call or a request: the event that ended it. */
   readonly outcome?: { readonly type: string; readonly data: Json } | undefined;

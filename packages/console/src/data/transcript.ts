@@ -1,6 +1,6 @@
 import type { EventDataByType, Json, RunEvent } from '@convoke/sdk';
 
-/** What the conversation of a run consists of, in order. */
+/** The entries of a run's conversation, in order. */
 export type TranscriptItem = TextItem | AskItem | ToolItem | NoteItem | FailureItem;
 
 interface Dated {

@@ -195,7 +195,7 @@ function matching(all: readonly Target[], text: string, props: PaletteProps): Ta
     .toSorted((a, b) => rank(a, words) - rank(b, words));
 }
 
-/** A name that begins with the words comes first, then one that has them, then what is said about it. */
+/** Names that begin with the words come first, then names that contain them, then descriptions. */
 function rank({ name }: Target, words: string): number {
   const at = name.toLowerCase().indexOf(words);
   return at === 0 ? 0 : at > 0 ? 1 : 2;

@@ -5,7 +5,7 @@ import type { RouteParams, ScreenName } from '../data/routes.ts';
 /** A screen gets the parameters of its address as properties. */
 export type Screen = ComponentType<RouteParams>;
 
-/** Each screen is a chunk of its own; only what is opened is loaded. */
+/** Each screen is a chunk of its own, loaded when it is opened. */
 const loaders: Partial<Record<ScreenName, () => Promise<Screen>>> = {
   home: async () => (await import('../screens/home.tsx')).HomeScreen,
   approvals: async () => (await import('../screens/approvals/approvals.tsx')).ApprovalsScreen,

@@ -33,6 +33,6 @@ export function notifyOfRequest({ type, run_id: run, data }: NoticeRecord, tenan
       shown.close();
     });
   } catch {
-    // Some browsers let only a service worker notify; the title of the tab has the count all the same.
+    // Some browsers let only a service worker notify; the title of the tab still has the count.
   }
 }

@@ -5,7 +5,7 @@ import { type SavedView, readViews } from '../data/saved-views.ts';
 export type Theme = 'system' | 'light' | 'dark';
 export type Density = 'comfortable' | 'compact';
 
-/** What a person chose for this browser. The only thing that the console stores. */
+/** A person's settings for this browser. The only data that the console stores. */
 export const settings: {
   readonly theme: Signal<Theme>;
   readonly density: Signal<Density>;

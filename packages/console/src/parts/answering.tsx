@@ -5,7 +5,7 @@ import { oneOpenQuestion } from '../data/transcript.ts';
 import { useRight } from '../session/use.ts';
 import { Button } from './button.tsx';
 
-/** What the composer answers, and what it says about that. */
+/** The question that the composer answers, and its hint. */
 export interface Answering {
   readonly asked: ReturnType<typeof oneOpenQuestion>;
   readonly notice: JSX.Element | undefined;

@@ -10,7 +10,7 @@ export interface ButtonProps {
   readonly disabled?: boolean | undefined;
   /** False where the role of the person does not allow it: the button says so. */
   readonly isAllowed?: boolean | undefined;
-  /** When the visible text alone does not say what the button does. */
+  /** For buttons whose visible text is not clear on its own. */
   readonly ariaLabel?: string | undefined;
   readonly title?: string | undefined;
   readonly autofocus?: boolean | undefined;

@@ -9,20 +9,20 @@ import { ProblemNote } from './problem.tsx';
 
 export interface ComposerProps {
   readonly onSend: (prompt: string, files: readonly File[]) => Promise<unknown>;
-  /** The question that what is typed answers. */
+  /** The question that the typed text answers. */
   readonly answers?: string | undefined;
-  /** Above the field: what is being answered or stopped. */
+  /** Shown above the field: the question that is answered, or the run that is stopped. */
   readonly notice?: ComponentChildren;
   /** Beside *Send*. */
   readonly actions?: ComponentChildren;
   readonly takesFiles: boolean;
-  /** What it holds at first. */
+  /** The initial text. */
   readonly draft?: string | undefined;
   /** Why nothing can be sent. */
   readonly blocked?: string | undefined;
 }
 
-/** Where a person writes to an agent. What was typed stays until the server has taken it. */
+/** Where a person writes to an agent. The typed text stays until the server has accepted it. */
 export function Composer(props: ComposerProps): JSX.Element {
   const [text, setText] = useState(props.draft ?? '');
   const [files, setFiles] = useState<readonly File[]>([]);

@@ -17,7 +17,7 @@ import { Took } from './time.tsx';
 /** Rows in the document; older ones are in the timeline and in the download. */
 const maxRows = 500;
 
-/** A run as a conversation: what was said, used and asked, in order. */
+/** A run as a conversation: texts, tool calls and requests, in order. */
 export function Conversation(props: {
   readonly run: RunRecord;
   readonly items: readonly TranscriptItem[];
@@ -64,7 +64,7 @@ function isAgent(item: TranscriptItem | undefined): boolean {
   return item?.kind === 'text' || (item?.kind === 'ask' && !isOfServer(item));
 }
 
-/** What an interruption left open is asked by the server, not by the agent. */
+/** About calls that an interruption left open, the server asks, not the agent. */
 function isOfServer({ request }: AskItem): boolean {
   return request.kind === 'question' && request.about !== undefined;
 }

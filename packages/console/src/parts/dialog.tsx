@@ -51,7 +51,7 @@ export interface ConfirmProps {
   readonly title: string;
   readonly children: ComponentChildren;
   readonly action: string;
-  /** What has to be typed exactly before the action is possible. */
+  /** A word that must be typed exactly to enable the action. */
   readonly typed?: string | undefined;
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;
@@ -89,7 +89,7 @@ export function Confirm(props: ConfirmProps): JSX.Element {
   );
 }
 
-/** A form in a dialog. It closes when the server has taken it; when it is refused, what was typed and the error stay. */
+/** A form in a dialog. It closes when the server has accepted it; after a refusal it keeps the typed text and shows the error. */
 export function FormDialog(props: {
   readonly title: string;
   readonly action: string;

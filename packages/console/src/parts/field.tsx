@@ -18,7 +18,7 @@ export interface TextFieldProps extends Labelled {
   readonly account?: 'name' | 'email' | 'new-password' | undefined;
   /** A time of the day, `09:30`. */
   readonly clock?: boolean | undefined;
-  /** What the browser offers while typing. */
+  /** Texts that the browser suggests while a person types. */
   readonly suggestions?: readonly string[] | undefined;
   readonly required?: boolean | undefined;
   readonly placeholder?: string | undefined;

@@ -32,7 +32,7 @@ export function FollowedLog(props: FollowedLogProps): JSX.Element {
     pane.current = new LogPane({ scroller, content: content.current, follow, place });
     return () => pane.current?.close();
   }, []);
-  // What is drawn now may be a request that has just been opened or answered.
+  // A request that has just been opened or answered may be drawn now.
   useEffect(() => pane.current?.look());
   const toRequest = () => pane.current?.showRequest();
   const toEnd = () => pane.current?.showEnd();
@@ -73,7 +73,7 @@ export function FollowedLog(props: FollowedLogProps): JSX.Element {
 }
 
 interface LogPlace {
-  /** The end is below what is seen. */
+  /** The end is below the visible part. */
   readonly isEndHidden: boolean;
   /** Where the nearest open request is, when none is in view. */
   readonly request: 'above' | 'below' | undefined;
@@ -86,7 +86,7 @@ interface PaneParts {
   readonly place: Signal<LogPlace>;
 }
 
-/** Watches what is seen of a log. It measures when something scrolled or changed its size, never by a timer. */
+/** Watches which part of a log is visible. It measures when something scrolled or changed its size, never by a timer. */
 class LogPane {
   readonly #parts: PaneParts;
   readonly #sizes = new ResizeObserver(() => this.#resized());

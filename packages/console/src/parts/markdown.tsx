@@ -17,7 +17,7 @@ async function load(): Promise<Render> {
   return loaded;
 }
 
-/** What an agent wrote. Plain text until the parser is there, and where parsing would take too long. */
+/** Text of an agent. Plain until the parser is loaded, and if parsing would take too long. */
 export function Markdown(props: {
   readonly text: string;
   readonly isOpen?: boolean | undefined;

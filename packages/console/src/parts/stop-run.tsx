@@ -9,7 +9,7 @@ import { Button } from './button.tsx';
 import { useAction } from './dialog.tsx';
 import { ProblemNote } from './problem.tsx';
 
-/** What the composer shows about stopping: a button, and the question after it was pressed. */
+/** The composer's button that stops a run, and the question that it asks. */
 export interface StopRun {
   readonly button: JSX.Element | undefined;
   readonly question: JSX.Element | undefined;

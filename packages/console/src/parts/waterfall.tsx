@@ -68,7 +68,7 @@ export function Waterfall(props: {
 
 interface LaneOfSpans {
   readonly key: string;
-  /** What the name says more where there is room for it. */
+  /** A longer name, used if there is room. */
   readonly prefix: string;
   readonly name: string;
   readonly isSub: boolean;

@@ -132,7 +132,7 @@ function Welcome({ agent }: { readonly agent: AgentDetails }): JSX.Element {
   );
 }
 
-/** A program asks for what it likes, listed or not. */
+/** A program may ask about any tool, listed or not. */
 function neededApprovals(tools: readonly string[], framework: string): JSX.Element | string {
   if (tools.includes('*')) return 'All';
   if (tools.length > 0) return <Names names={tools} />;

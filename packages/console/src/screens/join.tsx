@@ -16,7 +16,7 @@ import { hasAccountPage } from '../session/sign-in.ts';
 import { accountClient } from '../session/tenant-clients.ts';
 import { useResource, useTitle } from '../session/use.ts';
 
-/** The page behind the link of an invitation: a person joins with the account they have, or with a new one. */
+/** The page of an invitation link: a person joins with their account, or with a new one. */
 export function JoinScreen(): JSX.Element {
   const secret = invitationSecret();
   useTitle('Invitation');
@@ -58,7 +58,7 @@ function JoinSignedIn(props: { readonly secret: string; readonly email: string }
   const { isBusy, error, run } = useAction(async () => {
     await accountClient().acceptInvitation(props.secret);
     forgetInvitation();
-    // With the whole page: it reads what the person now belongs to.
+    // Reloads the whole page, which then reads the person's organizations again.
     location.assign(`${consoleRoot}/`);
   });
   return (

@@ -8,7 +8,7 @@ import { useTitle } from '../session/use.ts';
 
 export interface ListScreenProps<T extends object> {
   readonly title: string;
-  /** One sentence about what is listed. */
+  /** One sentence about the listed items. */
   readonly about: ComponentChildren;
   readonly list: PagedList<T>;
   readonly idOf: (row: T) => string;
@@ -24,7 +24,7 @@ export interface ListScreenProps<T extends object> {
   readonly children?: ComponentChildren;
 }
 
-/** A list that is managed: what it is, the button that makes another one, and the rows. */
+/** A list of resources: a sentence about them, the button that creates one, and the rows. */
 export function ListScreen<T extends object>(props: ListScreenProps<T>): JSX.Element {
   const { title, list, idOf, columns, create } = props;
   const [isCreating, setCreating] = useState(false);

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { summaryTitle } from '../data/ask.ts';
 import type { InteractionSummary } from '../session/api.ts';
 
-/** What a request is about, in one line: the tool with the member of its input that says most, or the question. */
+/** The title of a request: the tool with the most telling member of its input, or the question. */
 export function RequestTitle({ row }: { readonly row: InteractionSummary }): JSX.Element {
   if (row.kind !== 'permission') return <span class="clip">{summaryTitle(row)}</span>;
   return (

@@ -56,7 +56,7 @@ export function RowDecision(props: {
   );
 }
 
-/** What was decided, where the buttons were. */
+/** The decision, in place of the buttons. */
 export function RowOutcome({ record }: { readonly record: InteractionRecord }): JSX.Element {
   const { outcome } = askOfRecord(record);
   if (outcome === undefined) return <span class="muted">No longer waiting</span>;

@@ -5,13 +5,13 @@ import { Button } from '../parts/button.tsx';
 import { copyText } from '../parts/copy.tsx';
 import { guardLeaving } from '../page/router.ts';
 
-/** What a call issued: a secret, and the client id where there is one. */
+/** A secret that a call issued, with the client id if there is one. */
 export interface IssuedSecret {
   readonly clientId?: string | undefined;
   readonly secret: string;
 }
 
-/** Holds one secret until the person has stored it: `show` puts it on the screen, `element` is that part of it. */
+/** Holds one secret until the person has stored it: `show` puts it on the screen, `element` is the part that shows it. */
 export function useSecretOnce(
   name?: string,
   note?: string,

@@ -27,7 +27,7 @@ export function SessionTalk(props: {
   readonly earlier: readonly RunRecord[];
   readonly takesFiles: boolean;
   readonly blocked?: string | undefined;
-  /** What the composer holds at first. */
+  /** The initial text of the composer. */
   readonly draft?: string | undefined;
   /** What stands where the conversation will be. */
   readonly welcome?: JSX.Element | undefined;
@@ -50,7 +50,7 @@ export function SessionTalk(props: {
     const ids: string[] = [];
     for (const file of files) ids.push((await session.files.upload(file)).id);
     const run = await session.run(prompt, ids.length === 0 ? {} : { files: ids });
-    // One's own message is what one wants to see, wherever one was reading.
+    // People want to see their own message, even if they had scrolled up.
     follow.value = true;
     setStarted((before) => [...before, run.record]);
   };
@@ -108,7 +108,7 @@ function OneTalk(props: {
   );
 }
 
-/** What an answer took: time, and tokens and money where a model was asked. */
+/** The time of an answer, and its tokens and cost if a model was called. */
 function Spent({ run }: { readonly run: RunRecord }): JSX.Element {
   const { usage } = run;
   const tokens = usage === undefined ? 0 : usage.input_tokens + usage.output_tokens;

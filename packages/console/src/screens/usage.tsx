@@ -22,7 +22,7 @@ const groups = [
   { value: 'label', label: 'By label' },
 ] as const;
 
-/** What the tenant used: runs, tokens and cost, by day and by agent, model, client or label. */
+/** Runs, tokens and cost of the tenant, by day and by agent, model, client or label. */
 export function UsageScreen(): JSX.Element {
   useTitle('Usage');
   const { query } = place.value;
@@ -67,7 +67,7 @@ export function UsageScreen(): JSX.Element {
   );
 }
 
-/** The sums and charts, then the groups; nothing of it before there is anything to count. */
+/** The sums and charts, then the groups; nothing before there is usage. */
 function PerDay(props: {
   readonly days: number;
   readonly children: ComponentChildren;

@@ -81,7 +81,7 @@ function inTheirPlaces(
 
 function WaitingRow(props: {
   readonly row: InteractionSummary;
-  /** What was decided in this row. */
+  /** The decision of this row. */
   readonly record: InteractionRecord | undefined;
   readonly mayAnswer: boolean;
   readonly isOpen: boolean;

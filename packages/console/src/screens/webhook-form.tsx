@@ -113,7 +113,7 @@ interface Values {
 
 const empty: Values = { url: '', description: '', scope: 'all', types: [], agents: [], labels: '' };
 
-/** `key:value` pairs, with commas between them. The server says what is wrong with one. */
+/** `key:value` pairs, with commas between them. The server reports invalid ones. */
 function labelsIn(text: string): Record<string, string> {
   const pairs = text.split(',').map((pair) => pair.trim());
   const entries = pairs

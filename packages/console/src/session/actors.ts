@@ -4,7 +4,7 @@ import { session } from './session.ts';
 
 type CreatedBy = NonNullable<RunRecord['created_by']>;
 
-/** Who started something, as far as this person knows: themselves, else the id of the person or the client. */
+/** Names who started something: "you", else the name or the id of the person or the client. */
 export function actorName(by: CreatedBy): string {
   return isYou(by) ? 'you' : (by.name ?? shortId(by.id));
 }

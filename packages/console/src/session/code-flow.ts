@@ -16,7 +16,7 @@ export interface SignIn {
   leave(): Promise<void>;
   /** The sign-in page for another tab. The answer that comes back there has this `state`. */
   elsewhere(): Promise<{ readonly address: string; readonly state: string }>;
-  /** Drops what it holds in memory. */
+  /** Forgets the tokens in memory. */
   forget(): void;
   /** Where the browser's session is ended; undefined where the issuer has no such page. */
   signOutAddress(): Promise<string | undefined>;

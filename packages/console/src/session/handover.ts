@@ -1,4 +1,4 @@
-/** A sign-in in another tab: the tab that asked keeps its page, and what was typed there. */
+/** A sign-in in another tab: the tab that asked keeps its page, with everything that was typed. */
 
 type Message =
   | { readonly kind: 'answer'; readonly query: string }

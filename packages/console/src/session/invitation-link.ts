@@ -3,7 +3,7 @@ import { place } from '../page/router.ts';
 let secret: string | undefined;
 
 /**
- * The secret of the invitation that the address holds behind its `#`. It leaves the address bar and stays in the memory of
+ * The secret of the invitation that the address has after its `#`. It leaves the address bar and stays in the memory of
  * this page: a fragment is sent to no server, but a person may copy or share the address (D-333).
  */
 export function invitationSecret(): string | undefined {
@@ -14,7 +14,7 @@ export function invitationSecret(): string | undefined {
   return secret;
 }
 
-/** What the address to return to needs after a sign-in page; empty on every other screen. */
+/** The part of the address that must survive a sign-in page; empty on every other screen. */
 export function invitationFragment(): string {
   const held = place.value.screen === 'join' ? invitationSecret() : undefined;
   return held === undefined ? '' : `#${encodeURIComponent(held)}`;

@@ -1,7 +1,7 @@
 import { ConvokeError } from '@convoke/sdk';
 import { baseUrl } from './code-flow.ts';
 
-/** What the link of an invitation shows before it is accepted. */
+/** An invitation as its link shows it before it is accepted. */
 export interface Offer {
   readonly organization_name: string;
   readonly role: string;

@@ -157,7 +157,7 @@ export function discovered(issuer: string): Promise<AuthorizationServer> {
   });
 }
 
-/** The console does not use the ID token, so a browser whose clock is wrong can sign in all the same. */
+/** The console does not use the ID token, so a browser with a wrong clock can sign in, too. */
 const toleratedSeconds = 7 * 86_400;
 
 function publicClient(clientId: string): Client {
@@ -179,7 +179,7 @@ function tokenOf(response: TokenEndpointResponse, askedAt: number): GivenToken {
   return { token, expiresAt: askedAt + seconds * 1000, refreshToken, scope };
 }
 
-/** What an issuer answers where it cannot do without a page (OpenID Connect Core 3.1.2.6). */
+/** Errors of an issuer that must show a page first (OpenID Connect Core 3.1.2.6). */
 const needsPage: ReadonlySet<string> = new Set([
   'login_required',
   'interaction_required',

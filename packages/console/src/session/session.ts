@@ -19,10 +19,10 @@ const state = signal<SessionState>({ kind: 'starting' });
 export const session: ReadonlySignal<SessionState> = state;
 
 const ended = signal(false);
-/** The sign-in has ended while the page was used: it stays, with what was typed, until the person has signed in again. */
+/** The sign-in ended while the page was open: the page stays, with all typed text, until the person has signed in again. */
 export const hasEnded: ReadonlySignal<boolean> = ended;
 
-/** What the page has read, for as long as this person is signed in. */
+/** Data that the page has read, kept while this person is signed in. */
 export const resources = new Resources();
 
 let person: RenewedToken<PersonToken> = personTokens();
@@ -36,7 +36,7 @@ export function personTokenSource(): RenewedToken<PersonToken> {
   return person;
 }
 
-/** Marks the end of the browser's session. What the person has typed is not lost for it. */
+/** Marks the end of the browser's session. Typed text is not lost. */
 function endSession(): void {
   if (state.value.kind === 'in') ended.value = true;
 }
@@ -72,7 +72,7 @@ export function personName(id: string): string {
   return value.kind === 'in' && value.me.user_id === id ? nameOfPerson(value.me) : id;
 }
 
-/** What a person is called: their name, else their address, else their id. */
+/** The display name of a person: their name, else their address, else their id. */
 export function nameOfPerson(person: Pick<MeRecord, 'user_id' | 'name' | 'email'>): string {
   return person.name ?? person.email ?? person.user_id;
 }

@@ -1,4 +1,4 @@
-/** What the tabs of one browser tell each other about the sign-in. */
+/** Messages between the tabs of one browser about the sign-in. */
 type TabMessage = 'signed-in' | 'signed-out';
 
 export function tellTabs(message: TabMessage): void {

@@ -20,7 +20,7 @@ export type TextChange =
 const pathKeys = ['path', 'file_path'];
 const textKeys = ['text', 'content'];
 
-/** What a call would make of a file; undefined for other tools and inputs. */
+/** The file as the call would leave it; undefined for other tools and inputs. */
 export function writtenFile(toolName = '', input: Json | undefined): WrittenFile | undefined {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
   const members = new Map(Object.entries(input as Readonly<Record<string, Json | undefined>>));
@@ -65,7 +65,7 @@ export function placeOf(path: string): { folder: 'outputs' | 'files'; name: stri
   const { folder, name } = placed.exec(path)?.groups ?? {};
   if (name === undefined || name.split('/').includes('..')) return undefined;
   if (folder === 'files') return name.includes('/') ? undefined : { folder, name };
-  // What an agent writes below this folder, the session lists; slashes become dashes there.
+  // A session lists every file below this folder under one name: dashes replace its slashes.
   return { folder: 'outputs', name: name.replaceAll('/', '-') };
 }
 

@@ -76,7 +76,7 @@ function workOf(paragraph: string): number {
   return paragraph.length * (paragraph.match(/[*_`~[<@]/g) ?? []).length;
 }
 
-/** Cuts where the parser certainly begins another paragraph: behind an empty line, at an item and at a heading. */
+/** Cuts where the parser certainly begins another paragraph: after an empty line, at an item and at a heading. */
 function paragraphsOf(text: string): readonly string[] {
   return text.split(/\n(?=[ \t]*\n| {0,3}[-*+][ \t]+\S| {0,3}#{1,6}[ \t])/);
 }

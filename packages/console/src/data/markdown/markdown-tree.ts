@@ -130,7 +130,7 @@ function listOf(list: Tokens.List, depth: number): MarkdownElement {
   return { tag: 'ol', children: items, ...start };
 }
 
-/** A block of code, and the words behind its fence. */
+/** A block of code, and the words after its fence. */
 export function codeBlock(text: string, words: string): MarkdownElement {
   const language = /^[\w+#.-]{1,20}/.exec(words)?.[0];
   return {

@@ -13,7 +13,7 @@ export interface AskFormProps {
   /** Until it is, a person can only refuse. */
   readonly isWholeShown: boolean;
   readonly onAnswer: (answer: Answer) => void;
-  /** What is decided on. Its end stays above the buttons, which are in view however long it is. */
+  /** The content of the decision. It scrolls above the buttons, which always stay in view. */
   readonly children: ComponentChildren;
   readonly handle: Ref<AskFormHandle>;
 }

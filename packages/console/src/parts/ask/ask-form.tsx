@@ -3,7 +3,7 @@ import type { AskFormProps } from './ask-form-props.ts';
 import { PermissionForm } from './permission-form.tsx';
 import { QuestionForm } from './question-form.tsx';
 
-/** What a person decides on, and the buttons that decide, which stay in view however long it is. */
+/** The content of a decision, and its buttons, which always stay in view. */
 export function AskForm(props: AskFormProps): JSX.Element {
   const Form = props.ask.kind === 'permission' ? PermissionForm : QuestionForm;
   return <Form {...props} />;

@@ -9,7 +9,7 @@ import { InputEditor } from '../input/input-editor.tsx';
 import type { AskFormProps } from './ask-form-props.ts';
 import { unseenWords, useUnseen } from './unseen.ts';
 
-/** Allows or denies a call. Editing takes the place of what was asked for; what was never in view is named (D-722). */
+/** Allows or denies a call. Editing replaces the requested input; parts that were never in view are named (D-722). */
 export function PermissionForm(props: AskFormProps): JSX.Element {
   const { ask, isReady, isWholeShown, onAnswer, handle } = props;
   const original = jsonText(ask.toolInput);
@@ -31,7 +31,7 @@ export function PermissionForm(props: AskFormProps): JSX.Element {
     const changed = parsed?.ok === true && isChanged ? { updated_input: parsed.value } : {};
     onAnswer({ decision: 'allow', ...said, ...changed });
   };
-  // A key is pressed more easily than a button that says what was not seen.
+  // A key is easily pressed by mistake, and a button names the unseen parts.
   const allowByKey = () => (unseen === undefined || isWarned ? allow() : setWarned(true));
   const deny = () => onAnswer({ decision: 'deny', ...said });
   const edit = () => setEdited((text) => (text === undefined ? original : undefined));
@@ -80,7 +80,7 @@ export function PermissionForm(props: AskFormProps): JSX.Element {
   );
 }
 
-/** Takes the place of what was asked for, and shows what is different. */
+/** Replaces the requested input while a person edits it, and shows the difference. */
 function Editor(props: {
   readonly ask: Ask;
   readonly text: string;

@@ -46,7 +46,7 @@ export function useUnseen({ input, bar }: Watched, key: string): Unseen {
   return unseen;
 }
 
-/** Adds what is in view at this moment, and returns what is left. */
+/** Adds the visible parts, and returns those that have not been in view yet. */
 function stripsSeen(
   parts: {
     readonly box: HTMLElement;

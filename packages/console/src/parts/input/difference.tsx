@@ -3,7 +3,7 @@ import { lineDifference } from '../../data/input/line-difference.ts';
 
 const marks = { added: '+', removed: '−', same: ' ' } as const;
 
-/** What was changed, line by line. */
+/** The changes, line by line. */
 export function Difference(props: {
   readonly label: string;
   readonly before: string;

@@ -19,7 +19,7 @@ type Change =
     }
   | { readonly path: string; readonly whyNot: string };
 
-/** What a call would change in a file of the session, beside its whole input, or why this cannot be shown (D-445). */
+/** The change that a call would make to a file of the session, or why it cannot be shown, with the call's whole input (D-445). */
 export function FileChange({ ask }: { readonly ask: Ask }): JSX.Element | null {
   const tenant = useTenant();
   const found = useResource(`${tenant.tenantId}/file-change/${ask.key}`, () =>

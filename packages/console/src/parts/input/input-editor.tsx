@@ -5,14 +5,14 @@ import { type FlatInput, flatInput, jsonText, parsedObject } from '../../data/js
 import { Button } from '../button.tsx';
 import { SelectField, TextArea, TextField } from '../field.tsx';
 
-/** Edits the input of a tool: its members as fields where it is flat, else its JSON text, which is what is sent. */
+/** Edits the input of a tool: its members as fields if it is flat, else its JSON text, which is sent. */
 export function InputEditor(props: {
   readonly text: string;
   readonly onChange: (text: string) => void;
 }): JSX.Element {
   const { text, onChange } = props;
   const [isJson, setJson] = useState(false);
-  // A number stays one, also while what is typed is not yet a number.
+  // A number stays a number, even while the typed text is not one yet.
   const [numbers] = useState(() => numbersIn(text));
   const parsed = parsedObject(text);
   const flat = parsed.ok ? flatInput(parsed.value) : undefined;

@@ -40,7 +40,7 @@ export function useSelection<T extends object>(
 }
 
 export function RowCheckbox(props: {
-  /** What is selected, for those who do not see the row. */
+  /** The selection, for screen readers. */
   readonly name: string;
   readonly isSelected: boolean;
   readonly onToggle: () => void;
@@ -97,7 +97,7 @@ export function SelectionBar<T extends object>(props: {
   );
 }
 
-/** A list of what is about to be changed. */
+/** A list of the items that would change. */
 export function SelectedList(props: { readonly children: ComponentChildren }): JSX.Element {
   return <ul class="selected">{props.children}</ul>;
 }

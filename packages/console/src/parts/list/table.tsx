@@ -19,9 +19,9 @@ export interface Column<T> {
 /** Rows that can be selected, with a box in front of each. */
 export interface Selectable<T extends object> {
   readonly selection: Selection<T>;
-  /** What the row is called, for those who do not see it. */
+  /** The name of the row, for screen readers. */
   readonly nameOf: (row: T) => string;
-  /** What the box above the rows does. */
+  /** The effect of the box above the rows. */
   readonly all: string;
 }
 

@@ -13,7 +13,7 @@ import type { InteractionSummary } from '../../session/api.ts';
 import type { TenantScope } from '../../session/tenant-clients.ts';
 import { useTenant } from '../../session/use.ts';
 
-/** What the server recorded for one of them. */
+/** The outcome that the server recorded for one of them. */
 type Result =
   | { readonly row: InteractionSummary; readonly kind: 'recorded' | 'late' }
   | { readonly row: InteractionSummary; readonly kind: 'failed'; readonly error: unknown };

@@ -3,11 +3,11 @@ import type { JSX } from 'preact';
 import { Markdown } from '../../parts/markdown.tsx';
 import { useResource, useTenant } from '../../session/use.ts';
 
-/** Events of the run that are read to find what was said before it asked. */
+/** How many events of the run are read to find the last message before the request. */
 const maxEvents = 1000;
 const maxShown = 1500;
 
-/** What the agent said just before it asked: the reason that it gave. */
+/** The agent's last message before the request, which usually has its reason. */
 export function LastMessage({
   record,
 }: {

@@ -30,7 +30,7 @@ import { DenySeveral, nameOf } from './deny-several.tsx';
 import type { Inbox } from './inbox.ts';
 import { useStableRows } from './stable-rows.ts';
 
-/** Everything that waits, or what was answered. Several can be selected, to be denied together. */
+/** Open requests, or answered ones. Several can be selected, to be denied together. */
 export function Queue(props: {
   readonly chosen: string | undefined;
   readonly inbox: Inbox;
@@ -177,7 +177,7 @@ function Rows(props: {
   );
 }
 
-/** What is selected, and the dialog that denies it. */
+/** The selected requests, and the dialog that denies them. */
 function DenySelected(props: { readonly selection: Selection<InteractionSummary> }): JSX.Element {
   const { selection } = props;
   const [denied, setDenied] = useState<readonly InteractionSummary[] | undefined>(undefined);
@@ -268,7 +268,7 @@ function withAnswer(
   return { ...row, status, decision, answered_by, answered_by_name, answered_at };
 }
 
-/** What it is about, first; whose it is and how old, small. */
+/** The title first; the agent and the age in small letters. */
 function QueueItem(props: {
   readonly row: InteractionSummary;
   readonly isChosen: boolean;

@@ -15,7 +15,7 @@ import { organizationClient } from '../../session/tenant-clients.ts';
 import { usePages, useTitle } from '../../session/use.ts';
 import { BudgetForm } from './budget-form.tsx';
 
-/** Ceilings for tenants, clients, agents and sessions, with what was used of each. */
+/** Ceilings for tenants, clients, agents and sessions, with the used part of each. */
 export function BudgetsScreen({ org = '' }: RouteParams): JSX.Element {
   useTitle('Budgets');
   const { budgets } = organizationClient(org);

@@ -10,7 +10,7 @@ import { organizationClient } from '../../session/tenant-clients.ts';
 
 export type MemberAction = 'role' | 'sign-out' | 'remove';
 
-/** What a manager may do with a member, in the member's row. An admin does nothing with an owner. */
+/** The actions of a manager in a member's row. An admin does nothing with an owner. */
 export function MemberMenu(props: {
   readonly org: string;
   readonly member: MemberRecord;

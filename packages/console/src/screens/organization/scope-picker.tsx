@@ -5,7 +5,7 @@ import { session } from '../../session/session.ts';
 import { organizationClient, tenantScope } from '../../session/tenant-clients.ts';
 import { useResource } from '../../session/use.ts';
 
-/** What a budget applies to, chosen by its name. A session has no name, so its id is typed. */
+/** Chooses the scope of a budget by its name. A session has no name, so its id is typed. */
 export function ScopePicker(props: {
   readonly org: string;
   readonly kind: string;

@@ -9,7 +9,7 @@ import { Button } from '../../parts/button.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { Card } from '../../parts/page.tsx';
 
-/** The whole of an event, and what came of it. */
+/** An event in full, with its outcome. */
 export function OpenEvent({ row }: { readonly row: TimelineRow }): JSX.Element {
   return (
     <div class="open-event">

@@ -31,7 +31,7 @@ import { ChosenEvent } from './open-event.tsx';
 import { RunFeedback } from './run-feedback.tsx';
 import { RunTabs } from './run-tabs.tsx';
 
-/** One run: where its time went, what was said, and every event. */
+/** One run: its timeline, its conversation and every event. */
 export function RunScreen({ run: id = '' }: RouteParams): JSX.Element {
   const tenant = useTenant();
   const found = useResource(`${tenant.tenantId}/run/${id}`, () => findRun(tenant, id));
