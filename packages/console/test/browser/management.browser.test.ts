@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { addTenant } from '../../../server/test/support/identities.ts';
+import { addClient, addTenant } from '../../../server/test/support/identities.ts';
 import { requestToken } from '../../../server/test/support/server.ts';
 import { receiverNetwork, startReceiver } from '../../../server/test/support/webhook-receiver.ts';
 import { consoleAgents } from './support/agents.ts';
@@ -153,6 +153,7 @@ test('a schedule is created, shows its next times, runs beside its plan, and pau
 });
 
 test('the audit log is filtered by actor, object and time, and the address keeps the filters', async () => {
+  const deploys = await addClient(web.server, { name: 'Nightly deploys' });
   const page = await web.visit(`${web.organization}/audit?action=token.exchange`);
   const rows = page.locator('.timeline > details');
   /** The different actors or objects of the rows, from the links that filter by them. */
@@ -180,15 +181,21 @@ test('the audit log is filtered by actor, object and time, and the address keeps
   await expect.poll(() => inRows('actor')).toEqual([owner]);
 
   const { organization_id: object } = web.server.quickstart;
-  await page.getByLabel('Object ID').fill(object);
+  await page.getByLabel('Object name or ID').fill(object);
   // The owner has done nothing to the organization: filters hold together.
   await page.getByText('No matches.').waitFor();
   await page.getByRole('link', { name: 'Clear filters' }).click();
   await expect.poll(async () => (await inRows('actor')).length).toBeGreaterThan(1);
-  await page.getByLabel('Object ID').fill(object);
+  await page.getByLabel('Object name or ID').fill(object);
   await page.waitForURL((url) => url.search === `?object=${object}`);
   await expect.poll(() => inRows('object')).toEqual([object]);
   await rows.getByText('created the organization').first().waitFor();
+  await page.getByLabel('Object name or ID').fill('nightly deploys');
+  await page.waitForURL((url) => url.search === `?object=${deploys.record.id}`);
+  await expect.poll(() => inRows('object')).toEqual([deploys.record.id]);
+  expect(await page.getByLabel('Object name or ID').inputValue()).toBe('Nightly deploys');
+  await page.getByLabel('Object name or ID').fill('');
+  await page.waitForURL((url) => url.search === '');
 
   const [from, to] = ['From', 'To'].map((name) => page.getByLabel(name, { exact: true }));
   await from?.fill('2001-02-03T04:05');

@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { begin, cancel } from '../../../server/test/support/api-steps.ts';
 import type { AgentYaml } from '../../../server/test/support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { excessOf, phone } from './support/screen-checks.ts';
@@ -33,7 +34,13 @@ const logger: AgentYaml = {
   ],
 };
 
-const web = consoleTests({ agents: { talker, logger } });
+/** Talks longer than a screen, and executes until a test ends it. */
+const reader: AgentYaml = {
+  description: 'Talks and sleeps',
+  script: [{ say: words(2000, 'read.') }, { sleep_ms: 3_600_000 }],
+};
+
+const web = consoleTests({ agents: { talker, logger, reader } });
 
 /** Whether all of the element is inside the window. */
 async function isInView(part: Locator): Promise<boolean> {
@@ -174,4 +181,23 @@ test('when the window becomes as narrow as a phone, the buttons of a request sta
   await page.setViewportSize(phone);
   await expect.poll(() => isInView(allow)).toBe(true);
   expect(await excessOf(page)).toBe(0);
+});
+
+test('the way to the end of a conversation is offered while its run executes, and not when it has ended', async () => {
+  const { run } = await begin(web.server, 'reader', 'aloud');
+  const page = await web.visit(`${web.tenant}/runs/${run.id}`);
+  await page.getByText('read.').first().waitFor();
+  await page.locator('.main').evaluate((pane) => void (pane.scrollTop = 0));
+  const latest = page.getByRole('button', { name: 'Latest' });
+  await latest.click();
+  await latest.waitFor({ state: 'detached' });
+  await page.locator('.main').evaluate((pane) => void (pane.scrollTop = 0));
+  await latest.waitFor();
+  await cancel(web.server, run);
+  await page.locator('.heading .status', { hasText: 'Cancelled' }).waitFor();
+  await latest.waitFor({ state: 'detached' });
+  await page.reload();
+  await page.getByText('read.').first().waitFor();
+  await page.locator('.main').evaluate((pane) => void (pane.scrollTop = 0));
+  expect(await latest.count()).toBe(0);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AuditAction } from '../../../server/src/domain/audit.ts';
 import { auditActionName as actionName, auditSentence } from '@convoke/sdk';
-import { shownSentence } from '../../src/data/audit-sentences.ts';
+import { idOfName, shownSentence } from '../../src/data/audit-sentences.ts';
 
 /** A new action of the server does not compile until it stands here, and fails until it has words. */
 const actions: Readonly<Record<AuditAction, true>> = {
@@ -127,4 +127,19 @@ test('what the server did itself is said of the server', () => {
   const actor = { kind: 'system', id: '' } as const;
   const sentence = auditSentence({ ...row, actor, action: 'keys.rotate' });
   expect(sentence).toBe('The server rotated the signing key');
+});
+
+test.each([
+  ['Acme', 'ten_1'],
+  ['  nightly DEPLOYS ', 'cli_2'],
+  ['ten_1', 'ten_1'],
+  [' sess_of_nobody ', 'sess_of_nobody'],
+  ['Acm', 'Acm'],
+  ['', ''],
+])('"%s" filters by "%s"', (typed, id) => {
+  const names = new Map([
+    ['ten_1', 'Acme'],
+    ['cli_2', 'Nightly deploys'],
+  ]);
+  expect(idOfName(names, typed)).toBe(id);
 });

@@ -35,11 +35,16 @@ export function FilterText(
     readonly hasKey?: boolean;
     /** The id of a list of suggestions. */
     readonly list?: string;
+    /** The filter that the words stand for, if it is another text. */
+    readonly toFilter?: (typed: string) => string;
     /** The words are not a filter (yet). */
     readonly isWrong?: boolean;
   },
 ): JSX.Element {
-  const [typed, setTyped] = useTyped(props.value, (text) => setQuery({ [props.field]: text }));
+  const { toFilter = (text: string) => text } = props;
+  const [typed, setTyped] = useTyped(props.value, (text) =>
+    setQuery({ [props.field]: toFilter(text) }),
+  );
   const input = useRef<HTMLInputElement>(null);
   useShortcuts(props.hasKey === true ? { '/': () => input.current?.focus() } : {});
   return (

@@ -1,7 +1,7 @@
 import { type AuditRecord, auditActionName } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import type { RouteParams } from '../../data/routes.ts';
-import { shownSentence, withoutTokens } from '../../data/audit-sentences.ts';
+import { idOfName, shownSentence, withoutTokens } from '../../data/audit-sentences.ts';
 import { number, plural } from '../../data/formats.ts';
 import { Select } from '../../parts/field.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
@@ -143,8 +143,9 @@ function WhoAndWhat(props: {
       />
       <FilterText
         field="object"
-        value={filters.object}
-        name="Object ID"
+        value={names.get(filters.object) ?? filters.object}
+        toFilter={(typed) => idOfName(names, typed)}
+        name="Object name or ID"
         max={maxId}
         list="audit-objects"
         hasKey
