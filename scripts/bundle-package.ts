@@ -11,7 +11,7 @@ const packages = fileURLToPath(new URL('../packages/', import.meta.url));
 const helpers = '@oxc-project/runtime';
 
 /**
- * Packages of others that become part of ours, because every start loads them. They stay dependencies all the same:
+ * Packages of others that become part of ours, because every start loads them. They stay dependencies anyway:
  * declarations name them, and audits find them. Agents' frameworks and databases are imported by the first that needs them.
  */
 export const inlined = {

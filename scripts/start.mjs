@@ -8,7 +8,7 @@ await launch(async () => {
   await import('../packages/cli/bin/convoke.mjs');
 });
 
-/** Without a build the server runs all the same, and its page says what is missing. */
+/** Without a build the server runs anyway, and its page says what is missing. */
 async function buildConsole() {
   try {
     const { buildIfStale } = await import('../packages/console/scripts/build-if-stale.ts');

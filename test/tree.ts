@@ -73,10 +73,10 @@ const words: readonly Rule[] = [
     where:
       /^packages\/[^/]+\/(bin|scripts|src|test|convoke_agent)\/.*\.(tsx?|mjs|py)$|^(test|scripts)\/.*\.(ts|mjs|patch)$|^docs\/(decisions|guides)\/|^(docs\/)?\w+\.md$|^agents\/|^examples\//,
     refuses:
-      /\b(also not|of yours|what waits|goes on|go on|going on|a look|by itself|by themselves|meanwhile|becomes of|became of|beside the plan|inside of|outside of)\b/i,
+      /\b(also not|of yours|what waits|goes on|go on|going on|a look|by itself|by themselves|meanwhile|becomes of|became of|beside the plan|inside of|outside of|all the same|none the less|the leg before)\b/i,
     except: naming,
     because:
-      'a phrase that sounds translated; say continues, pending, automatically or its outcome',
+      'a phrase that sounds translated; say continues, pending, automatically, anyway or its outcome',
   },
   {
     where: /^packages\/[^/]+\/(src|convoke_agent)\/.*\.(tsx?|py)$/,

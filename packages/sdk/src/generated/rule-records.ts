@@ -39,7 +39,7 @@ export interface RuleRecord {
   tenants?: string[] | undefined;
 }
 
-/** What may make a rule other than it was meant. It is stored all the same. */
+/** What may make a rule other than it was meant. It is stored anyway. */
 export interface RuleWarning {
   /** Its name. */
   rule: string;

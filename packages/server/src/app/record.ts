@@ -75,7 +75,7 @@ export interface RunMove<R extends Run = Run> {
 export interface LegStarting {
   readonly lease: LeaseGrant;
   readonly now: number;
-  /** Whether the agent is another one than in the leg before (D-99). */
+  /** Whether the agent is another one than in the previous leg (D-99). */
   readonly isOtherAgent?: boolean;
   /** The agent that the leg is to execute; undefined where its folder is gone. */
   readonly agent: Pick<Agent, 'digest'> | undefined;
@@ -121,7 +121,7 @@ function firstEvent(
   };
 }
 
-/** The session folder of the next leg, as far as this machine differs from the one of the leg before. */
+/** The session folder of the next leg, as far as this machine differs from the one of the previous leg. */
 export function workspaceOf(
   { lastMachine, isBehind }: WaitingForWorker,
   machine: string,

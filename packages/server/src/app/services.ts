@@ -14,7 +14,7 @@ import type { Store } from '../ports/store.ts';
 import type { Traces } from '../ports/traces.ts';
 import type { KnownRules } from './rules/known-rules.ts';
 
-/** Dependencies of the use cases. Each takes the part it needs: `Pick<Services, 'store' | 'clock'>`. */
+/** Dependencies of the use cases. Each names those that it needs: `Pick<Services, 'store' | 'clock'>` (D-810). */
 export interface Services {
   readonly store: Store;
   readonly clock: Clock;

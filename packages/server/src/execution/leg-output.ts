@@ -51,7 +51,7 @@ export class LegOutput {
     return this.#isAtRecoveryPoint;
   }
 
-  /** Has the leg compared with what was cut in the leg before. */
+  /** Has the leg compared with what was cut in the previous leg. */
   compareWith(deltas: readonly CutDelta[], interrupted: Interrupted): void {
     this.#repeated = new RepeatedText(deltas);
     this.#interrupted = interrupted;

@@ -348,7 +348,7 @@ export class LegSupervisor {
     }
   }
 
-  /** D-24: asks the leg to end; past the grace period its processes are killed and the run ends all the same. */
+  /** D-24: asks the leg to end; past the grace period its processes are killed and the run ends anyway. */
   async #cancel(leg: Leg): Promise<void> {
     if (this.#phase === 'cancelling' || this.#phase === 'over') return;
     this.#phase = 'cancelling';

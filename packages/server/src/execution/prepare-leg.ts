@@ -22,7 +22,7 @@ export type LegStart =
       readonly harness: Harness;
       readonly input: LegInput;
       readonly context: Omit<LegContext, 'signal' | 'holdsLease' | 'effects'>;
-      /** What the leg before said after its recovery point, if this leg is to say it again. */
+      /** What the previous leg said after its recovery point, if this leg is to say it again. */
       readonly repeated: readonly CutDelta[];
     }
   | { readonly ready: false; readonly outcome: RunOutcome | { readonly status: 'workspace_lost' } };
@@ -97,7 +97,7 @@ export async function prepareLeg(
   };
 }
 
-/** What the leg before said after its recovery point, if this one continues from there. */
+/** What the previous leg said after its recovery point, if this one continues from there. */
 async function cutDeltas(
   { store }: ExecutionServices,
   { run, input, state: { point } }: ClaimedLeg,
@@ -106,7 +106,7 @@ async function cutDeltas(
   return (await readCutDeltas(store, run, point?.runId === run.id ? point.seq : 0)) ?? [];
 }
 
-/** A leg behind an answer starts where the leg before ended, and agents with a record of their own where that one was cut. */
+/** A leg behind an answer starts where the previous leg ended, and agents with a record of their own where that one was cut. */
 function repeatsCutText({ keepsCutText, afterLoss }: Harness, input: LegInput): boolean {
   if (input.kind !== 'continue' || input.reason === 'answered') return false;
   return keepsCutText !== true && afterLoss !== 'continue';

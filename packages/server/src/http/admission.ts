@@ -15,7 +15,7 @@ export interface RateLimits {
   readonly session: RateLimit;
   /** Counted by all servers together (spec §8). */
   readonly management: SharedRateLimit;
-  /** D-462: requests above these rates that are read all the same, because they may be replays. */
+  /** D-462: requests above these rates that are read anyway, because they may be replays. */
   readonly replays: ReplayLimits;
   readonly networks: NetworkLimits;
 }

@@ -42,7 +42,7 @@ export interface Harness<Settings = unknown> {
    * they then leave such runs to newer servers (D-99).
    */
   readonly checkpointFormat?: number;
-  /** Whether its legs report what a model used: then a leg that is lost has used more than it reported (D-97). */
+  /** Whether its legs report usage: then a lost leg has used more than it reported (D-97). */
   readonly countsTokens?: boolean;
   /**
    * Whether every leg starts the agent from its beginning, with all answers and results that the run has: a leg behind an
@@ -53,7 +53,7 @@ export interface Harness<Settings = unknown> {
   readonly usesContextTexts?: boolean;
   /** Whether its agents are programs, which run in the sandbox. */
   readonly runsPrograms?: boolean;
-  /** Says what this server lacks, if its agents cannot run here; undefined if nothing. Absent: it needs nothing more. */
+  /** Names what the server lacks to run its agents; undefined if nothing. Absent: it needs nothing more. */
   lacks?(): string | undefined;
   /** Whether an approved call can only run with the input that was shown: `updated_input` is then refused (D-38). */
   readonly hasFixedToolInput?: boolean;
@@ -74,7 +74,7 @@ export interface Harness<Settings = unknown> {
   start(input: LegInput, context: LegContext<Settings>): Leg;
   /** Sessions for which a process or connection is kept warm for the next leg. */
   kept?(): readonly SessionId[];
-  /** Closes what is kept warm for a session. Does not affect a leg that executes. */
+  /** Closes the processes that are kept warm for a session. Does not affect a leg that executes. */
   release?(sessionId: SessionId): Promise<void>;
 }
 
@@ -145,7 +145,7 @@ export type LegInput =
   | {
       readonly kind: 'continue';
       /**
-       * `drained`: the leg before was asked to yield or was cut; `worker_lost`: its process is gone; `answered`: it waited
+       * `drained`: the previous leg was asked to yield or was cut; `worker_lost`: its process is gone; `answered`: it waited
        * for a person, and its framework replays.
        */
       readonly reason: InterruptionReason | 'answered';
@@ -198,17 +198,17 @@ export interface LegContext<Settings = unknown> {
   /** The end of the run's answer so far, of which nothing was discarded; absent in its first leg. */
   readonly said?: string | undefined;
   /**
-   * What was said after the last recovery point and stays in the answer: the leg continues exactly after it. Empty unless
+   * Text after the last recovery point that stays in the answer: the leg continues exactly after it. Empty unless
    * the harness keeps such text (`keepsCutText`) and the leg continues.
    */
   readonly cut?: string;
-  /** What the run may still use. Ask before each request to a model (D-133). */
+  /** The remaining budget of the run. Ask before each request to a model (D-133). */
   readonly allowance?: () => Promise<Allowance>;
   /** Reports a request to a model once it is over. */
   readonly asked?: (request: ModelRequest) => void;
   /** Present only while traces are exported (D-588). */
   readonly trace?: LegTracing | undefined;
-  /** What this use of the agent's model costs; undefined where the model has no price (D-131). */
+  /** The cost of this usage of the agent's model; undefined if the model has no price (D-131). */
   readonly costOf?: (used: TokenCounts) => Cost | undefined;
 }
 
@@ -224,7 +224,7 @@ export interface ModelRequest {
   readonly model: string;
   readonly seconds: number;
   readonly error?: string | undefined;
-  /** Absent where the model said nothing of it. */
+  /** Absent if the model did not report it. */
   readonly usage?: TokenCounts | undefined;
 }
 
@@ -328,7 +328,7 @@ export type HarnessEvent =
       readonly usage?: UsageReport;
     }
   | UsageReport
-  /** Becomes `<framework>.<name>`, a non-terminal event. `point`: a recovery point behind it, in the same transaction. */
+  /** Becomes `<framework>.<name>`, a non-terminal event. `point`: a recovery point after it, in the same transaction. */
   | {
       readonly type: 'custom';
       readonly name: string;
@@ -347,7 +347,7 @@ export interface UsageReport {
   readonly outputTokens: number;
   readonly cachedInputTokens?: number;
   readonly reasoningTokens?: number;
-  /** A message of the model was cut: what it used is not known. */
+  /** A message of the model was cut, so its usage is unknown. */
   readonly isPartial?: boolean;
   /** Absent: the agent's own model. */
   readonly model?: string;
@@ -361,7 +361,7 @@ export type LegEnd =
     | {
         readonly type: 'end';
         readonly outcome: 'completed';
-        /** What the agent returns (D-565). */
+        /** The value that the agent returns (D-565). */
         readonly output?: Json;
       }
     | { readonly type: 'end'; readonly outcome: 'cancelled' | 'waiting' | 'yielded' }

@@ -9,9 +9,9 @@ export interface RunSlots {
   reserve(run: QueuedRun, seen: SeenByTransaction): Slot | undefined;
 }
 
-/** What the transaction that makes a run ready has read for the decision whether it starts inline. */
+/** Rows that the transaction has read which makes a run ready; they decide whether it starts inline. */
 export interface SeenByTransaction {
-  /** What the run would start from. */
+  /** The state from which the run would start. */
   readonly state: SessionState;
   /** Whether all servers together use less than half of the tenant's share; undefined when that was not counted. */
   readonly isTenantBelowHalf: boolean | undefined;
@@ -44,13 +44,13 @@ export interface BegunLeg extends LegOrigin {
   readonly session: Session;
 }
 
-/** What a leg starts from. */
+/** The state from which a leg starts. */
 export interface LegOrigin {
   readonly input: LegInput;
-  /** What the legs before have left. */
+  /** The state that earlier legs have left. */
   readonly state: SessionState;
   /**
-   * True when the leg before was lost on another machine, or its files are given up: whatever that folder has now, the
+   * True when the previous leg was lost on another machine, or its files are given up: whatever that folder has now, the
    * archive is what counts (D-91).
    */
   readonly isElsewhere: boolean;

@@ -45,7 +45,7 @@ export interface SpawnOptions {
   readonly limits: ProcessLimits;
   /** Hosts it may reach (`domain/egress.ts`). Empty means no network at all. */
   readonly network: readonly string[];
-  /** Gets what it writes to standard error. */
+  /** Gets the lines of its standard error. */
   readonly onErrorOutput?: ((chunk: Buffer) => void) | undefined;
 }
 
@@ -64,7 +64,7 @@ export interface SandboxedProcess {
   readonly stdout: Readable;
   /** The end of its standard error; earlier output is dropped. */
   errorOutput(): string;
-  /** Drops what it wrote to standard error so far. */
+  /** Drops the lines of its standard error so far. */
   dropErrorOutput(): void;
   /** Never rejects. Resolves when every process of the program has ended. */
   readonly exited: Promise<ProcessExit>;
@@ -113,7 +113,7 @@ export interface SandboxReport {
   readonly problems: readonly string[];
 }
 
-/** The message may be shown to the client that started the run, and says what an operator can do. */
+/** The message may be shown to the client that started the run, and tells the operator what to do. */
 export class SandboxUnavailable extends Error {
   override readonly name = 'SandboxUnavailable';
 }

@@ -12,7 +12,7 @@ export interface Traces {
   within<T>(start: SpanStart, work: (span: Span) => Promise<T>): Promise<T>;
   /** The trace that each run has of its own; undefined where none are exported. */
   readonly runs: RunTraces | undefined;
-  /** Sends what is left, for a bounded time. */
+  /** Sends the remaining spans, within a bounded time. */
   close(): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export interface TracedCall extends Times {
   readonly id: string;
   readonly name: string;
   readonly error?: string | undefined;
-  /** What the log shows of it, for operators that want content. */
+  /** Its content in the log, for operators that want it. */
   readonly input?: Json | undefined;
   readonly output?: Json | undefined;
 }

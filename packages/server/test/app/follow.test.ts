@@ -150,7 +150,7 @@ describe.each(databaseKinds)('following a run on %s (D-31)', (kind) => {
     expect(await staying).toEqual(numbered(1, 2));
   });
 
-  test('a reader whose wake-ups are lost finds what is there all the same, and that is counted', async () => {
+  test('a reader whose wake-ups are lost finds what is there anyway, and that is counted', async () => {
     const { run, leg } = await running();
     const deaf: Fanout = { ...world.fanout, lossless: false, subscribe: () => () => {} };
     const metrics = createMetrics();

@@ -100,7 +100,7 @@ describe('attempts to sign in', () => {
     expect(await guesses(60, (n) => `192.0.2.${n}`)).toEqual({ refused: 39, limited: 21 });
     expect((await attempt('the right password', elsewhere)).kind).toBe('limited');
     expect((await attempt('the right password', home)).kind).toBe('known');
-    // Guesses from there are bounded all the same: ten attempts at once, of which two were the person's.
+    // Guesses from there are bounded anyway: ten attempts at once, of which two were the person's.
     expect(await guesses(10, () => home)).toEqual({ refused: 8, limited: 2 });
   });
 

@@ -108,7 +108,7 @@ test('a deleted tenant leaves no folder, and no other user can read one', async 
   expect(await readdir(join(dataDir, 'blobs'))).toEqual(['.staging']);
 });
 
-test('a blob that is removed right after its rename was published all the same', async () => {
+test('a blob that is removed right after its rename was published anyway', async () => {
   const dataDir = await temporaryFolder();
   const blobs = await openDiskBlobs({ dataDir });
   const { rename } = fileSystem;

@@ -141,7 +141,7 @@ describe.each(databaseKinds)('a session folder that several machines use, on %s'
     expect(await world.claim(leg.run, 'worker-2', 'machine-2')).toBeUndefined();
   });
 
-  test('is not archived for a call when it is large; the call begins all the same (D-92)', async () => {
+  test('is not archived for a call when it is large; the call begins anyway (D-92)', async () => {
     const { ledger } = worker();
     expect(await ledger.begin({ ...write, ref: 'w' })).toEqual({ kind: 'begun' });
     writeFileSync(join(folder, 'large'), '');

@@ -130,7 +130,7 @@ describe('a server that cannot start (one clear line)', () => {
   });
 });
 
-describe('a server that can start all the same', () => {
+describe('a server that can start anyway', () => {
   test('without an agents folder, or with a broken agent, and says so', async () => {
     const folder = await createServerFolder({ agents });
     onTestFinished(() => folder.remove());

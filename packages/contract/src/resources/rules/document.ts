@@ -22,7 +22,7 @@ const ruleWarning = z
   })
   .meta({
     id: 'RuleWarning',
-    description: 'What may make a rule other than it was meant. It is stored all the same.',
+    description: 'What may make a rule other than it was meant. It is stored anyway.',
   });
 
 export const ruleDocumentRecord = z

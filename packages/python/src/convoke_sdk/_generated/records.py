@@ -1352,7 +1352,7 @@ class RuleApprovers(TypedDict, total=False):
 
 
 class RuleWarning(TypedDict):
-    """What may make a rule other than it was meant. It is stored all the same."""
+    """What may make a rule other than it was meant. It is stored anyway."""
 
     #: Its name.
     rule: str

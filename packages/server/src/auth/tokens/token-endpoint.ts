@@ -111,7 +111,7 @@ interface Issue {
 
 /**
  * Writes the audit row before the token is returned (D-69). The one exception: when the store accepts no writes the
- * token is issued all the same, because otherwise the backends of every organization would stop; the log then holds
+ * token is issued anyway, because otherwise the backends of every organization would stop; the log then holds
  * what the audit lacks. `last_used_at` is for people, and exact to a minute.
  */
 async function recordIssue(

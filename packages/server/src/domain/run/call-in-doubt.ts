@@ -3,7 +3,7 @@ import type { ToolCall } from './tool-call.ts';
 
 /** D-84: the question about a call that was running when its worker was lost, and what each answer does. */
 
-/** What a person can choose. Clients show it; only this file compares it with an answer. */
+/** The choices of a person. Clients show them; only this file compares them with an answer. */
 export const doubtOptions = {
   done: {
     label: 'Yes, it completed',
@@ -18,7 +18,7 @@ export const doubtOptions = {
 
 type DoubtAnswer = keyof typeof doubtOptions;
 
-/** What an answer means. The former labels stay: their questions are stored, and runs wait for them across an upgrade. */
+/** The meaning of each answer. Former labels stay, because stored questions have them and runs wait for answers across an upgrade. */
 const meanings: ReadonlyMap<string, DoubtAnswer> = new Map([
   [doubtOptions.done.label, 'done'],
   [doubtOptions.again.label, 'again'],

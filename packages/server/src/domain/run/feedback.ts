@@ -10,7 +10,7 @@ export interface FeedbackAuthor {
   readonly id: string;
 }
 
-/** What an author says. At least one of them is not null. */
+/** The feedback of an author. At least one field is not null. */
 export interface Opinion {
   readonly score: number | null;
   readonly value: string | null;

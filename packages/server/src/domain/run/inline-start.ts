@@ -29,11 +29,11 @@ export function needsTenantCount({ isSingleServer }: Pick<InlineStart, 'isSingle
   return !isSingleServer;
 }
 
-/** What is known about a run that became ready, and the server that could start it. */
+/** A run that became ready, and the server that could start it. */
 export interface InlineStart {
   readonly canExecute: boolean;
   readonly isSingleServer: boolean;
-  /** Whether a ready run may wait for a slot, as far as this server knows. */
+  /** Whether this server knows of a slot for which a ready run may wait. */
   readonly mayRunsWait: boolean;
   /** The runs that this server executes. */
   readonly server: Usage;

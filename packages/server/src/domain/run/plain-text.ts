@@ -6,7 +6,7 @@ export function isPlain(text: string): boolean {
   return text.isWellFormed() && !/\p{Cc}/u.test(text);
 }
 
-/** Makes a plain name of at most `maxCharacters` out of any text, by leaving out what a name cannot have. */
+/** Makes a plain name of at most `maxCharacters` from any text, without the characters that a name cannot have. */
 export function plainName(text: string, maxCharacters: number): string {
   return text
     .replaceAll(/\p{Cc}/gu, '')

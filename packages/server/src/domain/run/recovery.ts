@@ -10,7 +10,7 @@ import type { ToolCall } from './tool-call.ts';
  * What a framework can do after the loss of its worker (D-88, D-89).
  *
  * - `repeat`: continue from the last recovery point. Every call passes the ledger, so a leg without one starts again.
- * - `point`: continue from the last recovery point only: what a leg did before its first one is not known.
+ * - `point`: continue from the last recovery point only: the work of a leg before its first one is lost.
  * - `continue`: the agent keeps its own record and continues on its own, so nothing that it said is discarded. The record is
  *   on the machine of the lost worker.
  * - `session`: as `repeat`, in the agent's own session, whose record is on the machine of the lost worker.

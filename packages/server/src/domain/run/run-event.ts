@@ -35,7 +35,7 @@ export function placeEvents(drafts: readonly RunEventDraft[], position: LogPosit
   });
 }
 
-/** D-566: the last events of a run. What the agent returned comes before the one event that ends it. */
+/** D-566: the last events of a run. The output comes before the one event that ends the run. */
 export function lastEvents(
   runId: RunId,
   outcome: RunOutcome,

@@ -70,7 +70,7 @@ export function acceptedPrompt({ prompt }: JsonObject): string {
   return typeof prompt === 'string' ? prompt : '';
 }
 
-/** What a run was started with, as a person reads it in one line or message: the prompt, else the input as JSON. */
+/** The input of a run as one line or message for people: the prompt, else the input as JSON. */
 export function shownInput(input: JsonObject): string {
   const prompt = acceptedPrompt(input);
   if (prompt !== '') return prompt;
@@ -92,7 +92,7 @@ export function promptOf(input: JsonObject): string {
   return prompt === '' ? block : `${prompt}\n\n${block}`;
 }
 
-/** What an input has beside the prompt and the files, which the service places in the session folder. */
+/** The fields of an input other than the prompt and the files, which the service places in the session folder. */
 export function otherMembers({
   prompt: _prompt,
   files: _files,

@@ -16,7 +16,7 @@ export function interruptRun(
   run: LeasedRun,
   { reason, at, continueAt, isLoss, holdUntil = null }: Interruption,
 ): InterruptedRun {
-  // A worker that is gone worked until its lease expired, as far as is known.
+  // A lost worker may have worked until its lease expired.
   const stoppedAt = Math.max(Math.min(at, run.lease.expiresAt), run.lastEventAt);
   const lost = isLoss ? 1 : 0;
   return {

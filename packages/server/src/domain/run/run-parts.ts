@@ -18,7 +18,7 @@ import type { TokenUsage } from '../usage/usage.ts';
  */
 export type RunFields = RunIdentity & RunProgress & RunRecovery & RunState;
 
-/** Who a run is, and what was asked of it. Only its labels change. */
+/** The identity of a run, and its request. Only the labels change. */
 export interface RunIdentity {
   readonly id: RunId;
   readonly organizationId: OrganizationId;
@@ -40,7 +40,7 @@ export interface RunIdentity {
   readonly createdAt: number;
 }
 
-/** What the run has produced and used. */
+/** Output and usage of the run. */
 export type RunProgress = Readonly<typeof newProgress>;
 export const newProgress = {
   lastSeq: 0,
@@ -48,7 +48,7 @@ export const newProgress = {
   /** When its status, or the number of its open requests, last changed. */
   statusAt: 0,
   outputText: first<string | null>(null),
-  /** What the agent returned, as JSON text (D-565). */
+  /** The agent's output, as JSON text (D-565). */
   output: first<string | null>(null),
   pendingInteractions: 0,
   usage: first<TokenUsage | null>(null),

@@ -272,7 +272,7 @@ export function interactionAnswered(run: Run, pending: number, now: number): Run
 }
 
 export type RunOutcome =
-  /** `output`: what the agent returned (D-565). */
+  /** `output`: the value that the agent returned (D-565). */
   | { readonly status: 'completed'; readonly output?: Json | undefined }
   | { readonly status: 'cancelled' }
   | ({ readonly status: 'failed' } & RunError);

@@ -33,7 +33,7 @@ export interface CallIntent {
   readonly begunAt: number;
 }
 
-/** D-81: what a call can change: the session folder, the world outside, or both. */
+/** D-81: where a call can have an effect: in the session folder, in the world outside, or both. */
 export type Touches = 'workspace' | 'outside' | 'both';
 
 export interface CallResult {
@@ -42,7 +42,7 @@ export interface CallResult {
   readonly output: string;
 }
 
-/** What a continued leg knows about a call; a call that is not known was never begun. */
+/** The state of a call for a leg that continues; a call without one was never begun. */
 export type KnownCall = Pick<CallIntent, 'toolName' | 'input'> &
   (
     | { readonly state: 'ended'; readonly ok: boolean; readonly output: string }

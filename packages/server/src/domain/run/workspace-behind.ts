@@ -31,7 +31,7 @@ export function questionAboutFolder(calls: readonly ToolCall[], epoch: number) {
   } as const;
 }
 
-/** What a person answered about the files of the leg with this epoch; undefined when it was not asked or answered. */
+/** A person's answer about the files of the leg with this epoch; undefined if there was no question or no answer. */
 export function folderAnswer(
   answered: readonly SettledInteraction[],
   epoch: number,

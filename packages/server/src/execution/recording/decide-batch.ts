@@ -29,7 +29,7 @@ interface Batch {
   readonly notes: readonly PlacedNote[];
 }
 
-/** A batch whose calls are decided, before anything of it is written. */
+/** A batch whose calls are decided, and of which nothing is written yet. */
 export interface DecidedBatch extends Batch {
   /** Calls that do not begin. */
   readonly refused: ReadonlyMap<LegNote, NotBegun>;
@@ -122,7 +122,7 @@ class CallsOfBatch {
         return [...this.#observed(note, decision), ...this.#say(note, decision)];
       case 'ask':
         this.refused.set(note, standing);
-        // What was observed is said with the request.
+        // The request shows the observation.
         return [];
       case 'denied': {
         const { kind, reason, isNew } = standing;
@@ -190,7 +190,7 @@ function denying(decision: Decision, reason: string): Decision {
   return { observed, effect: 'deny', rules: askedRules(rules), reason };
 }
 
-/** Stores what was decided, behind the proof of the lease. */
+/** Stores the decisions, after the proof of the lease. */
 export async function recordDecisions(
   tx: StoreTransaction,
   { denials, spent }: Pick<DecidedBatch, 'denials' | 'spent'>,

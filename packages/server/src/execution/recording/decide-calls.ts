@@ -44,7 +44,7 @@ export interface Deciding {
   readonly organization: VersionedRules;
 }
 
-/** What the rules say; undefined for what is no tool call (D-509). */
+/** The verdict of the rules; undefined for an entry that is no tool call (D-509). */
 export function decisionAbout(
   { holder, rules, organization }: Deciding,
   { toolName, input, kind }: Omit<CallToDecide, 'ref'>,
@@ -85,14 +85,14 @@ interface KeyedAllow extends Allow {
   readonly key: AnsweredPermission['key'];
 }
 
-/** What the run knows about the calls of a batch. */
+/** The run's record of the calls of a batch. */
 export interface KnownAnswers {
   readonly answered: readonly SettledInteraction[];
   /** Calls in doubt that a person wants carried out once more: an allow, too (D-762). */
   readonly repeated: readonly Allow[];
 }
 
-/** Whether a call may begin, by what the rules say now and what the run knows. */
+/** Whether a call may begin, by the rules of this moment and the run's record. */
 export function standingOf(
   call: CallToDecide,
   decision: Decision | undefined,

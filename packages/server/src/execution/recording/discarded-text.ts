@@ -14,7 +14,7 @@ export function endOfDiscarded(agent: Agent | undefined): RunEventDraft {
   return { type: 'message_delta', data: { text: interruptedText, framework, model } };
 }
 
-/** The interruption after which a leg says again what the leg before had said. */
+/** The interruption after which a leg repeats the text of its predecessor. */
 export interface Interrupted {
   readonly runId: RunId;
   readonly attempt: number;

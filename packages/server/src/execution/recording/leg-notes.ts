@@ -23,7 +23,7 @@ export type LegNote =
   | {
       readonly kind: 'end';
       readonly call: EndedCall;
-      /** A recovery point that covers what the call said (D-175). */
+      /** A recovery point that covers the text of the call (D-175). */
       readonly point?: Json | undefined;
       readonly settle: Settle;
     };

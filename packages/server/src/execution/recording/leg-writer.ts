@@ -153,7 +153,7 @@ export class LegWriter {
   #accept(inspected: Inspected): number | undefined {
     if (inspected.ok) return inspected.characters;
     if (!this.#isOpen) return undefined;
-    // What was emitted before is recorded, and nothing after it.
+    // Everything emitted before it is recorded, and nothing after it.
     this.#isClosed = true;
     this.#options.onRefused(refusal(inspected.problem));
     return undefined;
@@ -182,7 +182,7 @@ export class LegWriter {
     await this.#draining;
   }
 
-  /** Whether a batch failed: what was in it, and everything behind it, is not recorded. */
+  /** Whether a batch failed: its items and all later ones are not recorded. */
   get hasFailed(): boolean {
     return this.#failure !== undefined;
   }
@@ -231,7 +231,7 @@ export class LegWriter {
     }
   }
 
-  /** Gives up what was not recorded. The next batch can only be the end of the leg. */
+  /** Drops the items that were not recorded. The next batch can only be the end of the leg. */
   #fail(error: unknown): void {
     const { holder, onFailed } = this.#options;
     this.#services.log.error('events could not be stored', error, { run_id: holder.runId });

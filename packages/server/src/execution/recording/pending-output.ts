@@ -15,10 +15,10 @@ interface Pending<Value> {
   readonly characters: number;
 }
 
-/** What a leg has emitted and no batch has taken yet, in order. */
+/** Items that a leg has emitted and no batch has taken yet, in order. */
 export class PendingOutput {
   #items: Pending<LegItem>[] = [];
-  /** Checkpoints and ledger entries, each behind the items before it. */
+  /** Checkpoints and ledger entries, each with the number of items before it. */
   #notes: Pending<PlacedNote>[] = [];
   #characters = 0;
   /** Number of items taken into batches so far. */

@@ -38,7 +38,7 @@ export type LegOutcome = (
   | { readonly status: 'workspace_lost' }
 ) & {
   readonly outputText: string | null;
-  /** Whether a message of the model was cut: what it used is not known. */
+  /** Whether a message of the model was cut, so that its usage is unknown. */
   readonly isUsagePartial?: boolean;
   /** The agent's last checkpoint, if it belongs to the end itself. */
   readonly state?: Json | undefined;

@@ -66,7 +66,7 @@ export interface LegRecording {
   readonly rules: LegRules;
   /** Workers that the run had lost when the leg was claimed. */
   readonly lossesTotal: number;
-  /** By what the checkpoints of the leg are made. */
+  /** The framework and version that make the checkpoints of the leg. */
   readonly maker: CheckpointMaker;
 }
 

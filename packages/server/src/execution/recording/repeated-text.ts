@@ -1,6 +1,6 @@
 import { type CutDelta, joined } from '../../app/runs/output-text.ts';
 
-/** What a leg adds to the answer, and what it takes back of the leg before. */
+/** The text that a leg adds to the answer, and the text of its predecessor that it takes back. */
 export interface NewText {
   readonly text: string;
   /** From this event on the text no longer belongs to the answer. */
@@ -10,7 +10,7 @@ export interface NewText {
 const nothing: NewText = { text: '' };
 
 /**
- * Compares what a leg says with what was cut in the leg before, after the recovery point from which both start (D-473).
+ * Compares the text of a leg with the cut text of its predecessor, after the recovery point from which both start (D-473).
  * What is equal is in the answer already and is dropped; the leg continues behind it. At the first difference the rest of
  * the cut text is taken back, from the beginning of the delta that differs.
  */
@@ -44,7 +44,7 @@ export class RepeatedText {
     return rest === '' ? nothing : this.#differ(rest);
   }
 
-  /** The leg continues without text: what it has not said again is taken back. */
+  /** The leg continues without text: the text that it has not repeated is taken back. */
   settle(): NewText {
     return this.#isSettled ? nothing : this.#differ('');
   }

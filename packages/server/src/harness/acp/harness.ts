@@ -32,7 +32,7 @@ class AcpHarness implements Harness<AcpSettings> {
   readonly afterLoss = 'continue';
   /** 2: requests that wait for a person. */
   readonly checkpointFormat = 2;
-  /** What the agent does without asking passes no ledger, so its author has to choose. */
+  /** Calls that the agent makes without asking pass no ledger, so its author has to choose. */
   readonly onLoss = 'fail';
   readonly countsTokens = true;
   /** The protocol answers a request with one of the agent's own options (D-248). */

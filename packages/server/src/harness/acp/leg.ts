@@ -43,11 +43,11 @@ export interface LegParts {
 }
 
 /**
- * - `opening`: the process starts, or the one of the leg before is taken over. The agent has not got the prompt.
+ * - `opening`: the process starts, or that of the previous leg is taken over. The agent does not have the prompt yet.
  * - `handing back`: asked to yield while `opening`. The leg is given back as it was claimed.
  * - `prompted`: the agent works on the prompt, or waits for a person.
  * - `yielding`: asked to yield while `prompted`. The turn is stopped at the next safe point (D-85).
- * - `handing over`: the turn was stopped there. What it came to is for the next process.
+ * - `handing over`: the turn was stopped there. The next process gets its outcome.
  * - `cancelled`: cancelled or killed, in any phase before. It is not left again.
  */
 type Phase = 'opening' | 'handing back' | 'prompted' | 'yielding' | 'handing over' | 'cancelled';
@@ -280,7 +280,7 @@ export class AcpLeg implements Leg {
     return [...opening, context.prompt];
   }
 
-  /** A recovery point: the agent's own session, and what is known of the run. */
+  /** A recovery point: the agent's own session, and the state of the run. */
   #point(more: Pick<Progress, 'said'> = {}): void {
     const process = this.#process;
     if (process === undefined) return;
@@ -295,7 +295,7 @@ export class AcpLeg implements Leg {
     return { session, run, ...(cost === undefined ? {} : { cost }) };
   }
 
-  /** What the leg has used so far. */
+  /** The usage of the leg so far. */
   #reportUsage(): void {
     const cost = this.#cost.ofLeg;
     this.#queue.push({ type: 'usage', ...this.#tokens, ...(cost === undefined ? {} : { cost }) });

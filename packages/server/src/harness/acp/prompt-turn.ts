@@ -81,7 +81,7 @@ export class PromptTurn implements Listener {
     };
   }
 
-  /** The end of what the agent said in this turn. */
+  /** The end of the agent's text in this turn. */
   get said(): string {
     return this.#parts.redact(this.#said).slice(-saidCharactersMax);
   }
@@ -105,7 +105,7 @@ export class PromptTurn implements Listener {
     if (update.sessionUpdate === 'usage_update') this.#parts.onCost(update.cost);
     const event = eventOf(update, this.#parts.model());
     if (event?.type === 'message_delta') {
-      // Longer than what is kept, so that a secret at its start is still whole.
+      // Longer than the part that is kept, so that a secret at its start is still whole.
       this.#said = `${this.#said}${event.text}`.slice(-4 * saidCharactersMax);
     }
     if (event !== undefined) this.#emit(event);
@@ -189,7 +189,7 @@ export class PromptTurn implements Listener {
     return this.#open.waitFor(request.ref);
   }
 
-  /** The prompt has arrived: what it says about earlier requests need not be said again. */
+  /** The prompt has arrived: its notes about earlier requests need not be repeated. */
   #hear(): void {
     if (this.#hasHeard) return;
     this.#hasHeard = true;

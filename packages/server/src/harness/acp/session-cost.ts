@@ -4,7 +4,7 @@ const microsPerUnit = 1_000_000;
 const microsMax = Number.MAX_SAFE_INTEGER;
 
 export const knownCost = z.strictObject({ micros: z.int().min(0), currency: z.string() });
-/** What the agent's session has cost since its beginning, as far as the agent says so. */
+/** The cost of the agent's session since its beginning, as the agent reports it. */
 export type KnownCost = z.infer<typeof knownCost>;
 
 /** An agent may also count in units of its own, such as credits: those are no cost. */
@@ -14,7 +14,7 @@ const reportedCost = z.object({
 });
 
 /**
- * Turns the cost that an agent reports for its whole session into that of one leg: what was added since the leg before
+ * Turns the cost that an agent reports for its whole session into that of one leg: what was added since the previous leg
  * (D-131). An agent that reports less than before counts from zero again, as one does after its restart.
  */
 export class SessionCost {

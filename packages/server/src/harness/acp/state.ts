@@ -10,7 +10,7 @@ const knownCall = z.strictObject({
   /** Its name in the ledger, if the agent asked for permission. */
   ref: z.string().exactOptional(),
 });
-/** A call of the agent, as far as its own reports tell. */
+/** A call of the agent, as its own reports describe it. */
 export type ReportedCall = z.infer<typeof knownCall>;
 
 const progress = z.strictObject({
@@ -19,10 +19,10 @@ const progress = z.strictObject({
   calls: z.array(knownCall),
   /** Requests that wait for a person, or whose answer the agent has not got. */
   asked: z.array(parkedRequest).default([]),
-  /** The end of what the agent said, if it was handed over. */
+  /** The end of the agent's text, if it was handed over. */
   said: z.string().exactOptional(),
 });
-/** What a leg that resumes has to know of the run. */
+/** The state of the run that a leg needs to resume. */
 export type Progress = z.infer<typeof progress>;
 
 export const noProgress: Progress = { requests: 0, calls: [], asked: [] };

@@ -15,7 +15,7 @@ export interface TurnCallsParts {
 
 /**
  * The calls of a turn that have an effect: which of them run, as far as the agent tells, and the entries in the ledger of
- * those that the agent asked permission for. What it does without asking passes no ledger.
+ * those that the agent asked permission for. Calls that it makes without asking pass no ledger.
  */
 export class TurnCalls {
   readonly #parts: TurnCallsParts;
@@ -43,7 +43,7 @@ export class TurnCalls {
   report(call: ToolCallUpdate): void {
     const { toolCallId: id, kind, status } = call;
     const isOver = status === 'completed' || status === 'failed';
-    // The agent stopped it because it was told to: what it had done by then is not known.
+    // The agent stopped it as it was told to; how much was done by then is unknown.
     const isStopped = this.#isStopping && status === 'failed' && this.#running.has(id);
     this.#take(isStopped ? { ...call, status: 'in_progress' } : call);
     if (isStopped) return;
@@ -73,7 +73,7 @@ export class TurnCalls {
     return begun;
   }
 
-  /** What the rules say about a call before it begins, or after the agent has made it without asking. */
+  /** The verdict of the rules about a call, before it begins or after the agent has made it without asking. */
   async decide(call: CallToDecide): Promise<Decided> {
     const { queue, effects } = this.#parts;
     await queue.handled();

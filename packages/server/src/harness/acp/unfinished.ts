@@ -13,7 +13,7 @@ export function settledBy(input: LegInput): Settled {
   return input.kind === 'continue' ? input : nothingSettled;
 }
 
-/** What the agent has to be told: its own reports, corrected by the ledger and by what people decided. */
+/** The state of the calls for the agent: its own reports, corrected by the ledger and by the decisions of people. */
 export function unfinishedOf(task: string, before: Progress, settled: Settled): Unfinished {
   const { calls, asked, said } = before;
   const isDecided = ({ ref }: ReportedCall) => asked.some((parked) => parked.ref === ref);

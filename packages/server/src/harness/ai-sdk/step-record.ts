@@ -43,7 +43,7 @@ export interface RecordStep {
 
 const notEnded: StepEnd = { kind: 'finished', reason: 'unknown' };
 
-/** A model that has to call one tool and does something else has finished all the same: the leg decides what follows. */
+/** A model that has to call one tool and does something else has finished anyway: the leg decides what follows. */
 function endOf(error: unknown): StepEnd {
   return ToolChoiceViolationError.isInstance(error)
     ? { kind: 'finished', reason: error.finishReason }

@@ -82,7 +82,7 @@ interface Running extends LegParts {
   /** Characters of the current step's text that were said. */
   said: number;
   output: Json | undefined;
-  /** What the leg before said of its step after its recovery point, until this leg has found its place. */
+  /** What the previous leg said of its step after its recovery point, until this leg has found its place. */
   cut: string;
   events: number;
   /** What the leg has used so far, by model. */

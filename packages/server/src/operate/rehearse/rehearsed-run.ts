@@ -67,7 +67,7 @@ export class RehearsedRun {
   readonly #harness: Harness;
   readonly #calls = new Map<string, ToolCall>();
   readonly #answers = new Map<string, Answer>();
-  /** Answers that the leg before was waiting for. */
+  /** Answers that the previous leg was waiting for. */
   #fresh = new Map<string, Answer>();
   readonly #open = new Map<string, RehearsedInteraction>();
   readonly #allowed: Allow[] = [];

@@ -18,19 +18,19 @@ export interface BudgetRepository {
   exist(organizationId: OrganizationId): Promise<boolean>;
   /** The agent of a session; undefined when the organization has no such session. */
   agentOfSession(organizationId: OrganizationId, id: string): Promise<string | undefined>;
-  /** What was used of a budget in the period that starts at a time. */
+  /** The used part of a budget in the period that starts at a time. */
   spent(id: string, startsAt: number): Promise<Spending>;
-  /** Adds to what was used, if the budget still exists. Shards keep reports of many runs from waiting for each other; `spent` sums them. */
+  /** Adds to the used part, if the budget still exists. Shards keep reports of many runs from waiting for each other; `spent` sums them. */
   add(charge: Charge): Promise<void>;
   /** The run's own ceiling and sum, and the budgets that apply to it, in the order of their ids. */
   ofRun(runId: RunId, now: number): Promise<RunBudgets>;
   /** The budgets that apply to a new run and leave nothing for it. */
   exhausted(run: NewRunGuard): Promise<BudgetState[]>;
-  /** All budgets of an organization, with what was used in the current period. */
+  /** All budgets of an organization, with the part used in the current period. */
   states(organizationId: OrganizationId, now: number): Promise<BudgetState[]>;
   /** True for the first time that a share of a budget, which still exists, was reached in a period. */
   noteReached(reached: { id: string; startsAt: number; percent: number }): Promise<boolean>;
-  /** Deletes what was used in periods before a time. */
+  /** Deletes the sums of periods before a time. */
   forget(before: number, limit: number): Promise<number>;
   /** Deletes the budgets of a tenant or session. */
   purge(scope: { readonly tenantId: TenantId } | { readonly sessionId: SessionId }): Promise<void>;

@@ -17,7 +17,7 @@ export interface ChangedRuns {
   readonly phases: readonly RunPhase[];
 }
 
-/** A status, or a part of it: a run that waits asks something, or is answered and waits for its worker. */
+/** A status, or half of one: a waiting run has an open request, or is answered and waits for its worker. */
 export type RunPhase = RunStatus | 'asking' | 'answered';
 
 export interface ChangeRange {

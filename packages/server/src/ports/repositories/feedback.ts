@@ -4,11 +4,11 @@ import type { TenantScope } from '../../domain/scope.ts';
 
 export interface FeedbackRepository {
   /**
-   * Writes what the author says, unless it is what the author said before. Undefined when the run is gone, or has as much
+   * Writes the author's feedback, unless it is unchanged. Undefined when the run is gone, or has as much
    * feedback as it may have and none of this author under this key. It locks no run that a leg could be waiting for.
    */
   put(scope: TenantScope, given: GivenFeedback): Promise<StoredFeedback | undefined>;
-  /** Deletes what the author says under the key; false if that is nothing. */
+  /** Deletes the author's feedback under the key; false if there is none. */
   remove(scope: TenantScope, at: FeedbackPlace): Promise<boolean>;
   /** Feedback on a run in the order of keys and authors, of all authors or of one. */
   list(

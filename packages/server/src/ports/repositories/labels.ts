@@ -1,6 +1,6 @@
 import type { Labels, RunId, SessionId, TenantId } from '@convoke/contract';
 
-/** What has labels. */
+/** The kinds of resources that have labels. */
 export interface LabelOwner {
   readonly tenantId: TenantId;
   readonly id: RunId | SessionId;

@@ -15,7 +15,7 @@ export interface Organization {
 export interface User {
   readonly id: UserId;
   readonly email: string;
-  /** What the person wants to be called (D-415). */
+  /** The name that the person chose (D-415). */
   readonly name?: string | null | undefined;
   readonly createdAt: number;
 }

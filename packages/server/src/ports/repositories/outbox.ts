@@ -10,7 +10,7 @@ export interface OutboxRepository {
   nextTenant(after: TenantId | undefined): Promise<TenantId | undefined>;
   /** Removes and returns the oldest notices of a tenant, in order. */
   take(tenantId: TenantId, limit: number): Promise<PlainNotice[]>;
-  /** When the change happened that the oldest notice tells; undefined when there is none. */
+  /** The time of the change in the oldest notice; undefined if there is none. */
   oldestAt(): Promise<number | undefined>;
   /** Deletes up to `limit` rows of a tenant; true when none is left. */
   purge(tenantId: TenantId, limit: number): Promise<boolean>;

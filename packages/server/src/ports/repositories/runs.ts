@@ -94,7 +94,7 @@ export interface ReadyRuns {
 export interface RunBacklog {
   /** Runs that wait for a worker. */
   readonly ready: number;
-  /** Runs behind another run of their session. */
+  /** Runs that wait for another run of their session. */
   readonly queued: number;
   readonly running: number;
   /** Runs that lost their worker and are to be continued. */
@@ -111,7 +111,7 @@ export interface LogExtension {
   readonly epoch: number;
   readonly count: number;
   readonly now: number;
-  /** Added to what the run has used. */
+  /** Added to the usage of the run. */
   readonly usage?: TokenUsage | null;
 }
 

@@ -57,7 +57,7 @@ export interface SessionState {
   readonly snapshot: FolderState | null;
   /** Null when no run can continue from the checkpoint after a loss. */
   readonly point: SavedPoint | null;
-  /** By what the checkpoint was made; null when an older release wrote it. */
+  /** The framework and version that made the checkpoint; null if an older release wrote it. */
   readonly made: CheckpointMaker | null;
 }
 

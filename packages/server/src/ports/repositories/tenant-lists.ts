@@ -20,7 +20,7 @@ export interface TenantListRepository {
   runs(scope: TenantScope, walk: RunWalk, wanted: WantedRuns): Promise<RunSummary[]>;
   /** The id of the last of the next `limit` rows of a walk, whatever they are; undefined when there are fewer. */
   lastOf(scope: TenantScope, walk: RunWalk, range: RunRange): Promise<string | undefined>;
-  /** The next interactions, of all or of those that are stored as pending, without what they ask. */
+  /** The next interactions, all or only those stored as pending, without their content. */
   interactions(
     scope: TenantScope,
     which: 'all' | 'pending',
@@ -33,7 +33,7 @@ export interface TenantListRepository {
     order: PageRequest['order'],
   ): Promise<CutPage<InteractionTopic>>;
   interaction(scope: TenantScope, key: InteractionKey): Promise<InteractionInTenant | undefined>;
-  /** Counts of what has not ended, each up to `most`. */
+  /** Counts of open work, each up to `most`. */
   overview(scope: TenantScope, bounds: { most: number; now: number }): Promise<TenantOverview>;
 }
 
@@ -49,7 +49,7 @@ export interface WantedRuns extends RunRange {
   readonly filter: RunListFilter;
 }
 
-/** An interaction with what a list says about its run. */
+/** An interaction with the fields of its run that a list shows. */
 export interface InteractionInTenant {
   readonly interaction: Interaction;
   readonly run: RunOfInteraction;
@@ -57,7 +57,7 @@ export interface InteractionInTenant {
 
 type RunOfInteraction = Pick<RunSummary, 'agentName' | 'labels' | 'preview'>;
 
-/** What a list knows about an interaction before it reads what it asks, which may be large. */
+/** The fields of an interaction without its content, which may be large. */
 export interface ListedInteraction {
   readonly key: InteractionKey;
   readonly kind: InteractionKind;
@@ -70,7 +70,7 @@ export interface ListedInteraction {
   readonly run: RunOfInteraction;
 }
 
-/** What an interaction asks, as far as a list shows it. */
+/** The part of an interaction's content that a list shows. */
 export interface InteractionTopic {
   readonly key: InteractionKey;
   readonly toolName: string | null;

@@ -10,7 +10,7 @@ export interface ToolCallRepository {
   begin(run: CallOwner, intent: CallIntent): Promise<boolean>;
   /** Writes the result of a call that this leg began. */
   end(run: CallOwner, call: EndedCall): Promise<void>;
-  /** Writes what was decided about a call in doubt, or about an ended one whose changes are lost. */
+  /** Writes the decision about a call in doubt, or about an ended one whose changes are lost. */
   settle(run: CallOwner, call: ToolCall, seen?: 'begun' | 'ended'): Promise<void>;
   /** Marks the calls that are over: an archive has their changes of the session folder. */
   markSaved(run: CallOwner): Promise<void>;

@@ -122,7 +122,7 @@ test('a result that cannot be stored ends the run, instead of being told to the 
   expect(result.message).toMatch(/^step "large" returned 301 KiB; the limit is 256 KiB/);
 });
 
-test('a tool that returns nothing has been carried out all the same', async () => {
+test('a tool that returns nothing has been carried out anyway', async () => {
   const mail = tool({ inputSchema: z.object({}), execute: () => void done.push('mail') });
   const make = () =>
     agent((ctx) => {

@@ -39,7 +39,7 @@ def main(ctx):
     if ctx.prompt == "write after the end":
         os.write(3, b'{"type":"end"}\n{"type":"custom","name":"late"}\n')
     if ctx.prompt == "work on":
-        # A program that leaves its process group is stopped all the same.
+        # A program that leaves its process group is stopped anyway.
         os.setpgid(0, 0)
         threading.Thread(target=work_on, daemon=True).start()
     if ctx.prompt == "work":

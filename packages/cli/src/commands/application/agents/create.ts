@@ -52,7 +52,7 @@ export async function createAgent(
   print(`  ${test?.(name) ?? `npx convoke agents test ${name}`}`);
 }
 
-/** Shows what npm says, and returns whether it could: offline, or without npm, the folder is whole all the same (D-451). */
+/** Shows what npm says, and returns whether it could: offline, or without npm, the folder is whole anyway (D-451). */
 async function installPackages(folder: string): Promise<boolean> {
   remark('Installing its packages (npm install)', 'dim');
   const child = spawn('npm', ['install', '--no-audit', '--no-fund'], {
