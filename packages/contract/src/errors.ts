@@ -119,6 +119,15 @@ export const errors = {
     message: 'The interaction has expired or was cancelled.',
   },
 
+  not_an_approver: {
+    status: 403,
+    message: 'The caller may not allow this call.',
+  },
+  denied_by_rule: {
+    status: 409,
+    message: 'A rule denies this call by now. It can only be denied.',
+  },
+
   // Files (D-41, D-42)
   file_too_large: { status: 413, message: 'The file is larger than this deployment accepts.' },
   content_mismatch: {

@@ -8,7 +8,7 @@ import {
 } from '../src/index.ts';
 
 // Spec §6
-test('the event types are exactly those of the specification, the two of D-87 and that of D-566', () => {
+test('the event types are exactly those of the specification, those of D-87, D-516, D-523 and D-566', () => {
   expect(Object.keys(eventTypes).sort()).toEqual(
     [
       'run_started',
@@ -18,6 +18,7 @@ test('the event types are exactly those of the specification, the two of D-87 an
       'message_delta',
       'permission_request',
       'permission_resolved',
+      'permission_approved',
       'call_decided',
       'user_question',
       'user_answered',

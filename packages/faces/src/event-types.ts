@@ -13,6 +13,7 @@ const eventTypes = [
   'message_delta',
   'permission_request',
   'permission_resolved',
+  'permission_approved',
   'call_decided',
   'user_question',
   'user_answered',

@@ -15,6 +15,7 @@ export { type UiMessage, assistantMessage } from './ai-sdk/messages.ts';
 export { type UiPart, applyChunk } from './ai-sdk/parts.ts';
 export { isQuestionPart, requestKeyOf } from './ai-sdk/request-parts.ts';
 export { UiStream, type UiStreamOptions } from './ai-sdk/stream.ts';
+export { type Approvers, approversText } from './approvers.ts';
 export { eventsInstead } from './deleted-log.ts';
 export type { EventType } from './event-types.ts';
 export type { Json, JsonObject } from './json.ts';

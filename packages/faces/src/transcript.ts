@@ -164,6 +164,7 @@ export class RunTranscript {
       case 'error':
         return [this.#end(id, type, data)];
       case 'run_output':
+      case 'permission_approved':
       case 'call_decided':
       case 'context_file_loaded':
       case 'context_file_changed':

@@ -38,6 +38,8 @@ function summaryOf(event: RunEvent): string {
       return `${event.data.tool_name} ${JSON.stringify(event.data.tool_input)}`;
     case 'permission_resolved':
       return [event.data.decision, event.data.message].filter(Boolean).join(': ');
+    case 'permission_approved':
+      return `${event.data.approvals} of ${event.data.needed}`;
     case 'call_decided':
       return decisionOf(event.data);
     case 'user_question': {

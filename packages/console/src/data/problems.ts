@@ -29,6 +29,8 @@ const known: Readonly<Record<string, readonly [title: string, action: string]>> 
     'No longer waiting for an answer.',
     'It expired, or its run has ended.',
   ],
+  not_an_approver: ['You may not allow this.', 'Ask one of the people that the request names.'],
+  denied_by_rule: ['A rule denies this by now.', 'The request can only be denied.'],
   invalid_answer: ['Invalid answer.', 'Correct it and send it again.'],
   session_busy: ['The session is busy.', 'Wait for the current run to end, or stop it.'],
   session_stopped: ['The session is stopped.', 'Resume it, then send again.'],

@@ -10,7 +10,7 @@ import {
   questionOption,
 } from '../resources/interaction.ts';
 import { timestamp } from '../resources/page.ts';
-import { matchedRule, ruleEffects } from '../resources/rules/rule.ts';
+import { approvers, matchedRule, memoryWidths, ruleEffects } from '../resources/rules/rule.ts';
 
 const recovered = z
   .boolean()
@@ -137,6 +137,13 @@ export const eventTypes = {
         .array(matchedRule)
         .meta({ description: "The rules that ask, the organization's first." })
         .optional(),
+      approvers: approvers
+        .meta({ description: 'Who may allow it. Absent: every caller that may answer.' })
+        .optional(),
+      can_remember: z
+        .enum(memoryWidths)
+        .meta({ description: 'How far an allow may be remembered for the rest of the session.' })
+        .optional(),
       expires_at: timestamp
         .meta({ description: 'Until when an answer is taken, where a rule says so.' })
         .optional(),
@@ -155,6 +162,19 @@ export const eventTypes = {
         .enum(deciders)
         .meta({ description: 'What decided, where no person and no client did.' })
         .optional(),
+      remembered: z
+        .enum(memoryWidths)
+        .meta({ description: 'What the allow also allows for the rest of the session.' })
+        .optional(),
+    }),
+  },
+  permission_approved: {
+    terminal: false,
+    description: 'A person has allowed a call that more than one person has to allow.',
+    data: z.object({
+      interaction_key: z.string(),
+      approvals: z.int().meta({ description: 'How many people have allowed it by now.' }),
+      needed: z.int().meta({ description: 'How many people have to allow it.' }),
     }),
   },
   call_decided: {
@@ -166,7 +186,9 @@ export const eventTypes = {
       tool_call_id: z.string().optional(),
       interaction_key: z
         .string()
-        .meta({ description: 'The interaction that holds the denial.' })
+        .meta({
+          description: 'The interaction that holds the denial, or the allow that is remembered.',
+        })
         .optional(),
       effect: z.enum(ruleEffects),
       by: z.enum(['rule', 'memory']),

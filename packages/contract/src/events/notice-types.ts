@@ -48,6 +48,10 @@ export const noticeTypes = {
     description: 'The answer of a person was recorded.',
     data: z.object(ofInteraction),
   },
+  interaction_approved: {
+    description: 'A person has allowed a call that more than one person has to allow.',
+    data: z.object(ofInteraction),
+  },
   run_interrupted: {
     description: 'The run lost its worker and will continue later.',
     data: z.object(ofRun),

@@ -41,7 +41,7 @@ export const answerInteraction = defineOperation({
   summary: 'Answer a question or a permission request',
   description:
     'Use `interaction_key`, never `request_id`. Repeating the identical answer succeeds; a different ' +
-    'one is a conflict.',
+    'one is a conflict. Where the rules ask for more than one person, the permission stays pending until enough have allowed it.',
   caller: 'automation',
   scope: 'interactions:write',
   params: { session_id: sessionIdSchema, interaction_key: interactionKeySchema },
@@ -50,5 +50,11 @@ export const answerInteraction = defineOperation({
   documentedBody: z.xor([permissionAnswer, ...questionAnswer.options]),
   bodyRequired: true,
   responses: { 200: { description: 'The answer is recorded.', schema: interactionRecord } },
-  errors: ['invalid_answer', 'interaction_answered', 'interaction_not_pending'],
+  errors: [
+    'invalid_answer',
+    'not_an_approver',
+    'denied_by_rule',
+    'interaction_answered',
+    'interaction_not_pending',
+  ],
 });

@@ -90,6 +90,13 @@ export const listTenantInteractions = defineOperation({
       .meta({ description: 'Only permissions or questions.' })
       .optional(),
     agent_name: agentName.meta({ description: 'Interactions of this agent.' }).optional(),
+    can_allow: z
+      .literal('true')
+      .meta({
+        description:
+          'Only pending ones that the caller may allow or answer: not those that wait for another person.',
+      })
+      .optional(),
     label: labelQuery.meta({
       description: 'The run has this label, as `key:value`. Repeat it for several: all must match.',
     }),

@@ -5,7 +5,7 @@ import { text } from '../text.ts';
 import { actorName, labels } from './labels.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
-import { matchedRule } from './rules/rule.ts';
+import { approvers, matchedRule, memoryWidths } from './rules/rule.ts';
 
 export const interactionKinds = ['permission', 'question'] as const;
 export type InteractionKind = (typeof interactionKinds)[number];
@@ -47,6 +47,27 @@ export const interactionAbout = z
 /** A string for one answer, an array where the question allows several. */
 export const answerValue = z.union([z.string(), z.array(z.string())]);
 
+/** D-516: one of the people who have to allow a call has. */
+const approval = z.object({ by: z.string(), by_name: actorName.optional(), at: timestamp });
+
+/** Who may allow a request of an agent, and how far that is. */
+const allowing = {
+  approvers: approvers
+    .meta({ description: 'Who may allow it. Absent: every caller that may answer.' })
+    .optional(),
+  approvals: z
+    .array(approval)
+    .meta({ description: 'Who has allowed it, where more than one person has to.' })
+    .optional(),
+  can_allow: z
+    .boolean()
+    .meta({
+      description:
+        'Whether the caller may allow it now, of a pending permission. Of a question about a call in doubt: whether the caller may have the call run again.',
+    })
+    .optional(),
+};
+
 /** D-36, with `multiple`, `declined` and `updated_input`, so that the record holds all that its events hold. */
 export const interactionRecord = z
   .object({
@@ -66,6 +87,11 @@ export const interactionRecord = z
       .array(matchedRule)
       .meta({ description: "The rules that asked, the organization's first." })
       .optional(),
+    ...allowing,
+    can_remember: z
+      .enum(memoryWidths)
+      .meta({ description: 'How far an allow may be remembered for the rest of the session.' })
+      .optional(),
     question: z.string().optional(),
     options: z.array(questionOption).optional(),
     multiple: z.boolean().optional(),
@@ -80,6 +106,13 @@ export const interactionRecord = z
     decided_by: z
       .enum(deciders)
       .meta({ description: 'What decided, where no person and no client did.' })
+      .optional(),
+    remembered: z
+      .enum(memoryWidths)
+      .meta({
+        description:
+          'What the allow also allows for the rest of the session, until it is forgotten.',
+      })
       .optional(),
     created_at: timestamp,
     answered_at: timestamp.optional(),
@@ -145,6 +178,11 @@ export const interactionSummary = z
       .meta({ description: `The first ${limits.previewCharacters} characters of the question.` })
       .optional(),
     about: interactionAbout.omit({ tool_input: true }).optional(),
+    rules: z
+      .array(matchedRule)
+      .meta({ description: "The rules that asked, the organization's first." })
+      .optional(),
+    ...allowing,
     tool_input_preview: z
       .string()
       .meta({
@@ -185,6 +223,13 @@ export const permissionAnswer = z
         description:
           'Call the tool with this input instead of the requested one. Refused for agents whose framework ' +
           'cannot apply it (`acp`).',
+      })
+      .optional(),
+    remember: z
+      .enum(memoryWidths)
+      .meta({
+        description:
+          'Allow the same again for the rest of the session, as far as `can_remember` says: `exact` with this input only, `tool` with every input.',
       })
       .optional(),
   })

@@ -77,6 +77,23 @@ export interface PermissionRequestData {
         reason?: string | undefined;
       }>
     | undefined;
+  /** Who may allow it. Absent: every caller that may answer. */
+  approvers?:
+    | {
+        /** The lowest role of a person who may allow. */
+        role: 'operator' | 'admin' | 'owner';
+        /** How many people have to allow it. */
+        people: number;
+        /** Who started the run may not allow. */
+        not_starter: boolean;
+        /** Automation clients may allow, too. */
+        clients: boolean;
+        /** Session tokens may allow, too. */
+        end_users: boolean;
+      }
+    | undefined;
+  /** How far an allow may be remembered for the rest of the session. */
+  can_remember?: 'exact' | 'tool' | undefined;
   /** Until when an answer is taken, where a rule says so. */
   expires_at?: string | undefined;
   /** This repeats an earlier event of the same interaction. */
@@ -90,12 +107,22 @@ export interface PermissionResolvedData {
   updated_input?: JsonObject | undefined;
   /** What decided, where no person and no client did. */
   by?: 'rule' | 'memory' | 'expiry' | undefined;
+  /** What the allow also allows for the rest of the session. */
+  remembered?: 'exact' | 'tool' | undefined;
+}
+
+export interface PermissionApprovedData {
+  interaction_key: string;
+  /** How many people have allowed it by now. */
+  approvals: number;
+  /** How many people have to allow it. */
+  needed: number;
 }
 
 export interface CallDecidedData {
   tool_name: string;
   tool_call_id?: string | undefined;
-  /** The interaction that holds the denial. */
+  /** The interaction that holds the denial, or the allow that is remembered. */
   interaction_key?: string | undefined;
   effect: 'allow' | 'ask' | 'deny';
   by: 'rule' | 'memory';
@@ -205,6 +232,8 @@ export interface EventDataByType {
   permission_request: PermissionRequestData;
   /** A decision on a permission was recorded. */
   permission_resolved: PermissionResolvedData;
+  /** A person has allowed a call that more than one person has to allow. */
+  permission_approved: PermissionApprovedData;
   /** Rules decided about a tool call without a person: it was denied, or a rule or an earlier permission allowed it. With `observed`, a rule that only observes has matched: it changed nothing, and `effect` is what it would do. */
   call_decided: CallDecidedData;
   /** The agent asked a question and waits for the answer. */

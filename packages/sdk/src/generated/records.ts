@@ -247,6 +247,34 @@ export interface InteractionRecord {
         reason?: string | undefined;
       }>
     | undefined;
+  /** Who may allow it. Absent: every caller that may answer. */
+  approvers?:
+    | {
+        /** The lowest role of a person who may allow. */
+        role: 'operator' | 'admin' | 'owner';
+        /** How many people have to allow it. */
+        people: number;
+        /** Who started the run may not allow. */
+        not_starter: boolean;
+        /** Automation clients may allow, too. */
+        clients: boolean;
+        /** Session tokens may allow, too. */
+        end_users: boolean;
+      }
+    | undefined;
+  /** Who has allowed it, where more than one person has to. */
+  approvals?:
+    | Array<{
+        by: string;
+        /** Name of the client, or name or else email address of the person, as it is now. */
+        by_name?: string | undefined;
+        at: string;
+      }>
+    | undefined;
+  /** Whether the caller may allow it now, of a pending permission. Of a question about a call in doubt: whether the caller may have the call run again. */
+  can_allow?: boolean | undefined;
+  /** How far an allow may be remembered for the rest of the session. */
+  can_remember?: 'exact' | 'tool' | undefined;
   question?: string | undefined;
   options?:
     | Array<{
@@ -281,6 +309,8 @@ export interface InteractionRecord {
   answered_by_name?: string | undefined;
   /** What decided, where no person and no client did. */
   decided_by?: 'rule' | 'memory' | 'expiry' | undefined;
+  /** What the allow also allows for the rest of the session, until it is forgotten. */
+  remembered?: 'exact' | 'tool' | undefined;
   created_at: string;
   answered_at?: string | undefined;
   applied_at?: string | undefined;
@@ -407,6 +437,40 @@ export interface InteractionSummary {
           | undefined;
       }
     | undefined;
+  /** The rules that asked, the organization's first. */
+  rules?:
+    | Array<{
+        source: 'organization' | 'agent';
+        name: string;
+        reason?: string | undefined;
+      }>
+    | undefined;
+  /** Who may allow it. Absent: every caller that may answer. */
+  approvers?:
+    | {
+        /** The lowest role of a person who may allow. */
+        role: 'operator' | 'admin' | 'owner';
+        /** How many people have to allow it. */
+        people: number;
+        /** Who started the run may not allow. */
+        not_starter: boolean;
+        /** Automation clients may allow, too. */
+        clients: boolean;
+        /** Session tokens may allow, too. */
+        end_users: boolean;
+      }
+    | undefined;
+  /** Who has allowed it, where more than one person has to. */
+  approvals?:
+    | Array<{
+        by: string;
+        /** Name of the client, or name or else email address of the person, as it is now. */
+        by_name?: string | undefined;
+        at: string;
+      }>
+    | undefined;
+  /** Whether the caller may allow it now, of a pending permission. Of a question about a call in doubt: whether the caller may have the call run again. */
+  can_allow?: boolean | undefined;
   /** What the call is about: the members of its input that tell most, such as path, subject, amount and command. Never JSON. */
   tool_input_preview?: string | undefined;
   decision?: Decision | undefined;
@@ -438,6 +502,34 @@ export interface InteractionInTenantRecord {
         reason?: string | undefined;
       }>
     | undefined;
+  /** Who may allow it. Absent: every caller that may answer. */
+  approvers?:
+    | {
+        /** The lowest role of a person who may allow. */
+        role: 'operator' | 'admin' | 'owner';
+        /** How many people have to allow it. */
+        people: number;
+        /** Who started the run may not allow. */
+        not_starter: boolean;
+        /** Automation clients may allow, too. */
+        clients: boolean;
+        /** Session tokens may allow, too. */
+        end_users: boolean;
+      }
+    | undefined;
+  /** Who has allowed it, where more than one person has to. */
+  approvals?:
+    | Array<{
+        by: string;
+        /** Name of the client, or name or else email address of the person, as it is now. */
+        by_name?: string | undefined;
+        at: string;
+      }>
+    | undefined;
+  /** Whether the caller may allow it now, of a pending permission. Of a question about a call in doubt: whether the caller may have the call run again. */
+  can_allow?: boolean | undefined;
+  /** How far an allow may be remembered for the rest of the session. */
+  can_remember?: 'exact' | 'tool' | undefined;
   question?: string | undefined;
   options?:
     | Array<{
@@ -472,6 +564,8 @@ export interface InteractionInTenantRecord {
   answered_by_name?: string | undefined;
   /** What decided, where no person and no client did. */
   decided_by?: 'rule' | 'memory' | 'expiry' | undefined;
+  /** What the allow also allows for the rest of the session, until it is forgotten. */
+  remembered?: 'exact' | 'tool' | undefined;
   created_at: string;
   answered_at?: string | undefined;
   applied_at?: string | undefined;

@@ -31,6 +31,8 @@ export interface PermissionAnswer {
   message?: string | undefined;
   /** Call the tool with this input instead of the requested one. Refused for agents whose framework cannot apply it (`acp`). */
   updated_input?: JsonObject | undefined;
+  /** Allow the same again for the rest of the session, as far as `can_remember` says: `exact` with this input only, `tool` with every input. */
+  remember?: 'exact' | 'tool' | undefined;
 }
 
 /** Answers a question. */
@@ -493,6 +495,8 @@ export interface TenantInteractionsQuery {
   kind?: InteractionKind | undefined;
   /** Interactions of this agent. */
   agent_name?: string | undefined;
+  /** Only pending ones that the caller may allow or answer: not those that wait for another person. */
+  can_allow?: 'true' | undefined;
   /** The run has this label, as `key:value`. Repeat it for several: all must match. */
   label?: ReadonlyArray<string> | undefined;
   /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */

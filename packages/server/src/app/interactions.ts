@@ -11,14 +11,17 @@ import {
 } from '@convoke/contract';
 import type { Agent } from '../domain/agent.ts';
 import type { RequestActor } from '../domain/audit.ts';
+import { approvedEvent } from '../domain/run/interaction-event.ts';
 import {
   type Interaction,
   type InteractionAnswer,
+  type PermissionRequest,
+  type Approvals,
   answerInteraction as answered,
   interactionAt,
 } from '../domain/interaction.ts';
 import { type Json, type JsonObject, canonicalJson } from '../domain/json.ts';
-import { namesApprovers } from '../domain/rules/decide.ts';
+import type { Allower } from '../domain/rules/approvers.ts';
 import { resumeLive } from '../domain/run/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import { runDispatched } from '../domain/session.ts';
@@ -28,6 +31,7 @@ import { claimKey, keyScope } from './once.ts';
 import { recordAnswer } from './record-answer.ts';
 import { type Holder, lockRun, recordMove } from './record.ts';
 import { Refusal, orRefuse, refuse } from './refusal.ts';
+import { judgeAllow } from './rules/allowing.ts';
 import type { Services } from './services.ts';
 
 export async function listInteractions(
@@ -61,6 +65,7 @@ export interface AnswerInteraction {
   readonly key: InteractionKey;
   readonly body: JsonObject;
   readonly by: RequestActor;
+  readonly allower: Allower;
 }
 
 /**
@@ -68,7 +73,10 @@ export interface AnswerInteraction {
  * one transaction: an accepted answer can neither be lost nor be acted on twice.
  */
 export async function answerInteraction(
-  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'traces' | 'agents'>,
+  services: Pick<
+    Services,
+    'store' | 'clock' | 'fanout' | 'metrics' | 'traces' | 'agents' | 'knownRules'
+  >,
   scope: TenantScope,
   request: AnswerInteraction,
 ): Promise<Interaction> {
@@ -86,21 +94,36 @@ export async function answerInteraction(
     if (answer.kind === 'permission' && answer.updatedInput !== undefined) {
       refuseFixedInput(services.agents.find(seen.run.agentName));
     }
-    refuseUncheckedAllow(interaction, answer);
-    const ruling = orRefuse(answered(interaction, answer, { actor: request.by.id, now }));
-    if (ruling.repeated) return ruling.interaction;
-    await tx.interactions.settle(ruling.interaction);
-    await recordAnswer(services, tx, { seen, interaction: ruling.interaction, now });
+    const { by, allower } = request;
+    const judging = { run: seen.run, interaction, answer, allower, now };
+    const { approvals } = (await judgeAllow(services, tx, judging)) ?? {};
+    const ruling = orRefuse(answered(interaction, answer, { actor: by.id, now, approvals }));
+    if (ruling.outcome === 'repeated') return ruling.interaction;
+    const isApproval = ruling.outcome === 'approved';
+    if (ruling.outcome === 'approved') {
+      await tx.interactions.saveApprovals(ruling.interaction);
+      const events = approvals === undefined ? [] : [approvedEvent(ruling.interaction, approvals)];
+      recordMove(services, tx, { seen, move: { run: seen.run, events } });
+    } else {
+      await tx.interactions.settle(ruling.interaction);
+      await recordAnswer(services, tx, { seen, interaction: ruling.interaction, now });
+    }
     await recordAudit(tx, {
       chain: scope.organizationId,
       at: now,
-      by: request.by,
-      action: 'interaction.answer',
+      by,
+      action: isApproval ? 'interaction.approve' : 'interaction.answer',
       object: interaction.key,
-      details: answerDetails(interaction, answer),
+      details: { ...answerDetails(interaction, answer), ...approvalDetails(approvals) },
     });
     return ruling.interaction;
   });
+}
+
+function approvalDetails(approvals: Approvals | undefined): JsonObject {
+  if (approvals === undefined) return {};
+  const { given, needed } = approvals;
+  return { approved_by: given.map(({ by }) => by), needed };
 }
 
 /**
@@ -169,7 +192,7 @@ function answerDetails(interaction: Interaction, answer: InteractionAnswer): Jso
     session_id: sessionId,
     run_id: runId,
     kind,
-    ...(interaction.kind === 'permission' ? { tool_name: interaction.toolName } : {}),
+    ...(interaction.kind === 'permission' ? permissionDetails(interaction) : {}),
     ...(answer.kind === 'permission' ? { decision: answer.decision } : {}),
     asked_sha256: sha256(
       interaction.kind === 'permission' ? interaction.toolInput : interaction.question,
@@ -178,11 +201,15 @@ function answerDetails(interaction: Interaction, answer: InteractionAnswer): Jso
   };
 }
 
+function permissionDetails({ toolName, asked = [] }: PermissionRequest): JsonObject {
+  const rules = asked.map(({ source, name }) => ({ source, name }));
+  return { tool_name: toolName, ...(rules.length > 0 && { rules }) };
+}
+
 function sha256(value: Json): string {
   return hash('sha256', canonicalJson(value), 'base64url');
 }
 
-/** Refuses an answer of the wrong shape for the kind; the interaction stays pending (D-38). */
 /** D-52: a body that answers nothing is refused before the interaction is looked for. */
 function requireAnswer(body: JsonObject): void {
   if (permissionAnswer.safeParse(body).success || questionAnswer.safeParse(body).success) return;
@@ -191,11 +218,15 @@ function requireAnswer(body: JsonObject): void {
   );
 }
 
+/** Refuses an answer of the wrong shape for the kind; the interaction stays pending (D-38). */
 function readAnswer(interaction: Interaction, body: JsonObject): InteractionAnswer {
   if (interaction.kind === 'permission') {
     const parsed = permissionAnswer.safeParse(body);
     if (!parsed.success) return invalidAnswer('a permission takes {"decision": "allow" | "deny"}');
-    const { decision, message, updated_input } = parsed.data;
+    const { decision, message, updated_input, remember } = parsed.data;
+    if (remember !== undefined) {
+      return invalidAnswer('remember goes only with a request that has can_remember');
+    }
     if (decision === 'deny' && updated_input !== undefined) {
       return invalidAnswer('updated_input goes with "allow" only');
     }
@@ -232,18 +263,6 @@ function refuseFixedInput(agent: Agent | undefined): void {
   invalidAnswer(
     `updated_input cannot be applied, because ${agent.framework} agents run a call only as they asked for it; ` +
       'allow or deny it as shown',
-  );
-}
-
-/**
- * A request whose rules name `approvers` can only be denied: who may allow it is not checked yet, and an allow by anyone
- * else would be worse than none (D-512).
- */
-function refuseUncheckedAllow(interaction: Interaction, answer: InteractionAnswer): void {
-  if (interaction.kind !== 'permission' || answer.kind !== 'permission') return;
-  if (answer.decision !== 'allow' || !namesApprovers(interaction.asked ?? [])) return;
-  invalidAnswer(
-    'its rules name approvers, whom this release cannot check; deny it, or take approvers out of the rules and run the agent again',
   );
 }
 

@@ -1,4 +1,5 @@
-import { type SettledInteraction, answeredEvent } from '../domain/interaction.ts';
+import { answeredEvent } from '../domain/run/interaction-event.ts';
+import { type SettledInteraction } from '../domain/interaction.ts';
 import { interactionAnswered, isLeased } from '../domain/run/run.ts';
 import { interactionsChanged } from '../domain/session.ts';
 import type { StoreTransaction } from '../ports/store.ts';

@@ -27,6 +27,12 @@ import type {
   TenantOverview,
 } from '../ports/repositories/tenant-lists.ts';
 import { refuse } from './refusal.ts';
+import {
+  type AllowingReader,
+  type ShownAllowing,
+  allowingAsAsked,
+  allowingNow,
+} from './rules/shown-allowing.ts';
 import type { Services } from './services.ts';
 
 /** D-253: rows that one page looks at, at most. */
@@ -174,6 +180,8 @@ export interface InteractionListFilter {
   readonly kind?: InteractionKind | undefined;
   readonly agentName?: string | undefined;
   readonly labels?: readonly Label[] | undefined;
+  /** Only pending ones that this caller may allow or answer. */
+  readonly allowableBy?: AllowingReader | undefined;
 }
 
 /** Lists interactions of the whole tenant that match a filter. */
@@ -183,7 +191,7 @@ export async function listTenantInteractions(
   { filter, page }: { readonly filter: InteractionListFilter; readonly page: PageRequest },
 ): Promise<PartialList<InteractionSummary>> {
   const now = clock.now();
-  const { status, kind, agentName, labels = [] } = filter;
+  const { status, kind, agentName, labels = [], allowableBy } = filter;
   const which = status === 'pending' ? 'pending' : 'all';
   const looked = await look({
     page,
@@ -197,9 +205,16 @@ export async function listTenantInteractions(
       (status === 'all' || row.status === status) &&
       (kind === undefined || row.kind === kind) &&
       (agentName === undefined || row.run.agentName === agentName) &&
-      hasLabels(row.run.labels, labels),
+      hasLabels(row.run.labels, labels) &&
+      (allowableBy === undefined || isAllowable(row, allowableBy)),
   });
   return withTopics(store.read.tenantLists, scope, { looked, order: page.order });
+}
+
+/** A question waits for each caller that may answer (D-821); of one about a call in doubt, only one answer is restricted. */
+function isAllowable(row: ListedInteraction, reader: AllowingReader): boolean {
+  if (row.status !== 'pending' || !reader.mayAnswer) return false;
+  return row.kind === 'question' || allowingAsAsked(row, reader, row.run.createdBy).canAllow;
 }
 
 export type InteractionSummary = ListedInteraction & { readonly topic: InteractionTopic };
@@ -220,13 +235,18 @@ async function withTopics(
   return isCut ? { items, isCut, lookedTo: topics.at(-1)?.key } : { ...looked, items };
 }
 
+/** With what holds now for a caller that wants to allow it (D-515). */
 export async function findInteraction(
-  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  services: Pick<Services, 'store' | 'clock' | 'agents' | 'knownRules'>,
   scope: TenantScope,
-  key: InteractionKey,
-): Promise<InteractionInTenant> {
-  const found = await store.read.tenantLists.interaction(scope, key);
-  return asOf(found ?? refuse('not_found'), clock.now());
+  { key, reader }: { readonly key: InteractionKey; readonly reader: AllowingReader },
+): Promise<InteractionInTenant & { readonly allowing: ShownAllowing | undefined }> {
+  const { read } = services.store;
+  const row = (await read.tenantLists.interaction(scope, key)) ?? refuse('not_found');
+  const found = asOf(row, services.clock.now());
+  const { interaction } = found;
+  const run = { ...scope, ...found.run };
+  return { ...found, allowing: await allowingNow(services, read, { interaction, run, reader }) };
 }
 
 function asOf(row: InteractionInTenant, now: number): InteractionInTenant {

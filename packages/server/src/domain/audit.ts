@@ -50,6 +50,7 @@ export type AuditAction =
   | 'credential.add'
   | 'credential.revoke'
   | 'interaction.answer'
+  | 'interaction.approve'
   | 'invitation.accept'
   | 'invitation.create'
   | 'invitation.revoke'

@@ -1,9 +1,9 @@
 import type { InteractionKey, InteractionStatus, RunId, SessionId } from '@convoke/contract';
-import { isoTime } from './iso-time.ts';
 import { type Json, type JsonObject, canonicalJson } from './json.ts';
 import { type Ruling, accepted, refused } from './refusal.ts';
+import type { Approval } from './rules/approvers.ts';
 import type { AskingRule } from './rules/decide.ts';
-import { deniesOnExpiry, limitsTime } from './rules/demands.ts';
+import { deniesOnExpiry } from './rules/demands.ts';
 import type { TenantScope } from './scope.ts';
 
 /**
@@ -65,7 +65,11 @@ export interface PermissionRequest {
   readonly toolInput: Json;
   /** The rules that asked, as they were then (D-515). */
   readonly asked?: readonly AskingRule[];
+  /** Who has allowed it, where more than one person has to (D-516). */
+  readonly approvals?: readonly Approval[];
 }
+
+export type PendingPermission = Extract<PendingInteraction, { readonly kind: 'permission' }>;
 
 export interface UserQuestion {
   readonly kind: 'question';
@@ -92,20 +96,6 @@ export interface CallInDoubt {
   readonly toolName: string;
   readonly toolInput: Json;
   readonly begunAt: number;
-}
-
-/** The wire form, for the record and for the event. */
-export function aboutFields(about: QuestionAbout) {
-  const { kind } = about;
-  if (kind === 'call_in_doubt') {
-    const { toolName, toolInput, begunAt } = about;
-    return { kind, tool_name: toolName, tool_input: toolInput, begun_at: isoTime(begunAt) };
-  }
-  const calls = about.calls.map(({ toolName, begunAt }) => ({
-    tool_name: toolName,
-    begun_at: isoTime(begunAt),
-  }));
-  return { kind, calls };
 }
 
 interface Answered<Answer> {
@@ -169,29 +159,47 @@ export function deniedByRule(
   };
 }
 
-export interface AnswerRuling {
-  /** True when the same answer was recorded before. */
-  readonly repeated: boolean;
-  readonly interaction: AnsweredInteraction;
+export type AnswerRuling =
+  | { readonly outcome: 'answered'; readonly interaction: AnsweredInteraction }
+  /** One of the people who have to allow it has: it stays pending (D-516). */
+  | { readonly outcome: 'approved'; readonly interaction: PendingPermission }
+  /** The same was recorded before. */
+  | { readonly outcome: 'repeated'; readonly interaction: AnsweredInteraction | PendingPermission };
+
+/** Who answers, and when. */
+interface Answerer {
+  readonly actor: string;
+  readonly now: number;
+  /** Of an allow that more than one person has to give: those that count by now, with this one. */
+  readonly approvals?: Approvals | undefined;
+}
+
+export interface Approvals {
+  readonly given: readonly Approval[];
+  readonly needed: number;
 }
 
 /** D-38: the first answer wins. The same one again changes nothing; any other is refused. */
 export function answerInteraction(
   interaction: Interaction,
   answer: InteractionAnswer,
-  by: { readonly actor: string; readonly now: number },
+  by: Answerer,
 ): Ruling<AnswerRuling> {
   switch (interaction.status) {
     case 'pending': {
       if (hasExpired(interaction, by.now)) return refused('interaction_not_pending');
-      const answered = withAnswer(interaction, answer, by);
-      return answered === undefined
-        ? refused('invalid_answer')
-        : accepted({ repeated: false, interaction: answered });
+      const { approvals } = by;
+      if (interaction.kind === 'permission' && approvals !== undefined) {
+        const { given, needed } = approvals;
+        const approved = { ...interaction, approvals: given };
+        if (given.length < needed) return accepted(approvalOf(interaction, approved));
+        return withAnswer(approved, answer, by);
+      }
+      return withAnswer(interaction, answer, by);
     }
     case 'answered':
       return isSameAnswer(interaction.answer, answer)
-        ? accepted({ repeated: true, interaction })
+        ? accepted({ outcome: 'repeated', interaction })
         : refused('interaction_answered');
     case 'expired':
     case 'cancelled':
@@ -201,12 +209,18 @@ export function answerInteraction(
   }
 }
 
-/** Undefined when the answer is not of the kind that was asked for. */
+/** D-517: one person counts once, in any number of tabs. */
+function approvalOf(seen: PendingPermission, approved: PendingPermission): AnswerRuling {
+  const people = ({ approvals = [] }: PendingPermission) => approvals.map(({ by }) => by).join(' ');
+  const outcome = people(seen) === people(approved) ? 'repeated' : 'approved';
+  return { outcome, interaction: approved };
+}
+
 function withAnswer(
   interaction: PendingInteraction,
   answer: InteractionAnswer,
-  by: { readonly actor: string; readonly now: number },
-): AnsweredInteraction | undefined {
+  by: Answerer,
+): Ruling<AnswerRuling> {
   const answered = {
     status: 'answered',
     answeredBy: by.actor,
@@ -214,12 +228,12 @@ function withAnswer(
     appliedAt: null,
   } as const;
   if (interaction.kind === 'permission' && answer.kind === 'permission') {
-    return { ...interaction, ...answered, answer };
+    return accepted({ outcome: 'answered', interaction: { ...interaction, ...answered, answer } });
   }
   if (interaction.kind === 'question' && answer.kind === 'question') {
-    return { ...interaction, ...answered, answer };
+    return accepted({ outcome: 'answered', interaction: { ...interaction, ...answered, answer } });
   }
-  return undefined;
+  return refused('invalid_answer');
 }
 
 /** Its time is over, even if no worker has stored that yet. */
@@ -279,67 +293,14 @@ export function answererOf(interaction: Interaction): string | undefined {
   return interaction.status === 'answered' ? (interaction.answeredBy ?? undefined) : undefined;
 }
 
-/** The rules that asked, as people see them. */
-export function askedRules(asked: readonly AskingRule[]) {
-  return asked.map(({ source, name, reason }) => ({
-    source,
-    name,
-    ...(reason !== undefined && { reason }),
-  }));
+/** Who has allowed it, where more than one person has to (D-516). */
+export function approvalsOf(interaction: Interaction): readonly Approval[] {
+  return interaction.kind === 'permission' ? (interaction.approvals ?? []) : [];
 }
 
-/** The event that announces the request. */
-export function requestEvent(interaction: Interaction): { type: string; data: JsonObject } {
-  const { requestId: request_id, key: interaction_key } = interaction;
-  if (interaction.kind === 'permission') {
-    const { toolName: tool_name, toolInput: tool_input, asked } = interaction;
-    const rules = asked === undefined ? {} : { rules: askedRules(asked) };
-    const time = limitsTime(asked ?? []) ? { expires_at: isoTime(interaction.expiresAt) } : {};
-    const data = { request_id, interaction_key, tool_name, tool_input, ...rules, ...time };
-    return { type: 'permission_request', data };
-  }
-  const { question, options, multiple, about } = interaction;
-  return {
-    type: 'user_question',
-    data: {
-      request_id,
-      interaction_key,
-      question,
-      ...(options === null ? {} : { options }),
-      ...(multiple ? { multiple: true } : {}),
-      ...(about === null ? {} : { about: aboutFields(about) }),
-    },
-  };
-}
-
-/** The event that announces the decision or the answer. */
-export function answeredEvent({ key, answer, decidedBy }: SettledInteraction): {
-  type: string;
-  data: JsonObject;
-} {
-  if (answer.kind === 'permission') {
-    return {
-      type: 'permission_resolved',
-      data: {
-        interaction_key: key,
-        decision: answer.decision,
-        ...(answer.message === undefined ? {} : { message: answer.message }),
-        ...(answer.updatedInput === undefined ? {} : { updated_input: answer.updatedInput }),
-        ...(decidedBy === undefined ? {} : { by: decidedBy }),
-      },
-    };
-  }
-  if ('declined' in answer) {
-    return {
-      type: 'user_answered',
-      data: {
-        interaction_key: key,
-        declined: true,
-        ...(answer.message === undefined ? {} : { message: answer.message }),
-      },
-    };
-  }
-  return { type: 'user_answered', data: { interaction_key: key, answer: answer.answer } };
+/** Ids of those whom a record of it names. */
+export function actorsOf(interaction: Interaction): readonly (string | undefined)[] {
+  return [answererOf(interaction), ...approvalsOf(interaction).map(({ by }) => by)];
 }
 
 function isSameAnswer(known: InteractionAnswer, given: InteractionAnswer): boolean {

@@ -108,6 +108,11 @@ function noticeOf(
       // A repetition tells of an interaction that has had its notice.
       if (data['replayed'] === true) return undefined;
       return { type: 'run_waiting', data: { status: 'waiting', ...interactionOf(type, data) } };
+    case 'permission_approved':
+      return {
+        type: 'interaction_approved',
+        data: { status: run.status, ...interactionOf(type, data) },
+      };
     case 'permission_resolved':
     case 'user_answered':
       return {

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { databaseKinds, openTestDatabase } from '../support/databases.ts';
-import { by } from '../support/identity-fixture.ts';
+import { allower, by } from '../support/identity-fixture.ts';
 import { idleSlot } from '../support/idle-slot.ts';
 import { createRunFixture, over } from '../support/run-fixture.ts';
 
@@ -26,7 +26,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
     expect(asked).toMatchObject({ question: 'Why?', status: 'pending' });
     if (asked === undefined) throw new Error('no question was found');
     const body = { answer: 'so' };
-    await answerInteraction(other, world.scope, { sessionId, key: asked.key, body, by });
+    await answerInteraction(other, world.scope, { sessionId, key: asked.key, body, by, allower });
     const { claimLeg } = await import('../../src/execution/claim-leg.ts');
     const resumed = await claimLeg(
       other,

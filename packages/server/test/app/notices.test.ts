@@ -11,7 +11,7 @@ import { forgetOldNotices } from '../../src/workers/retention/forget-old-notices
 import { numberingPass } from '../../src/workers/number-notices.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { by } from '../support/identity-fixture.ts';
+import { allower, by } from '../support/identity-fixture.ts';
 import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
 
 interface NoticeBody {
@@ -51,6 +51,7 @@ describe.each(databaseKinds)('notices on %s', (kind) => {
       key,
       body: { answer: 'plover' },
       by,
+      allower,
     });
     const next = await world.claimed(run);
     await world.record(next, { items: [], end: { status: 'completed', ...over } });

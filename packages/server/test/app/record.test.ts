@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { answerInteraction, markLiveAnswers } from '../../src/app/interactions.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { by } from '../support/identity-fixture.ts';
+import { allower, by } from '../support/identity-fixture.ts';
 import { createRunFixture, delta } from '../support/run-fixture.ts';
 
 describe.each(databaseKinds)('on %s', (kind) => {
@@ -22,6 +22,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
         key: asked.key,
         body: { answer: ref },
         by,
+        allower,
       });
       const [, ...places] = await Promise.all([answer, append(`a${round}`), append(`b${round}`)]);
       // A worker that gets no sequence number has lost its lease, which this one has not.

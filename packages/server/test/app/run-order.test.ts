@@ -133,8 +133,9 @@ describe.each(databaseKinds)('the runs of one session on %s', (kind) => {
     const [asked] = listed.items;
     if (asked === undefined) throw new Error('nothing was asked');
     const by = { kind: 'client', id: 'cli_1', address: '', requestId: '' } as const;
+    const allower = { kind: 'client', id: 'cli_1' } as const;
     const body = { answer: 'red' };
-    await answerInteraction(world, world.scope, { sessionId, key: asked.key, body, by });
+    await answerInteraction(world, world.scope, { sessionId, key: asked.key, body, by, allower });
     expect(await stateOf(sessionId)).toEqual(['running', 0]);
     await world.claimed(answered.run);
     expect(await stateOf(sessionId)).toEqual(['running', 0]);

@@ -1,11 +1,11 @@
 import { interactionKey, organizationId, runId, sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
+import { answeredEvent } from '../../src/domain/run/interaction-event.ts';
 import {
   type AnsweredInteraction,
   type Interaction,
   type InteractionAnswer,
   answerInteraction,
-  answeredEvent,
   approvedInput,
   openInteraction,
 } from '../../src/domain/interaction.ts';
@@ -47,7 +47,8 @@ const by = { actor: 'cli_1', now: 7 };
 function answered(interaction: Interaction, answer: InteractionAnswer): AnsweredInteraction {
   const ruling = answerInteraction(interaction, answer, by);
   if (!ruling.ok) throw new Error(ruling.code);
-  return ruling.value.interaction;
+  const { interaction: after } = ruling.value;
+  return after.status === 'answered' ? after : expect.fail('not answered');
 }
 
 function answeredPermission(answer: InteractionAnswer) {
@@ -61,7 +62,7 @@ describe('an answer (D-38)', () => {
     expect(answerInteraction(permission, allow, by)).toEqual({
       ok: true,
       value: {
-        repeated: false,
+        outcome: 'answered',
         interaction: {
           ...permission,
           status: 'answered',
@@ -88,7 +89,7 @@ describe('an answer (D-38)', () => {
       const ruling = answerInteraction(known, again, { actor: 'cli_2', now: 9 });
       expect(ruling).toEqual(
         given === again
-          ? { ok: true, value: { repeated: true, interaction: known } }
+          ? { ok: true, value: { outcome: 'repeated', interaction: known } }
           : { ok: false, code: 'interaction_answered' },
       );
     },
@@ -99,7 +100,7 @@ describe('an answer (D-38)', () => {
     const updatedInput = { text: 'hi', path: 'b.txt' };
     expect(
       answerInteraction(known, { kind: 'permission', decision: 'allow', updatedInput }, by),
-    ).toMatchObject({ ok: true, value: { repeated: true } });
+    ).toMatchObject({ ok: true, value: { outcome: 'repeated' } });
   });
 
   test('must be of the kind that was asked for', () => {

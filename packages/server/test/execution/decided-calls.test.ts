@@ -18,7 +18,7 @@ import { createRateLimit } from '../../src/runtime/rate-limit.ts';
 import { expireInteractions } from '../../src/workers/retention/expire-interactions.ts';
 import { agentOf } from '../support/agent-folders.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { by } from '../support/identity-fixture.ts';
+import { allower, by } from '../support/identity-fixture.ts';
 import { type RunFixture, createRunFixture, hour, maker } from '../support/run-fixture.ts';
 
 describe.each(databaseKinds)('calls that no person decided about on %s', (kind) => {
@@ -72,7 +72,7 @@ describe.each(databaseKinds)('calls that no person decided about on %s', (kind) 
   };
   const allow = async () => {
     const { key } = await stored();
-    const request = { sessionId: leg.run.sessionId, key, body: { decision: 'allow' }, by };
+    const request = { sessionId: leg.run.sessionId, key, body: { decision: 'allow' }, by, allower };
     await answerInteraction(world, world.scope, request);
   };
   async function counted(effect: string, by: string): Promise<number> {

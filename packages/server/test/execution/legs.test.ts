@@ -6,7 +6,7 @@ import type { Run } from '../../src/domain/run/run.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import type { PlacedNote } from '../../src/execution/recording/leg-notes.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { by } from '../support/identity-fixture.ts';
+import { allower, by } from '../support/identity-fixture.ts';
 import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
 
 describe.each(databaseKinds)('legs on %s', (kind) => {
@@ -20,7 +20,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     const asked = await world.store.read.interactions.findByRequest(run.id, ref);
     if (asked === undefined) throw new Error('no question was asked');
     const at = { sessionId: run.sessionId, key: asked.key };
-    return answerInteraction(world, world.scope, { ...at, body, by });
+    return answerInteraction(world, world.scope, { ...at, body, by, allower });
   };
   const permission = {
     type: 'permission_request',

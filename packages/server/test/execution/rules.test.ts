@@ -13,7 +13,7 @@ import type { Store } from '../../src/ports/store.ts';
 import { agentOf } from '../support/agent-folders.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { until } from '../support/eventually.ts';
-import { by } from '../support/identity-fixture.ts';
+import { allower, by } from '../support/identity-fixture.ts';
 import { type RunFixture, createRunFixture, hour, maker } from '../support/run-fixture.ts';
 
 type Rule = Partial<OrganizationRule>;
@@ -83,7 +83,7 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
   };
   const allow = async (ref = 'call-1', answer: object = { decision: 'allow' }) => {
     const key = (await stored(ref))?.key ?? expect.fail('nothing was asked');
-    const request = { sessionId: leg.run.sessionId, key, body: { ...answer }, by };
+    const request = { sessionId: leg.run.sessionId, key, body: { ...answer }, by, allower };
     await answerInteraction(world, world.scope, request);
   };
 
@@ -129,21 +129,14 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
     expect(await ledgerOf().ledger.begin(pay(5, { ref: 'call-2' }))).toEqual({ kind: 'begun' });
   });
 
-  test('an allow that no approver was checked for begins nothing once the rules name approvers (D-512)', async () => {
+  test('an allow stays one when the rules name approvers later: it was judged when it was given (D-820)', async () => {
     const { ledger, writer } = ledgerOf({});
     expect(await ledger.begin(pay())).toEqual({ kind: 'ask' });
     await raise(writer, { amount: 5 });
     await allow();
     const named = ledgerOf({ approvers: { role: 'admin' } });
-    const denied = { kind: 'denied', reason: expect.stringContaining('approvers') };
-    expect(await named.ledger.decide(pay())).toEqual(denied);
-    expect(await named.ledger.begin(pay())).toEqual(denied);
-    expect(await calls()).toEqual([]);
-    expect((await logged()).at(-1)).toMatchObject({
-      type: 'call_decided',
-      data: { effect: 'deny', rules: [{ source: 'agent', name: 'rule-0' }] },
-    });
-    expect(await ledgerOf({}).ledger.begin(pay())).toEqual(denied);
+    expect(await named.ledger.begin(pay())).toEqual({ kind: 'begun' });
+    expect(await named.ledger.begin(pay(5, { ref: 'call-2' }))).toEqual({ kind: 'ask' });
   });
 
   test('an asked call begins with exactly the input that a person allowed, once (D-519)', async () => {

@@ -1,7 +1,6 @@
 import { type OrganizationRule, limits } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Organization, addOrganization, addPerson, addTenant } from '../support/identities.ts';
-import { answer, begin, ended, keyOf, pendingIn } from '../support/api-steps.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import { addMember } from '../support/sign-in/console.ts';
@@ -9,11 +8,6 @@ import { addMember } from '../support/sign-in/console.ts';
 const agents = {
   desk: { description: 'Has two tools', tools: ['refund', 'mail/*'], script: [{ say: 'Hello.' }] },
   other: { description: 'Has another tool', tools: ['read_file'], script: [{ say: 'Hello.' }] },
-  payer: {
-    description: 'Needs an approver',
-    rules: [{ name: 'notes', tools: ['write_file'], effect: 'ask', approvers: { role: 'admin' } }],
-    script: [{ tool: { name: 'write_file', input: { path: 'note.txt', text: 'hi' } } }],
-  },
   hidden: {
     description: 'Is of no tenant here',
     tenants: { default: 'disabled', allow: ['ten_elsewhere'] },
@@ -51,16 +45,6 @@ describe.each(databaseKinds)('the rules of an organization on %s', (database) =>
     const { body } = await server.send('list_audit', { as, params: { organization_id }, query });
     return body.rows;
   };
-
-  test('that name approvers leave a request that can be denied and not allowed (D-512)', async () => {
-    const { run } = await begin(server, 'payer');
-    const request = await pendingIn(server, run.session_id);
-    const body = { decision: 'allow' };
-    const refused = await server.refused('answer_interaction', { params: keyOf(request), body });
-    expect(refused).toMatchObject({ status: 400, error: 'invalid_answer' });
-    expect(await answer(server, request, { decision: 'deny' })).toMatchObject({ decision: 'deny' });
-    expect(await ended(server, run)).toMatchObject({ status: 'completed' });
-  });
 
   test('are one document that is read as it was written (D-501)', async () => {
     const { organization, get, set } = await setUp();

@@ -7,7 +7,7 @@ import { changedRunRepository } from '../../src/store/repositories/changed-runs.
 import type { Statement } from '../../src/store/sql-database.ts';
 import { sql } from '../../src/store/sql.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { by } from '../support/identity-fixture.ts';
+import { allower, by } from '../support/identity-fixture.ts';
 import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
 
 const ofAgent: ChangedRuns = { in: { agentName: 'agent' }, phases: runStatuses };
@@ -57,7 +57,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
     const asked = await store.read.interactions.findByRequest(a.id, 'q');
     if (asked === undefined) throw new Error('no question was asked');
     const { sessionId } = a;
-    const answer = { sessionId, key: asked.key, body: { answer: 'because' }, by };
+    const answer = { sessionId, key: asked.key, body: { answer: 'because' }, by, allower };
     await answerInteraction(world, scope, answer);
     expect(await ids()).toEqual([a.id, b.id]);
     expect(await ids({ phases: ['asking'] })).toEqual([]);

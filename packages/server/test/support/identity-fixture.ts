@@ -17,6 +17,7 @@ import { createSecrets } from '../../src/auth/secrets.ts';
 import { createTokens, longestTokenLifetimeMs } from '../../src/auth/tokens/tokens.ts';
 import type { Actor } from '../../src/domain/audit.ts';
 import type { Client } from '../../src/domain/client.ts';
+import type { Allower } from '../../src/domain/rules/approvers.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import { createLocalFanout } from '../../src/fanout/local.ts';
 import type { Clock } from '../../src/ports/clock.ts';
@@ -36,6 +37,9 @@ export const baseUrl = 'https://convoke.test';
 
 /** An actor for tests in which any person will do. */
 export const by: Actor = { kind: 'user', id: 'usr_1', requestId: 'req-1', address: '192.0.2.7' };
+
+/** The same as one who may allow what no rule restricts. */
+export const allower: Allower = { kind: 'client', id: by.id };
 
 export type IdentityFixture = Awaited<ReturnType<typeof createIdentityFixture>>;
 

@@ -24,7 +24,7 @@ import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 import { expireInteractions } from '../../src/workers/retention/expire-interactions.ts';
 import { readBy, recordingLog } from './agent-folders.ts';
 import type { DatabaseKind } from './databases.ts';
-import { by } from './identity-fixture.ts';
+import { allower, by } from './identity-fixture.ts';
 import { type RunFixture, createRunFixture, hour } from './run-fixture.ts';
 
 /**
@@ -262,7 +262,7 @@ export class MortalLegs {
         await this.#expire();
         continue;
       }
-      const request = { sessionId: run.sessionId, key: asked.key, body, by };
+      const request = { sessionId: run.sessionId, key: asked.key, body, by, allower };
       await answerInteraction(world, world.scope, request);
     }
   }

@@ -6,7 +6,7 @@ import type { Run } from '../../src/domain/run/run.ts';
 import { recordLeg } from '../../src/execution/recording/record-leg.ts';
 import { expireInteractions } from '../../src/workers/retention/expire-interactions.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { by } from '../support/identity-fixture.ts';
+import { allower, by } from '../support/identity-fixture.ts';
 import { type RunFixture, createRunFixture, hour, maker, over } from '../support/run-fixture.ts';
 
 describe.each(databaseKinds)('a request without an answer in time on %s (D-522)', (kind) => {
@@ -48,6 +48,7 @@ describe.each(databaseKinds)('a request without an answer in time on %s (D-522)'
       key: (await stored(run, ref)).key,
       body: { decision: 'allow' },
       by,
+      allower,
     });
   const denial = { type: 'permission_resolved', data: { decision: 'deny', by: 'expiry' } };
   const denials = async (run: Run) =>

@@ -8,7 +8,7 @@ import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import type { LegNote, PlacedNote } from '../../src/execution/recording/leg-notes.ts';
 import { recordLeg } from '../../src/execution/recording/record-leg.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
-import { by } from '../support/identity-fixture.ts';
+import { allower, by } from '../support/identity-fixture.ts';
 import { type RunFixture, hour, maker, noRules } from '../support/run-fixture.ts';
 
 /** The steps on the fixture that `world` returns once it is there. */
@@ -25,7 +25,7 @@ export function lossSteps(world: () => RunFixture) {
     answer: async (run: Run, ref: string, body: JsonObject) => {
       const asked = await world().store.read.interactions.findByRequest(run.id, ref);
       if (asked === undefined) throw new Error('no question was asked');
-      const request = { sessionId: run.sessionId, key: asked.key, body, by };
+      const request = { sessionId: run.sessionId, key: asked.key, body, by, allower };
       return answerInteraction(world(), world().scope, request);
     },
     beginCall: async (leg: ClaimedLeg, parts: Partial<ToolCall> = {}) =>

@@ -10,7 +10,7 @@ import { expireInteractions } from '../../src/workers/retention/expire-interacti
 import { expireSessions } from '../../src/workers/retention/expire-sessions.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { by } from '../support/identity-fixture.ts';
+import { allower, by } from '../support/identity-fixture.ts';
 import { type RunFixture, createRunFixture, delta, hour, over } from '../support/run-fixture.ts';
 
 const lateCheckpoint: PlacedNote = {
@@ -238,6 +238,7 @@ describe.each(databaseKinds)('expiry on %s', (kind) => {
       key: asked.key,
       body: { answer: 'so' },
       by,
+      allower,
     });
   };
 

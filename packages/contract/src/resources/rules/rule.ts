@@ -13,6 +13,10 @@ export type ApproverRole = (typeof approverRoles)[number];
 export const rememberWidths = ['never', 'exact', 'tool'] as const;
 export type RememberWidth = (typeof rememberWidths)[number];
 
+/** D-521: what an allow of this session also allows: the same input, or every call of the tool. */
+export const memoryWidths = ['exact', 'tool'] as const;
+export type MemoryWidth = (typeof memoryWidths)[number];
+
 /** How a request ends that has no answer in time (D-522). */
 export const expiryOutcomes = ['fail', 'deny'] as const;
 export type ExpiryOutcome = (typeof expiryOutcomes)[number];
@@ -84,6 +88,15 @@ const approverParts = {
   clients: z.boolean().optional(),
   end_users: z.boolean().optional(),
 };
+
+/** D-512: who may allow a call, with every demand of its rules. */
+export const approvers = z.object({
+  role: z.enum(approverRoles).meta({ description: 'The lowest role of a person who may allow.' }),
+  people: z.int().meta({ description: 'How many people have to allow it.' }),
+  not_starter: z.boolean().meta({ description: 'Who started the run may not allow.' }),
+  clients: z.boolean().meta({ description: 'Automation clients may allow, too.' }),
+  end_users: z.boolean().meta({ description: 'Session tokens may allow, too.' }),
+});
 
 /** Who may allow a call; what could never be fulfilled is refused (D-512). */
 const ruleApprovers = z

@@ -443,7 +443,8 @@ class AsyncInteractions(AsyncSessionAnswering):
         """Answer a question or a permission request.
 
         Use `interaction_key`, never `request_id`. Repeating the identical answer succeeds; a different one is
-        a conflict.
+        a conflict. Where the rules ask for more than one person, the permission stays pending until enough
+        have allowed it.
         """
         record: InteractionRecord = await self._json(
             op.ANSWER_INTERACTION,
@@ -462,6 +463,7 @@ class AsyncTenantInteractions(AsyncTenantAnswering):
         status: InteractionFilter | None = None,
         kind: InteractionKind | None = None,
         agent_name: str | None = None,
+        can_allow: Literal["true"] | None = None,
         label: Sequence[str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
@@ -474,7 +476,7 @@ class AsyncTenantInteractions(AsyncTenantAnswering):
         return self._list(
             op.LIST_TENANT_INTERACTIONS,
             "interactions",
-            query={"status": status, "kind": kind, "agent_name": agent_name, "label": label, "limit": limit, "cursor": cursor, "order": order},
+            query={"status": status, "kind": kind, "agent_name": agent_name, "can_allow": can_allow, "label": label, "limit": limit, "cursor": cursor, "order": order},
         )
 
     async def get(self, interaction_key: str) -> InteractionInTenantRecord:

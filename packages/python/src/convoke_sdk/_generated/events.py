@@ -97,6 +97,10 @@ class PermissionRequestData(_PermissionRequestDataRequired, total=False):
     tool_call_id: str
     #: The rules that ask, the organization's first.
     rules: list[PermissionRequestDataRules]
+    #: Who may allow it. Absent: every caller that may answer.
+    approvers: PermissionRequestDataApprovers
+    #: How far an allow may be remembered for the rest of the session.
+    can_remember: Literal["exact", "tool"]
     #: Until when an answer is taken, where a rule says so.
     expires_at: str
     #: This repeats an earlier event of the same interaction.
@@ -112,6 +116,21 @@ class PermissionRequestDataRules(_PermissionRequestDataRulesRequired, total=Fals
     reason: str
 
 
+class PermissionRequestDataApprovers(TypedDict):
+    """Who may allow it. Absent: every caller that may answer."""
+
+    #: The lowest role of a person who may allow.
+    role: Literal["operator", "admin", "owner"]
+    #: How many people have to allow it.
+    people: int
+    #: Who started the run may not allow.
+    not_starter: bool
+    #: Automation clients may allow, too.
+    clients: bool
+    #: Session tokens may allow, too.
+    end_users: bool
+
+
 class _PermissionResolvedDataRequired(TypedDict):
     interaction_key: str
     decision: Decision
@@ -122,6 +141,16 @@ class PermissionResolvedData(_PermissionResolvedDataRequired, total=False):
     updated_input: JsonObject
     #: What decided, where no person and no client did.
     by: Literal["rule", "memory", "expiry"]
+    #: What the allow also allows for the rest of the session.
+    remembered: Literal["exact", "tool"]
+
+
+class PermissionApprovedData(TypedDict):
+    interaction_key: str
+    #: How many people have allowed it by now.
+    approvals: int
+    #: How many people have to allow it.
+    needed: int
 
 
 class _CallDecidedDataRequired(TypedDict):
@@ -133,7 +162,7 @@ class _CallDecidedDataRequired(TypedDict):
 
 class CallDecidedData(_CallDecidedDataRequired, total=False):
     tool_call_id: str
-    #: The interaction that holds the denial.
+    #: The interaction that holds the denial, or the allow that is remembered.
     interaction_key: str
     observed: Literal[True]
 
@@ -319,6 +348,13 @@ class PermissionResolvedEvent(EventEnvelope):
     data: PermissionResolvedData
 
 
+class PermissionApprovedEvent(EventEnvelope):
+    """A person has allowed a call that more than one person has to allow."""
+
+    type: Literal["permission_approved"]
+    data: PermissionApprovedData
+
+
 class CallDecidedEvent(EventEnvelope):
     """Rules decided about a tool call without a person: it was denied, or a rule or an earlier permission allowed it. With `observed`, a rule that only observes has matched: it changed nothing, and `effect` is what it would do."""
 
@@ -396,6 +432,7 @@ RunEvent = Union[
     MessageDeltaEvent,
     PermissionRequestEvent,
     PermissionResolvedEvent,
+    PermissionApprovedEvent,
     CallDecidedEvent,
     UserQuestionEvent,
     UserAnsweredEvent,

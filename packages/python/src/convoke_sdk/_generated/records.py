@@ -459,6 +459,14 @@ class InteractionRecord(_InteractionRecordRequired, total=False):
     tool_input: Any
     #: The rules that asked, the organization's first.
     rules: list[InteractionRecordRules]
+    #: Who may allow it. Absent: every caller that may answer.
+    approvers: InteractionRecordApprovers
+    #: Who has allowed it, where more than one person has to.
+    approvals: list[InteractionRecordApprovals]
+    #: Whether the caller may allow it now, of a pending permission. Of a question about a call in doubt: whether the caller may have the call run again.
+    can_allow: bool
+    #: How far an allow may be remembered for the rest of the session.
+    can_remember: Literal["exact", "tool"]
     question: str
     options: list[InteractionRecordOptions]
     multiple: bool
@@ -474,6 +482,8 @@ class InteractionRecord(_InteractionRecordRequired, total=False):
     answered_by_name: str
     #: What decided, where no person and no client did.
     decided_by: Literal["rule", "memory", "expiry"]
+    #: What the allow also allows for the rest of the session, until it is forgotten.
+    remembered: Literal["exact", "tool"]
     answered_at: str
     applied_at: str
     expires_at: str
@@ -488,6 +498,31 @@ class _InteractionRecordRulesRequired(TypedDict):
 
 class InteractionRecordRules(_InteractionRecordRulesRequired, total=False):
     reason: str
+
+
+class InteractionRecordApprovers(TypedDict):
+    """Who may allow it. Absent: every caller that may answer."""
+
+    #: The lowest role of a person who may allow.
+    role: Literal["operator", "admin", "owner"]
+    #: How many people have to allow it.
+    people: int
+    #: Who started the run may not allow.
+    not_starter: bool
+    #: Automation clients may allow, too.
+    clients: bool
+    #: Session tokens may allow, too.
+    end_users: bool
+
+
+class _InteractionRecordApprovalsRequired(TypedDict):
+    by: str
+    at: str
+
+
+class InteractionRecordApprovals(_InteractionRecordApprovalsRequired, total=False):
+    #: Name of the client, or name or else email address of the person, as it is now.
+    by_name: str
 
 
 class _InteractionRecordOptionsRequired(TypedDict):
@@ -538,6 +573,14 @@ class InteractionSummary(_InteractionSummaryRequired, total=False):
     #: The first 200 characters of the question.
     question: str
     about: InteractionSummaryAbout
+    #: The rules that asked, the organization's first.
+    rules: list[InteractionSummaryRules]
+    #: Who may allow it. Absent: every caller that may answer.
+    approvers: InteractionSummaryApprovers
+    #: Who has allowed it, where more than one person has to.
+    approvals: list[InteractionSummaryApprovals]
+    #: Whether the caller may allow it now, of a pending permission. Of a question about a call in doubt: whether the caller may have the call run again.
+    can_allow: bool
     #: What the call is about: the members of its input that tell most, such as path, subject, amount and command. Never JSON.
     tool_input_preview: str
     decision: Decision
@@ -564,6 +607,40 @@ class InteractionSummaryAboutCalls(TypedDict):
     begun_at: str
 
 
+class _InteractionSummaryRulesRequired(TypedDict):
+    source: Literal["organization", "agent"]
+    name: str
+
+
+class InteractionSummaryRules(_InteractionSummaryRulesRequired, total=False):
+    reason: str
+
+
+class InteractionSummaryApprovers(TypedDict):
+    """Who may allow it. Absent: every caller that may answer."""
+
+    #: The lowest role of a person who may allow.
+    role: Literal["operator", "admin", "owner"]
+    #: How many people have to allow it.
+    people: int
+    #: Who started the run may not allow.
+    not_starter: bool
+    #: Automation clients may allow, too.
+    clients: bool
+    #: Session tokens may allow, too.
+    end_users: bool
+
+
+class _InteractionSummaryApprovalsRequired(TypedDict):
+    by: str
+    at: str
+
+
+class InteractionSummaryApprovals(_InteractionSummaryApprovalsRequired, total=False):
+    #: Name of the client, or name or else email address of the person, as it is now.
+    by_name: str
+
+
 class _InteractionInTenantRecordRequired(TypedDict):
     #: The durable key; use it to answer.
     interaction_key: str
@@ -588,6 +665,14 @@ class InteractionInTenantRecord(_InteractionInTenantRecordRequired, total=False)
     tool_input: Any
     #: The rules that asked, the organization's first.
     rules: list[InteractionInTenantRecordRules]
+    #: Who may allow it. Absent: every caller that may answer.
+    approvers: InteractionInTenantRecordApprovers
+    #: Who has allowed it, where more than one person has to.
+    approvals: list[InteractionInTenantRecordApprovals]
+    #: Whether the caller may allow it now, of a pending permission. Of a question about a call in doubt: whether the caller may have the call run again.
+    can_allow: bool
+    #: How far an allow may be remembered for the rest of the session.
+    can_remember: Literal["exact", "tool"]
     question: str
     options: list[InteractionInTenantRecordOptions]
     multiple: bool
@@ -603,6 +688,8 @@ class InteractionInTenantRecord(_InteractionInTenantRecordRequired, total=False)
     answered_by_name: str
     #: What decided, where no person and no client did.
     decided_by: Literal["rule", "memory", "expiry"]
+    #: What the allow also allows for the rest of the session, until it is forgotten.
+    remembered: Literal["exact", "tool"]
     answered_at: str
     applied_at: str
     expires_at: str
@@ -617,6 +704,31 @@ class _InteractionInTenantRecordRulesRequired(TypedDict):
 
 class InteractionInTenantRecordRules(_InteractionInTenantRecordRulesRequired, total=False):
     reason: str
+
+
+class InteractionInTenantRecordApprovers(TypedDict):
+    """Who may allow it. Absent: every caller that may answer."""
+
+    #: The lowest role of a person who may allow.
+    role: Literal["operator", "admin", "owner"]
+    #: How many people have to allow it.
+    people: int
+    #: Who started the run may not allow.
+    not_starter: bool
+    #: Automation clients may allow, too.
+    clients: bool
+    #: Session tokens may allow, too.
+    end_users: bool
+
+
+class _InteractionInTenantRecordApprovalsRequired(TypedDict):
+    by: str
+    at: str
+
+
+class InteractionInTenantRecordApprovals(_InteractionInTenantRecordApprovalsRequired, total=False):
+    #: Name of the client, or name or else email address of the person, as it is now.
+    by_name: str
 
 
 class _InteractionInTenantRecordOptionsRequired(TypedDict):

@@ -27,6 +27,8 @@ class PermissionAnswer(_PermissionAnswerRequired, total=False):
     message: str
     #: Call the tool with this input instead of the requested one. Refused for agents whose framework cannot apply it (`acp`).
     updated_input: JsonObject
+    #: Allow the same again for the rest of the session, as far as `can_remember` says: `exact` with this input only, `tool` with every input.
+    remember: Literal["exact", "tool"]
 
 
 class QuestionReply(TypedDict):

@@ -444,7 +444,8 @@ class Interactions(SessionAnswering):
         """Answer a question or a permission request.
 
         Use `interaction_key`, never `request_id`. Repeating the identical answer succeeds; a different one is
-        a conflict.
+        a conflict. Where the rules ask for more than one person, the permission stays pending until enough
+        have allowed it.
         """
         record: InteractionRecord = self._json(
             op.ANSWER_INTERACTION,
@@ -463,6 +464,7 @@ class TenantInteractions(TenantAnswering):
         status: InteractionFilter | None = None,
         kind: InteractionKind | None = None,
         agent_name: str | None = None,
+        can_allow: Literal["true"] | None = None,
         label: Sequence[str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
@@ -475,7 +477,7 @@ class TenantInteractions(TenantAnswering):
         return self._list(
             op.LIST_TENANT_INTERACTIONS,
             "interactions",
-            query={"status": status, "kind": kind, "agent_name": agent_name, "label": label, "limit": limit, "cursor": cursor, "order": order},
+            query={"status": status, "kind": kind, "agent_name": agent_name, "can_allow": can_allow, "label": label, "limit": limit, "cursor": cursor, "order": order},
         )
 
     def get(self, interaction_key: str) -> InteractionInTenantRecord:

@@ -1,11 +1,13 @@
 import type { ClientId, Scope } from '@convoke/contract';
 import type { RequestActor } from '../../domain/audit.ts';
+import type { Allower } from '../../domain/rules/approvers.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 
 /** The caller of a face, and the request that it sends. */
 export interface FaceCaller {
   readonly scope: TenantScope;
   readonly by: RequestActor;
+  readonly allower: Allower;
   /** Null for a person. */
   readonly clientId: ClientId | null;
   readonly chargeRate: () => void;

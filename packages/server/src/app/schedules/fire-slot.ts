@@ -106,6 +106,7 @@ async function resultOf(
     place: 'schedule',
     body: {},
     clientId: seen.createdBy.kind === 'client' ? clientId(seen.createdBy.id) : null,
+    createdBy: seen.createdBy.id,
     idempotencyKey: `schedule/${seen.id}/${due.slot}`,
     chargeRate: () => {},
   });

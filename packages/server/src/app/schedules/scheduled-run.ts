@@ -16,6 +16,8 @@ export interface ScheduledStart {
   readonly body: JsonObject;
   readonly idempotencyKey: string | undefined;
   readonly clientId: StartRun['clientId'];
+  /** The author of the schedule, or the caller that starts one run of it. */
+  readonly createdBy: string;
   readonly chargeRate: () => void;
 }
 

@@ -254,6 +254,7 @@ export function runSchedule(
       body: {},
       idempotencyKey,
       clientId,
+      createdBy: by.id,
       chargeRate,
     });
     if (started.replayed) return started;

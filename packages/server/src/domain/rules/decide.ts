@@ -1,7 +1,7 @@
 import { type RuleEffect, type RuleSource, ruleEffects, ruleSources } from '@convoke/contract';
 import type { Json } from '../json.ts';
 import { compare } from './conditions.ts';
-import { type Demands, bothDemands } from './demands.ts';
+import { type Demands, bothDemands, noDemands } from './demands.ts';
 import { type NamedTool, type Rule, type RuleList, isAbout } from './rule.ts';
 
 /** Both lists that count for a run (D-500). */
@@ -73,17 +73,25 @@ export function decide(lists: RuleLists, call: CallToDecide): Decision {
       return { observed, effect, rules: rules.map(matched), reason: denialOf(rules) };
     case 'ask': {
       const asking = rules.flatMap(asked);
-      const demands = asking.map((each) => each.demands).reduce(bothDemands);
-      return { observed, effect, rules: asking, demands };
+      return { observed, effect, rules: asking, demands: demandsOf(asking) };
     }
     default:
       return effect satisfies never;
   }
 }
 
-/** Whether one of the rules that asked says who may allow: without `approvers` each caller may that may answer. */
-export function namesApprovers(asked: readonly AskingRule[]): boolean {
-  return asked.some(({ demands: { approvers } }) => !approvers.clients || !approvers.endUsers);
+/** D-515: with the part of an agent that cannot be read any more, as it was when it asked. */
+export function withKeptPart(decision: Decision, asked: readonly AskingRule[]): Decision {
+  const kept = asked.filter(({ source }) => source === 'agent');
+  if (kept.length === 0 || decision.effect === 'deny') return decision;
+  const { observed } = decision;
+  const rules = [...(decision.effect === 'ask' ? decision.rules : []), ...kept];
+  return { observed, effect: 'ask', rules, demands: demandsOf(rules) };
+}
+
+/** What satisfies all rules that ask (D-505), or a request that no rule has asked for. */
+export function demandsOf(asking: readonly AskingRule[]): Demands {
+  return asking.length === 0 ? noDemands : asking.map(({ demands }) => demands).reduce(bothDemands);
 }
 
 /** D-508: whether some rule may decide about calls of this tool. */

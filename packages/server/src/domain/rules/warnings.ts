@@ -1,5 +1,6 @@
-import type { ApproverRole, RuleWarningCode } from '@convoke/contract';
+import type { RuleWarningCode } from '@convoke/contract';
 import type { Role } from '../member.ts';
+import { rolesOf } from './approvers.ts';
 import { areaCovers, matchesAny, mayMatchSame } from './glob.ts';
 import type { Rule, RuleList } from './rule.ts';
 
@@ -80,17 +81,12 @@ function covers(above: Rule, rule: Rule): boolean {
   );
 }
 
-const rolesFrom: Readonly<Record<ApproverRole, readonly Role[]>> = {
-  operator: ['operator', 'admin', 'owner'],
-  admin: ['admin', 'owner'],
-  owner: ['owner'],
-};
-
 function tooFewApprovers(rule: Rule, { people }: RuledWorld): Warning {
   if (rule.effect !== 'ask' || people === undefined) return undefined;
-  const { role, people: needed, clients, endUsers } = rule.demands.approvers;
+  const { approvers } = rule.demands;
+  const { people: needed, clients, endUsers } = approvers;
   if (clients || endUsers) return undefined;
-  const roles = rolesFrom[role];
+  const roles = rolesOf(approvers);
   const able = roles.reduce((sum, each) => sum + (people.get(each) ?? 0), 0);
   if (able >= needed) return undefined;
   const who = listed(roles, 'or');

@@ -1,4 +1,4 @@
-import type { AnsweredQuestion, CallInDoubt } from '../interaction.ts';
+import type { AnsweredQuestion, CallInDoubt, QuestionAnswer } from '../interaction.ts';
 import type { ToolCall } from './tool-call.ts';
 
 /** D-84: the question about a call that was running when its worker was lost, and what each answer does. */
@@ -66,11 +66,23 @@ export function asksAbout({ requestId }: { readonly requestId: string }, call: T
   return requestId === requestIdAbout(call) || requestId === repeatedRequestId(call);
 }
 
+/** Whether the answer has the call run once more: then the caller that gives it allows the call (D-520). */
+export function repeatsCall(answer: QuestionAnswer): boolean {
+  return meaningOf(answer) === 'again';
+}
+
+function meaningOf(answer: QuestionAnswer): DoubtAnswer | undefined {
+  return 'declined' in answer ? undefined : meanings.get(textOf(answer));
+}
+
+function textOf({ answer }: Extract<QuestionAnswer, { readonly answer: unknown }>): string {
+  return typeof answer === 'string' ? answer : answer.join(', ');
+}
+
 /** Only the exact second option repeats the call; any other answer is for the model, in the person's words. */
 export function settleCall(call: ToolCall, { answer }: AnsweredQuestion): ToolCall {
   if ('declined' in answer) return leaveCall(call, answer.message ?? noteOfLeftCall);
-  const text = typeof answer.answer === 'string' ? answer.answer : answer.answer.join(', ');
-  switch (meanings.get(text)) {
+  switch (meaningOf(answer)) {
     case 'again':
       return { ...call, status: 'again' };
     case 'done':
@@ -78,7 +90,7 @@ export function settleCall(call: ToolCall, { answer }: AnsweredQuestion): ToolCa
     case 'unknown':
       return leaveCall(call);
     case undefined:
-      return leaveCall(call, text);
+      return leaveCall(call, textOf(answer));
   }
 }
 

@@ -1,7 +1,8 @@
 import { idPrefixes, interactionKey } from '@convoke/contract';
 import type { DecidedCall } from '../../app/rules/decided-calls.ts';
 import type { Services } from '../../app/services.ts';
-import { type AnsweredPermission, askedRules, deniedByRule } from '../../domain/interaction.ts';
+import { askedRules } from '../../domain/run/interaction-event.ts';
+import { type AnsweredPermission, deniedByRule } from '../../domain/interaction.ts';
 import type { Decision } from '../../domain/rules/decide.ts';
 import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import type { NotBegun } from '../../ports/harness.ts';

@@ -4,7 +4,7 @@ import type { Agent } from '../../domain/agent.ts';
 import type { SettledInteraction, AnsweredPermission } from '../../domain/interaction.ts';
 import { approvedInput, isSettled } from '../../domain/interaction.ts';
 import { type Allow, allowFor } from '../../domain/rules/allows.ts';
-import { type Decision, decide, namesApprovers, namesTool } from '../../domain/rules/decide.ts';
+import { type Decision, decide, namesTool } from '../../domain/rules/decide.ts';
 import { type RuleList, rulesOfAgent } from '../../domain/rules/rule.ts';
 import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import type { CallToDecide, NewCall, NotBegun } from '../../ports/harness.ts';
@@ -104,15 +104,8 @@ export function standingOf(
   if (decision.effect === 'deny') return { kind: 'denied', reason: decision.reason, isNew: true };
   const found = allowFor<KeyedAllow | Allow>(call, [...answered.flatMap(allowIn), ...repeated]);
   if (found === undefined) return { kind: 'ask' };
-  if (namesApprovers(decision.rules)) return { ...unchecked, isNew: true };
   return { kind: 'allowed', ...('key' in found && { spends: found.key }) };
 }
-
-/** An allow from before the rules named approvers, of a changed input, or of a call in doubt: the answer was not checked. */
-const unchecked = {
-  kind: 'denied',
-  reason: 'Not allowed: the rules name approvers, whom this release cannot check.',
-} as const;
 
 /** Reads what decides about calls that a rule is about. */
 export async function readAnswers(

@@ -1,6 +1,7 @@
 import { idPrefixes, interactionKey } from '@convoke/contract';
 import type { DecidedCall } from '../../app/rules/decided-calls.ts';
 import type { Services } from '../../app/services.ts';
+import { requestEvent } from '../../domain/run/interaction-event.ts';
 import {
   type AnsweredPermission,
   type Interaction,
@@ -9,7 +10,6 @@ import {
   type QuestionAbout,
   deniedByRule,
   openInteraction,
-  requestEvent,
 } from '../../domain/interaction.ts';
 import { waitOf } from '../../domain/rules/demands.ts';
 import type { RunEventDraft } from '../../domain/run/run-event.ts';

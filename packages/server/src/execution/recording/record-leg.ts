@@ -300,11 +300,17 @@ async function newEntries(
   return entries.filter(({ seq }) => seq > known);
 }
 
+const ofAnswers: ReadonlySet<string> = new Set([
+  'permission_resolved',
+  'permission_approved',
+  'user_answered',
+]);
+
 /** Only the lease holder and answers to interactions append to the log. */
 async function isCommitted(tx: StoreTransaction, run: Run, after: number): Promise<boolean> {
   const bounds = { limit: 1000, maxBytes: 1024 * 1024 };
   const { events } = await tx.runEvents.after(run.id, after, bounds);
-  return events.some(({ type }) => type !== 'permission_resolved' && type !== 'user_answered');
+  return events.some(({ type }) => !ofAnswers.has(type));
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { FaceCaller } from '../../app/faces/caller.ts';
 import { requireScopes } from '../../auth/gate.ts';
-import { actorOf, clientOf } from '../actor.ts';
+import { actorOf, allowerOf, clientOf } from '../actor.ts';
 import type { Call } from '../handler.ts';
 
 /** The caller of an operation of a face, as its use cases know it. */
@@ -12,6 +12,7 @@ export function faceCaller({
   return {
     scope: caller.scope,
     by: actorOf(caller, request),
+    allower: allowerOf(caller),
     clientId: clientOf(caller),
     chargeRate,
     requireScopes: (...scopes) => requireScopes(caller, ...scopes),

@@ -1,7 +1,8 @@
 import { answerInteraction, listInteractions } from '../../app/interactions.ts';
-import { answererOf } from '../../domain/interaction.ts';
+import { allowingIn } from '../../app/rules/shown-allowing.ts';
+import { actorsOf } from '../../domain/interaction.ts';
 import type { Services } from '../../app/services.ts';
-import { actorOf } from '../actor.ts';
+import { actorOf, allowerOf, readerOf } from '../actor.ts';
 import type { Handlers } from '../handler.ts';
 import type { RouteParts } from './route-parts.ts';
 import { interactionView } from '../views/interactions.ts';
@@ -18,8 +19,11 @@ export function interactionRoutes(
         read: (page) => listInteractions(services, caller.scope, { sessionId, status, page }),
         idOf: (interaction) => interaction.key,
       });
-      const names = await actorNames.of(items.map(answererOf), caller);
-      const interactions = items.map((item) => interactionView(item, names));
+      const names = await actorNames.of(items.flatMap(actorsOf), caller);
+      const allowing = await allowingIn(services, items, readerOf(caller));
+      const interactions = items.map((item) =>
+        interactionView(item, names, allowing.get(item.key)),
+      );
       return { status: 200, body: { interactions, ...next } };
     },
 
@@ -29,9 +33,11 @@ export function interactionRoutes(
         key: params.interaction_key,
         body,
         by: actorOf(caller, request),
+        allower: allowerOf(caller),
       });
-      const names = await actorNames.of([answererOf(answered)], caller);
-      return { status: 200, body: interactionView(answered, names) };
+      const names = await actorNames.of(actorsOf(answered), caller);
+      const allowing = await allowingIn(services, [answered], readerOf(caller));
+      return { status: 200, body: interactionView(answered, names, allowing.get(answered.key)) };
     },
   };
 }

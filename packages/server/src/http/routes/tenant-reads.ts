@@ -2,13 +2,15 @@ import { splitLabel } from '@convoke/contract';
 import { withQueuePosition } from '../../app/runs/runs.ts';
 import type { Services } from '../../app/services.ts';
 import {
+  type InteractionSummary,
   findInteraction,
   findRun,
   getOverview,
   listTenantInteractions,
   listTenantRuns,
 } from '../../app/tenant-reads.ts';
-import { answererOf } from '../../domain/interaction.ts';
+import { actorsOf } from '../../domain/interaction.ts';
+import { readerOf } from '../actor.ts';
 import type { Handlers } from '../handler.ts';
 import type { RouteParts } from './route-parts.ts';
 import { runView } from '../views/runs.ts';
@@ -27,7 +29,7 @@ type TenantReads =
   | 'get_overview';
 
 export function tenantReadRoutes(
-  services: Pick<Services, 'store' | 'clock' | 'traces'>,
+  services: Pick<Services, 'store' | 'clock' | 'traces' | 'agents' | 'knownRules'>,
   { cursors, actorNames }: RouteParts,
 ): Handlers<TenantReads> {
   return {
@@ -64,25 +66,28 @@ export function tenantReadRoutes(
 
     async list_tenant_interactions({ caller, query }) {
       const { limit: _limit, cursor: _cursor, order: _order, ...selection } = query;
+      const reader = readerOf(caller);
       const filter = {
         status: query.status,
         kind: query.kind,
         agentName: query.agent_name,
         labels: query.label?.map(splitLabel),
+        allowableBy: query.can_allow === undefined ? undefined : reader,
       };
       const list = `tenant_interactions:${caller.scope.tenantId}:${JSON.stringify(selection)}`;
       const { items, next } = await cursors.page(list, query, {
         read: (page) => listTenantInteractions(services, caller.scope, { filter, page }),
         idOf: ({ key }) => key,
       });
-      const names = await actorNames.of(items.map(({ topic }) => topic.answeredBy));
-      const interactions = items.map((item) => interactionSummaryView(item, names));
+      const names = await actorNames.of(items.flatMap(actorsIn));
+      const interactions = items.map((item) => interactionSummaryView(item, names, reader));
       return { status: 200, body: { interactions, ...next } };
     },
 
     async find_interaction({ caller, params }) {
-      const found = await findInteraction(services, caller.scope, params.interaction_key);
-      const names = await actorNames.of([answererOf(found.interaction)]);
+      const asking = { key: params.interaction_key, reader: readerOf(caller) };
+      const found = await findInteraction(services, caller.scope, asking);
+      const names = await actorNames.of(actorsOf(found.interaction));
       return { status: 200, body: interactionInTenantView(found, names) };
     },
 
@@ -90,6 +95,10 @@ export function tenantReadRoutes(
       return { status: 200, body: overviewView(await getOverview(services, caller.scope)) };
     },
   };
+}
+
+function actorsIn({ topic, approvals }: InteractionSummary): readonly (string | null)[] {
+  return [topic.answeredBy, ...approvals.map(({ by }) => by)];
 }
 
 interface FeedbackQuery {

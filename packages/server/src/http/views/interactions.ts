@@ -1,18 +1,25 @@
 import type { InteractionRecord } from '@convoke/contract';
 import type { Names } from '../../app/actor-names.ts';
+import type { ShownAllowing } from '../../app/rules/shown-allowing.ts';
 import type {
   Interaction,
   InteractionAnswer,
   InteractionRequest,
 } from '../../domain/interaction.ts';
-import { aboutFields, answererOf, askedRules, isSettled } from '../../domain/interaction.ts';
+import { aboutFields, askedRules } from '../../domain/run/interaction-event.ts';
+import { answererOf, approvalsOf, isSettled } from '../../domain/interaction.ts';
+import { type Approval, approversFields } from '../../domain/rules/approvers.ts';
 import { deniesOnExpiry } from '../../domain/rules/demands.ts';
 import { isObject } from '../../domain/json.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { timeIn } from './fields.ts';
 
 /** An interaction as the API shows it (D-36). */
-export function interactionView(interaction: Interaction, names: Names): InteractionRecord {
+export function interactionView(
+  interaction: Interaction,
+  names: Names,
+  allowing: ShownAllowing | undefined,
+): InteractionRecord {
   const answered = isSettled(interaction) ? interaction : undefined;
   return {
     interaction_key: interaction.key,
@@ -22,6 +29,8 @@ export function interactionView(interaction: Interaction, names: Names): Interac
     run_id: interaction.runId,
     request_id: interaction.requestId,
     ...requestFields(interaction),
+    ...allowingFields(allowing),
+    approvals: approvalsView(approvalsOf(interaction), names),
     ...(answered && answerFields(answered.answer)),
     answered_by: answererOf(interaction),
     answered_by_name: names.get(answererOf(interaction) ?? ''),
@@ -31,6 +40,22 @@ export function interactionView(interaction: Interaction, names: Names): Interac
     applied_at: timeIn(answered?.appliedAt),
     expires_at: isoTime(interaction.expiresAt),
   };
+}
+
+/** Who may allow it, as far as it is pending. */
+export function allowingFields(allowing: ShownAllowing | undefined) {
+  if (allowing === undefined) return {};
+  const { rules, demands, canAllow } = allowing;
+  return {
+    rules: rules.length === 0 ? undefined : askedRules(rules),
+    approvers: approversFields(demands),
+    can_allow: canAllow,
+  };
+}
+
+export function approvalsView(approvals: readonly Approval[], names: Names) {
+  if (approvals.length === 0) return undefined;
+  return approvals.map(({ by, at }) => ({ by, by_name: names.get(by), at: isoTime(at) }));
 }
 
 function requestFields(request: InteractionRequest): Partial<InteractionRecord> {

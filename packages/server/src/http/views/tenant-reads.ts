@@ -4,8 +4,13 @@ import type {
   RunSummary as RunSummaryRecord,
 } from '@convoke/contract';
 import type { Names } from '../../app/actor-names.ts';
+import {
+  type AllowingReader,
+  type ShownAllowing,
+  allowingAsAsked,
+} from '../../app/rules/shown-allowing.ts';
 import type { InteractionSummary, getOverview } from '../../app/tenant-reads.ts';
-import { aboutFields } from '../../domain/interaction.ts';
+import { aboutFields } from '../../domain/run/interaction-event.ts';
 import type { RunSummary } from '../../domain/run/run-summary.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import type {
@@ -13,7 +18,7 @@ import type {
   InteractionTopic,
 } from '../../ports/repositories/tenant-lists.ts';
 import { actorView, timeIn } from './fields.ts';
-import { interactionView } from './interactions.ts';
+import { allowingFields, approvalsView, interactionView } from './interactions.ts';
 import { usageView } from './runs.ts';
 
 export function runSummaryView(run: RunSummary, names: Names): RunSummaryRecord {
@@ -39,13 +44,17 @@ function runFields({ run }: Pick<InteractionInTenant, 'run'>) {
   return { agent_name: run.agentName, run_labels: run.labels, preview: run.preview };
 }
 
-export function interactionInTenantView(found: InteractionInTenant, names: Names) {
-  return { ...interactionView(found.interaction, names), ...runFields(found) };
+export function interactionInTenantView(
+  found: InteractionInTenant & { readonly allowing: ShownAllowing | undefined },
+  names: Names,
+) {
+  return { ...interactionView(found.interaction, names, found.allowing), ...runFields(found) };
 }
 
 export function interactionSummaryView(
   item: InteractionSummary,
   names: Names,
+  reader: AllowingReader,
 ): InteractionSummaryRecord {
   const { decision, answeredBy } = item.topic;
   return {
@@ -56,6 +65,7 @@ export function interactionSummaryView(
     run_id: item.runId,
     ...runFields(item),
     ...topicFields(item.topic),
+    ...allowedFields(item, names, reader),
     decision: decision ?? undefined,
     answered_by: answeredBy ?? undefined,
     answered_by_name: answeredBy === null ? undefined : names.get(answeredBy),
@@ -63,6 +73,14 @@ export function interactionSummaryView(
     answered_at: timeIn(item.answeredAt),
     expires_at: isoTime(item.expiresAt),
   };
+}
+
+function allowedFields(item: InteractionSummary, names: Names, reader: AllowingReader) {
+  if (item.kind !== 'permission') return {};
+  const approvals = approvalsView(item.approvals, names);
+  const allowing = allowingFields(allowingAsAsked(item, reader, item.run.createdBy));
+  if (item.status === 'pending') return { ...allowing, approvals };
+  return { ...allowing, approvals, can_allow: undefined };
 }
 
 function topicFields({ toolName, toolInputPreview, question, about }: InteractionTopic) {

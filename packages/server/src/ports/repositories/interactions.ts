@@ -4,6 +4,7 @@ import type {
   ClosedInteraction,
   Interaction,
   PendingInteraction,
+  PendingPermission,
   SettledInteraction,
 } from '../../domain/interaction.ts';
 import type { TenantScope } from '../../domain/scope.ts';
@@ -29,6 +30,8 @@ export interface InteractionRepository {
   ofRequests(runId: RunId, requestIds: readonly string[]): Promise<Interaction[]>;
   /** Writes the answer or the end of a pending interaction; false, and no change, when it is not pending. */
   settle(interaction: SettledInteraction | ClosedInteraction): Promise<boolean>;
+  /** Writes who has allowed a pending permission; false, and no change, when it is not pending. */
+  saveApprovals(interaction: PendingPermission): Promise<boolean>;
   /** Returns those that were pending. */
   cancelPending(runId: RunId): Promise<ClosedInteraction[]>;
   countPending(runId: RunId): Promise<number>;

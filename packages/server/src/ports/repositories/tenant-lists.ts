@@ -7,6 +7,8 @@ import type {
   SessionId,
 } from '@convoke/contract';
 import type { Interaction, QuestionAbout } from '../../domain/interaction.ts';
+import type { Approval } from '../../domain/rules/approvers.ts';
+import type { AskingRule } from '../../domain/rules/decide.ts';
 import type { RunListFilter, RunSummary, RunWalk } from '../../domain/run/run-summary.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { CutPage, PageRequest } from '../page.ts';
@@ -55,7 +57,7 @@ export interface InteractionInTenant {
   readonly run: RunOfInteraction;
 }
 
-type RunOfInteraction = Pick<RunSummary, 'agentName' | 'labels' | 'preview'>;
+type RunOfInteraction = Pick<RunSummary, 'agentName' | 'labels' | 'preview' | 'createdBy'>;
 
 /** The fields of an interaction without its content, which may be large. */
 export interface ListedInteraction {
@@ -67,6 +69,8 @@ export interface ListedInteraction {
   readonly createdAt: number;
   readonly answeredAt: number | null;
   readonly expiresAt: number;
+  readonly asked: readonly AskingRule[];
+  readonly approvals: readonly Approval[];
   readonly run: RunOfInteraction;
 }
 

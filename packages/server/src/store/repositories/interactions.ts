@@ -41,6 +41,7 @@ interface StoredInteraction
   readonly appliedAt: number | null;
   readonly expiresAt: number | null;
   readonly asked: PermissionRequest['asked'] | null;
+  readonly approvals: PermissionRequest['approvals'] | null;
   readonly decidedBy: DecidedBy | null;
   readonly spentOn: string | null;
 }
@@ -75,6 +76,7 @@ const interactionTable = nounTable<StoredInteraction, InteractionRow>('interacti
     appliedAt: number('applied_at'),
     expiresAt: number('expires_at', 'fixed'),
     asked: jsonText('asked', 'fixed'),
+    approvals: jsonText('approvals'),
     decidedBy: text('decided_by'),
     spentOn: text('spent_on', 'changed'),
   },
@@ -92,6 +94,7 @@ const unset = {
   answeredAt: null,
   appliedAt: null,
   asked: null,
+  approvals: null,
   decidedBy: null,
   spentOn: null,
 };
@@ -130,6 +133,13 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       const changed = await db.run(sql`
         update interactions set ${interactionTable.assignments({ ...unset, ...item })}
         where interaction_key = ${item.key} and tenant_id = ${item.tenantId} and status = 'pending'`);
+      return changed === 1;
+    },
+
+    async saveApprovals({ key, tenantId, approvals = [] }) {
+      const changed = await db.run(sql`
+        update interactions set approvals = ${JSON.stringify(approvals)}
+        where interaction_key = ${key} and tenant_id = ${tenantId} and status = 'pending'`);
       return changed === 1;
     },
 
@@ -282,10 +292,10 @@ function identityOf(stored: StoredInteraction) {
 }
 
 function requestOf(stored: StoredInteraction): InteractionRequest {
-  const { kind, toolInput, asked, options, multiple, about } = stored;
+  const { kind, toolInput, asked, approvals, options, multiple, about } = stored;
   if (kind === 'permission') {
     const toolName = stored.toolName ?? broken(stored);
-    return { kind, toolName, toolInput, ...(asked && { asked }) };
+    return { kind, toolName, toolInput, ...(asked && { asked }), ...(approvals && { approvals }) };
   }
   return { kind, question: stored.question ?? broken(stored), options, multiple, about };
 }

@@ -110,11 +110,13 @@ const summaryColumns = sql`runs.id, runs.session_id, runs.agent_name, runs.statu
   runs.output_tokens, runs.cost_micros, runs.cost_currency, runs.created_at, runs.started_at,
   runs.ended_at, runs.agent_digest`;
 
-const interactionColumns = sql`interactions.*, runs.agent_name, runs.labels, runs.preview`;
+const interactionColumns = sql`interactions.*, runs.agent_name, runs.labels, runs.preview,
+  runs.created_by`;
 
 const listedColumns = sql`interactions.interaction_key, interactions.kind, interactions.status,
   interactions.session_id, interactions.run_id, interactions.created_at, interactions.answered_at,
-  interactions.expires_at, runs.agent_name, runs.labels, runs.preview`;
+  interactions.expires_at, interactions.asked, interactions.approvals, runs.agent_name, runs.labels,
+  runs.preview, runs.created_by`;
 
 /** As much of a question's JSON text as a preview can need: it looks at two code units for each of its characters. */
 const questionCharacters = 2 + 2 * limits.previewCharacters * '\\u0000'.length;
@@ -279,7 +281,7 @@ function summaryOf(row: SummaryRow): RunSummary {
   };
 }
 
-type RunColumns = Pick<SummaryRow, 'agent_name' | 'labels' | 'preview'>;
+type RunColumns = Pick<SummaryRow, 'agent_name' | 'labels' | 'preview' | 'created_by'>;
 
 type InteractionInTenantRow = InteractionRow & RunColumns;
 
@@ -288,7 +290,12 @@ function inTenant(row: InteractionInTenantRow): InteractionInTenant {
 }
 
 function runIn(row: RunColumns): InteractionInTenant['run'] {
-  return { agentName: row.agent_name, labels: labelsIn(row), preview: row.preview ?? '' };
+  return {
+    agentName: row.agent_name,
+    labels: labelsIn(row),
+    preview: row.preview ?? '',
+    createdBy: row.created_by,
+  };
 }
 
 interface ListedRow extends RunColumns {
@@ -300,6 +307,8 @@ interface ListedRow extends RunColumns {
   readonly created_at: number;
   readonly answered_at: number | null;
   readonly expires_at: number | null;
+  readonly asked: string | null;
+  readonly approvals: string | null;
 }
 
 function listedOf(row: ListedRow): ListedInteraction {
@@ -312,6 +321,8 @@ function listedOf(row: ListedRow): ListedInteraction {
     createdAt: row.created_at,
     answeredAt: row.answered_at,
     expiresAt: row.expires_at ?? 0,
+    asked: fromJsonText(row.asked) ?? [],
+    approvals: fromJsonText(row.approvals) ?? [],
     run: runIn(row),
   };
 }

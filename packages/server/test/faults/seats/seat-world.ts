@@ -27,7 +27,7 @@ import type { ExecutionServices } from '../../../src/execution/services.ts';
 import { MovingClock } from '../../support/clocks.ts';
 import { type DatabaseKind, createLocation } from '../../support/databases.ts';
 import { eventually } from '../../support/eventually.ts';
-import { by } from '../../support/identity-fixture.ts';
+import { allower, by } from '../../support/identity-fixture.ts';
 import { allDeltas } from '../support/run-log.ts';
 import { actorHarness } from './actor-harness.ts';
 import { EffectLedger } from './effect-ledger.ts';
@@ -337,7 +337,7 @@ export class SeatWorld {
         const answer = each.person(effects);
         if (kind === 'question' && answer === undefined) continue;
         const body = kind === 'permission' ? { decision: 'allow' } : { answer };
-        const request = { sessionId: each.sessionId, key, body, by };
+        const request = { sessionId: each.sessionId, key, body, by, allower };
         await answerInteraction(services, this.scope, request);
       }
     }

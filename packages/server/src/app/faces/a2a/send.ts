@@ -90,9 +90,9 @@ async function answer(services: Services, answered: Answered): Promise<Run> {
     message.data.length > 0
       ? await dataAnswers(services, answered)
       : [await textAnswer(services, answered)];
-  const { scope, by } = caller;
+  const { scope, by, allower } = caller;
   for (const { key, body } of answers) {
-    await answerPending(services, scope, { sessionId, key, body, by });
+    await answerPending(services, scope, { sessionId, key, body, by, allower });
   }
   return getRun(services, scope, { sessionId, runId });
 }

@@ -98,7 +98,7 @@ function callsIn({ toolCalls }: JsonObject): readonly unknown[] {
 
 async function answerAll(
   services: Services,
-  { scope, by }: FaceCaller,
+  { scope, by, allower }: FaceCaller,
   named: readonly Named[],
 ): Promise<Refusal | undefined> {
   try {
@@ -106,7 +106,7 @@ async function answerAll(
       if (interaction.status !== 'pending') continue;
       const { sessionId, key } = interaction;
       const body = answerIn(interaction, entry);
-      await answerPending(services, scope, { sessionId, key, body, by });
+      await answerPending(services, scope, { sessionId, key, body, by, allower });
     }
     return undefined;
   } catch (error) {

@@ -14,11 +14,11 @@ export async function answerInteractions(
   caller: FaceCaller,
   { sessionId, message }: { readonly sessionId: SessionId; readonly message: AssistantMessage },
 ): Promise<Run> {
-  const { scope, by } = caller;
+  const { scope, by, allower } = caller;
   if (message.answers.length > 0) caller.requireScopes('interactions:write');
   let runId: Run['id'] | undefined;
   for (const { key, body } of message.answers) {
-    const answered = await answerPending(services, scope, { sessionId, key, body, by });
+    const answered = await answerPending(services, scope, { sessionId, key, body, by, allower });
     runId = answered?.runId ?? runId;
   }
   if (runId === undefined) {
