@@ -63,10 +63,40 @@ test('an owner keeps the rules of tool calls in a file, and sees what a change c
   expect((await convoke.run(['rules', 'set', file])).stderr).toMatch(/^- - name: mail$/m);
 });
 
+test('a draft is tried over past calls, and nothing is written (D-526)', async () => {
+  const agent = join(server.place, 'agents/payer');
+  await mkdir(agent, { recursive: true });
+  const script = '[{ tool: { name: write_file, input: { path: a.txt, text: DE02 } } }]';
+  await writeFile(join(agent, 'agent.yaml'), `framework: scripted\nscript: ${script}\n`);
+  const invoked = await convoke.run(['invoke', 'payer', 'hi']);
+  expect(invoked.code).toBe(0);
+  const file = join(convoke.settings, 'draft.yaml');
+  const rule = (name: string, tool: string) =>
+    `  - { name: ${name}, tools: [${tool}], effect: deny }\n`;
+  await writeFile(file, `rules:\n${rule('no-files', 'write_file')}${rule('no-mail', '"mail/*"')}`);
+  const before = await convoke.json('rules');
+  const tried = await convoke.run(['rules', 'try', file, '--since', '7d']);
+  expect(tried).toMatchObject({ code: 0 });
+  expect(tried.stdout).toMatch(/^run_\w+ +payer +write_file +allow → deny +no-files +/m);
+  expect(tried.stdout).toContain('1 past call, of which 1 is decided differently');
+  expect(tried.stderr).toBe('no-mail: no past call meets it\n');
+  const json = await convoke.json('rules', 'try', file);
+  expect(json).toMatchObject({ calls: 1, changed: 1, changes: [{ after: 'deny' }] });
+  expect(JSON.stringify(json) + tried.stdout).not.toContain('DE02');
+  expect(await convoke.json('rules')).toEqual(before);
+  const none = await convoke.run(['rules', 'try', file, '--tenant', 'ten_none']);
+  expect(none).toMatchObject({ code: 1, stdout: '' });
+  expect(none.stderr).toContain('the organization has no tenant ten_none');
+});
+
 test('what the guide of rules says to write and to type works', async () => {
   const guide = await readFile(join(root, 'docs/guides/rules.md'), 'utf8');
-  const block = (kind: string) =>
-    new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\``, 'm').exec(guide)?.[1] ?? '';
+  const blocks = (kind: string) =>
+    Array.from(
+      guide.matchAll(new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\``, 'gm')),
+      ([, text]) => text,
+    );
+  const block = (kind: string) => blocks(kind)[0] ?? '';
 
   const agent = join(server.place, 'agents/refunds');
   await mkdir(agent, { recursive: true });
@@ -75,15 +105,20 @@ test('what the guide of rules says to write and to type works', async () => {
   const checked = await convoke.run(['agents', 'check', 'refunds']);
   expect(checked).toMatchObject({ code: 0, stdout: 'ok    refunds  scripted\n' });
 
+  expect(blocks('sh run')).toHaveLength(2);
   const npx = `npx() { shift; '${process.execPath}' '${mainPath}' "$@"; }\n`;
-  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', npx + block('sh run')], {
-    cwd: server.place,
-    env: ownEnvironment(convoke.settings),
-  });
+  const shell = async (text = '') => {
+    const where = { cwd: server.place, env: ownEnvironment(convoke.settings) };
+    return (await run('bash', ['-euo', 'pipefail', '-c', npx + text], where)).stdout;
+  };
+  const [writing, trying] = blocks('sh run');
+  const stdout = await shell(writing);
+  const tried = await shell(trying);
   const text = await readFile(join(server.place, 'rules.yaml'), 'utf8');
   const [version = '', ...rules] = stdout.split('\n');
   expect(version).toMatch(/^version \d+$/);
   expect(parse(rules.join('\n'))).toEqual(parse(text));
+  expect(tried).toContain(', of which 0 are decided differently\n{');
 
   const { base_url = '', owner_token = '', organization_id = '' } = server.quickstart;
   const admin = new ConvokeAdmin({

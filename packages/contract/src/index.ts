@@ -174,6 +174,7 @@ export {
   ruleEffects,
   ruleSources,
 } from './resources/rules/rule.ts';
+export type { RuleTrialRecord } from './resources/rules/trial.ts';
 export { labelKeyPattern, type Labels, splitLabel } from './resources/labels.ts';
 export type { Overview } from './resources/overview.ts';
 export { isRepeatable, orders } from './resources/page.ts';

@@ -81,6 +81,8 @@ export const limits = {
   ruleLikeMaxCharacters: 16 * 1024,
   ruleReasonMaxCharacters: 500,
   ruleApproversMax: 5,
+  ruleTrialCallsMax: 5000,
+  ruleTrialChangesMax: 100,
   ruleWaitHoursMax: 8760,
 
   // Schedules (D-140 to D-142)

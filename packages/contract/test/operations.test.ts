@@ -36,7 +36,7 @@ describe('every operation', () => {
   });
 
   test.each(byId)('%s has a well-formed path with exactly its parameters', (_, operation) => {
-    expect(operation.path).toMatch(/^(\/([a-z0-9_.-]+|\{[a-z_]+\}(:[a-z]+)?))+$/);
+    expect(operation.path).toMatch(/^(\/([a-z0-9_.-]+|\{[a-z_]+\})(:[a-z]+)?)+$/);
     expect(Object.keys(operation.params ?? {})).toEqual(pathParams(operation.path));
   });
 

@@ -212,14 +212,18 @@ const repeatable = new Set([
   'answer_interaction',
 ]);
 
+/** Words of the language, which get an underscore behind them as PEP 8 says. */
+const words: ReadonlySet<string> = new Set(['try']);
+
 export function placesOf(operation: Operation): readonly Place[] {
   const { id, sdk } = operation;
   if (id in handWritten || foreign.has(id)) return [];
   if (sdk === undefined) return others[id] ?? [ofAccount(operation)];
   const [noun = '', method = ''] = sdk.method.split('.');
   const name = `${noun[0]?.toUpperCase()}${noun.slice(1)}`;
+  const spelled = words.has(method) ? `${method}_` : method;
   // A noun that the table does not know yet has no class: its methods stand on the client itself.
-  return name in nouns ? [{ noun: name, method }] : [ofAccount(operation)];
+  return name in nouns ? [{ noun: name, method: spelled }] : [ofAccount(operation)];
 }
 
 /** The place of an operation that is not listed: a method of the client itself, under the operation's own name. */

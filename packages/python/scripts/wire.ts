@@ -38,6 +38,7 @@ export function wireFiles(): Readonly<Record<string, string>> {
       StartRunBudget: 'RunBudget',
       InvokeAgentBudget: 'RunBudget',
       SetRulesRules: 'NewRule',
+      TryRulesRules: 'NewRule',
       NewRuleWhen: 'NewRuleCondition',
       NewRuleApprovers: 'NewRuleApprovers',
     },

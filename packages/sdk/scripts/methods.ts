@@ -57,6 +57,7 @@ const nouns: Readonly<Record<string, Noun>> = {
   rules: {
     name: 'Rules',
     about: 'The rules of the organization about tool calls: one document.',
+    isExtended: true,
   },
   tenants: {
     name: 'Tenants',

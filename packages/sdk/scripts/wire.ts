@@ -218,6 +218,9 @@ const ruleNames: Readonly<Record<string, string>> = {
   Rule: 'RuleRecord',
   RuleWarning: 'RuleWarning',
   RuleDocument: 'RuleDocumentRecord',
+  RuleMatches: 'RuleMatches',
+  RuleChange: 'RuleChange',
+  RuleTrial: 'RuleTrialRecord',
 };
 const webhookNames: Readonly<Record<string, string>> = {
   Webhook: 'WebhookRecord',

@@ -6,7 +6,7 @@ import { Clients } from './clients.ts';
 import { Credentials } from './generated/credentials.ts';
 import { Invitations } from './generated/invitations.ts';
 import { Members } from './generated/members.ts';
-import { Rules } from './generated/rules.ts';
+import { Rules } from './rules.ts';
 import { Tenants } from './generated/tenants.ts';
 import { type ConnectionOptions, type TokenOptions, transportOptions } from './options.ts';
 import type { Listing } from './transport/listing.ts';

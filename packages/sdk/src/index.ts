@@ -7,7 +7,7 @@ export type {
 export type { Agents } from './agents.ts';
 export { auditActionName, auditSentence } from './audit-sentences.ts';
 export type { Budgets } from './generated/budgets.ts';
-export type { Rules } from './generated/rules.ts';
+export type { RuleTrialSoFar, Rules } from './rules.ts';
 export type { Clients } from './clients.ts';
 export { Convoke, type ConvokeOptions } from './convoke.ts';
 export { ConvokeAdmin, type ConvokeAdminOptions } from './convoke-admin.ts';
@@ -73,9 +73,12 @@ export type {
 } from './generated/records.ts';
 export type {
   RuleApprovers,
+  RuleChange,
   RuleCondition,
   RuleDocumentRecord,
+  RuleMatches,
   RuleRecord,
+  RuleTrialRecord,
   RuleWarning,
 } from './generated/rule-records.ts';
 export type {
@@ -131,6 +134,7 @@ export type {
   StopSession,
   TenantInteractionsQuery,
   TenantRunsQuery,
+  TryRules,
   UpdateClient,
   UpdateSchedule,
   UpdateRun,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { organizationIdSchema } from '../ids.ts';
 import { byRole, defineOperation } from '../operation.ts';
 import { ruleDocumentRecord } from '../resources/rules/document.ts';
+import { ruleTrialBody, ruleTrialRecord } from '../resources/rules/trial.ts';
 import { organizationRules } from '../resources/rules/rule.ts';
 
 const ofOrganization = { organization_id: organizationIdSchema } as const;
@@ -63,4 +64,22 @@ export const setRules = defineOperation({
     200: { description: 'The document, with its new version.', schema: ruleDocumentRecord },
   },
   errors: ['version_conflict'],
+});
+
+export const tryRules = defineOperation({
+  id: 'try_rules',
+  sdk: { method: 'rules.try', repeatable: true },
+  method: 'POST',
+  path: '/v1/organizations/{organization_id}/rules:try',
+  tag: 'Organizations',
+  summary: 'Try rules over past calls',
+  description:
+    'Decides about past tool calls of the organization with the rules of now and with a draft, and shows where they differ. Nothing is written and no input is shown. Calls of the newest runs come first; a page ends after 5,000 calls, or earlier when they are large or the rules are costly. Answers of people do not count, and the lists of agents are those of now. Calls that change nothing, and that no rule was about when they were made, are not stored, so they are not among them.',
+  caller: 'human',
+  scope: byRole,
+  params: ofOrganization,
+  body: ruleTrialBody.meta({ examples: [{ rules: example.rules }] }),
+  bodyRequired: true,
+  responses: { 200: { description: 'One page.', schema: ruleTrialRecord } },
+  errors: ['invalid_cursor'],
 });

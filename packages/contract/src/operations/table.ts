@@ -36,7 +36,7 @@ import {
   signOutMember,
   updateMember,
 } from './organizations.ts';
-import { getRules, setRules } from './rules.ts';
+import { getRules, setRules, tryRules } from './rules.ts';
 import {
   createSchedule,
   deleteSchedule,
@@ -215,6 +215,7 @@ export const operations = {
   sign_up: signUp,
   get_rules: getRules,
   set_rules: setRules,
+  try_rules: tryRules,
 
   list_audit: listAudit,
   get_audit_status: getAuditStatus,

@@ -271,6 +271,8 @@ async def management(admin):
     rule = {"name": "a", "tools": ["pay"], "effect": "ask", "when": [{"path": "/a", "in": [1, None]}]}
     rules = await admin.rules.set(version=seen["version"], rules=[rule])
     same((await admin.rules.get())["rules"], rules["rules"])
+    tried = await admin.rules.try_(rules=[rule])
+    same([one["name"] for one in tried["rules"]], ["a"])
     await admin.rules.set(version=rules["version"], rules=[])
     assert [one async for one in admin.members.list()]
     assert [one async for one in admin.audit.list(limit=5)]

@@ -288,6 +288,50 @@ export interface SetRules {
   }>;
 }
 
+export interface TryRules {
+  rules: ReadonlyArray<{
+    name: string;
+    tools: ReadonlyArray<string>;
+    when?:
+      | ReadonlyArray<{
+          path: string;
+          eq?: string | number | boolean | null | undefined;
+          ne?: string | number | boolean | null | undefined;
+          in?: ReadonlyArray<string | number | boolean | null> | undefined;
+          gt?: number | undefined;
+          gte?: number | undefined;
+          lt?: number | undefined;
+          lte?: number | undefined;
+          like?: string | undefined;
+          present?: boolean | undefined;
+        }>
+      | undefined;
+    effect: 'allow' | 'ask' | 'deny';
+    reason?: string | undefined;
+    observe?: boolean | undefined;
+    approvers?:
+      | {
+          role?: 'operator' | 'admin' | 'owner' | undefined;
+          people?: number | undefined;
+          not_starter?: boolean | undefined;
+          clients?: boolean | undefined;
+          end_users?: boolean | undefined;
+        }
+      | undefined;
+    remember?: 'never' | 'exact' | 'tool' | undefined;
+    wait_hours?: number | undefined;
+    on_expiry?: 'fail' | 'deny' | undefined;
+    agents?: ReadonlyArray<string> | undefined;
+    tenants?: ReadonlyArray<string> | undefined;
+  }>;
+  /** Calls of runs that were started since then; by default the last 7 days. */
+  since?: string | undefined;
+  /** Calls of this tenant only. */
+  tenant_id?: string | undefined;
+  /** `next_cursor` of the page before, with the same draft; opaque. */
+  cursor?: string | undefined;
+}
+
 export interface AuditQuery {
   /** Only this action. */
   action?: string | undefined;

@@ -58,3 +58,38 @@ export interface RuleDocumentRecord {
   /** Name of the client, or name or else email address of the person, as it is now. */
   updated_by_name?: string | undefined;
 }
+
+/** How many calls of the page a rule of a draft matches. */
+export interface RuleMatches {
+  name: string;
+  /** Calls that it decides about or observes. */
+  matched: number;
+}
+
+/** A past call about which a draft decides differently. Its input is not shown. */
+export interface RuleChange {
+  run_id: string;
+  session_id: string;
+  tenant_id: string;
+  agent_name: string;
+  tool_name: string;
+  at: string;
+  before: 'allow' | 'ask' | 'deny';
+  after: 'allow' | 'ask' | 'deny';
+  /** The rule that makes the difference: of the draft, or of the present document. */
+  rule: string;
+}
+
+/** What a draft of rules would have decided. */
+export interface RuleTrialRecord {
+  /** Past calls that the page has looked at. */
+  calls: number;
+  /** Those about which the draft decides differently. */
+  changed: number;
+  /** The rules of the draft, in their order. */
+  rules: RuleMatches[];
+  /** The newest 100 that changed. */
+  changes: RuleChange[];
+  /** Present if there is another page. */
+  next_cursor?: string | undefined;
+}

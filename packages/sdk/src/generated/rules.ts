@@ -1,11 +1,11 @@
 // Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
 
-import type { RuleDocumentRecord } from './rule-records.ts';
-import type { SetRules } from './requests.ts';
+import type { RuleDocumentRecord, RuleTrialRecord } from './rule-records.ts';
+import type { SetRules, TryRules } from './requests.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
 
 /** The rules of the organization about tool calls: one document. */
-export class Rules {
+export class PlainRules {
   readonly #transport: Transport;
   readonly #organization: string;
 
@@ -35,6 +35,23 @@ export class Rules {
       method: 'PUT',
       path: `${this.#organization}/rules`,
       json: change,
+      signal,
+    });
+  }
+
+  /**
+   * Try rules over past calls. Decides about past tool calls of the organization with the rules of now and with a
+   * draft, and shows where they differ. Nothing is written and no input is shown. Calls of the newest runs come
+   * first; a page ends after 5,000 calls, or earlier when they are large or the rules are costly. Answers of people
+   * do not count, and the lists of agents are those of now. Calls that change nothing, and that no rule was about
+   * when they were made, are not stored, so they are not among them.
+   */
+  try({ signal, ...change }: TryRules & CallOptions): Promise<RuleTrialRecord> {
+    return this.#transport.json({
+      method: 'POST',
+      path: `${this.#organization}/rules:try`,
+      json: change,
+      repeatable: 'always',
       signal,
     });
   }

@@ -17,6 +17,7 @@ import type { InvitationRepository } from './repositories/invitations.ts';
 import type { LabelRepository } from './repositories/labels.ts';
 import type { OrganizationRepository } from './repositories/organizations.ts';
 import type { OutboxRepository } from './repositories/outbox.ts';
+import type { PastCallRepository } from './repositories/past-calls.ts';
 import type { PasswordRepository } from './repositories/passwords.ts';
 import type { RateLimitRepository } from './repositories/rate-limits.ts';
 import type { RuleRepository } from './repositories/rules.ts';
@@ -44,6 +45,7 @@ export interface Repositories {
   readonly invitations: InvitationRepository;
   readonly passwords: PasswordRepository;
   readonly rules: RuleRepository;
+  readonly pastCalls: PastCallRepository;
   readonly identityRecords: IdentityRecordRepository;
   readonly tenants: TenantRepository;
   readonly clients: ClientRepository;

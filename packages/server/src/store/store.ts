@@ -21,6 +21,7 @@ import { organizationRepository } from './repositories/organizations.ts';
 import { outboxRepository } from './repositories/outbox.ts';
 import { passwordRepository } from './repositories/passwords.ts';
 import { rateLimitRepository } from './repositories/rate-limits.ts';
+import { pastCallRepository } from './repositories/past-calls.ts';
 import { ruleRepository } from './repositories/rules.ts';
 import { runEventRepository } from './repositories/run-events.ts';
 import { runRepository } from './repositories/runs.ts';
@@ -104,6 +105,10 @@ class SqlRepositories implements StoreTransaction {
 
   get passwords() {
     return (this.#made.passwords ??= passwordRepository(this.#db));
+  }
+
+  get pastCalls() {
+    return (this.#made.pastCalls ??= pastCallRepository(this.#db));
   }
 
   get rules() {

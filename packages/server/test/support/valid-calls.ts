@@ -275,6 +275,10 @@ export const validCalls: {
     ...(await managed(server, data)),
     body: { version: 0, rules: [{ name: 'none', tools: ['no-such-tool'], effect: 'deny' }] },
   }),
+  try_rules: async (server, data) => ({
+    ...(await managed(server, data)),
+    body: { rules: [{ name: 'none', tools: ['no-such-tool'], effect: 'deny' }] },
+  }),
   list_audit: managed,
   get_audit_status: managed,
 

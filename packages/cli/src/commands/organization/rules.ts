@@ -1,6 +1,7 @@
-import type { RuleDocumentRecord } from '@convoke/sdk';
+import type { RuleDocumentRecord, RuleTrialSoFar } from '@convoke/sdk';
 import { Command } from 'commander';
 import { exitCodes, Failure } from '../../failure.ts';
+import { seconds } from '../../options/durations.ts';
 import { globalOptions } from '../../options/global-options.ts';
 import { example, organizationOption } from '../../options/options.ts';
 import { connectPerson } from '../../sign-in/person.ts';
@@ -8,11 +9,13 @@ import { confirmed } from '../../terminal/confirm.ts';
 import { forOutput, oneLine, print, printJson, printable, remark } from '../../terminal/output.ts';
 import { differenceOf } from './rules/difference.ts';
 import { readRulesFile, yamlOf } from './rules/file.ts';
+import { printTrial } from './rules/trial.ts';
 
 export function rulesCommand(): Command {
   return new Command('rules')
     .description('Say which tool calls are allowed, asked about or denied')
     .addCommand(showRules(), { isDefault: true })
+    .addCommand(tryRules())
     .addCommand(setRules())
     .addHelpText('after', example('rules > rules.yaml'));
 }
@@ -28,6 +31,37 @@ function showRules(): Command {
       print(forOutput(await yamlOf({ rules: document.rules })).trimEnd());
       remarkWarnings(document);
     });
+}
+
+function tryRules(): Command {
+  return new Command('try')
+    .description(
+      'Show what the rules of a file would have decided about past calls; writes nothing',
+    )
+    .addHelpText('after', example('rules try rules.yaml --since 7d'))
+    .argument('<file>', 'YAML or JSON with the key `rules`')
+    .option('--since <time>', 'runs of the last 24h or 7d', seconds)
+    .option('--tenant <id>', 'only calls of this tenant')
+    .addOption(organizationOption())
+    .action(async (file: string, options: TryOptions, command: Command) => {
+      const rules = await readRulesFile(file);
+      const { admin } = await connectPerson(command);
+      const draft = { rules, since: timeBefore(options.since), tenant_id: options.tenant };
+      let trial: RuleTrialSoFar | undefined;
+      for await (const found of admin.rules.tryAll(draft)) trial = found;
+      if (trial === undefined) return;
+      if (globalOptions(command).json) return printJson(trial);
+      printTrial(trial);
+    });
+}
+
+interface TryOptions {
+  readonly since?: number;
+  readonly tenant?: string;
+}
+
+function timeBefore(ago: number | undefined): string | undefined {
+  return ago === undefined ? undefined : new Date(Date.now() - ago * 1000).toISOString();
 }
 
 function setRules(): Command {

@@ -103,6 +103,7 @@ ACCEPT_INVITATION = Operation("POST", "/v1/invitations/accept", "person", "refus
 SIGN_UP = Operation("POST", "/v1/invitations/sign-up", "anonymous", "refused")
 GET_RULES = Operation("GET", "/v1/organizations/{organization_id}/rules", "person", "always")
 SET_RULES = Operation("PUT", "/v1/organizations/{organization_id}/rules", "person", "always")
+TRY_RULES = Operation("POST", "/v1/organizations/{organization_id}/rules:try", "person", "always")
 LIST_AUDIT = Operation("GET", "/v1/organizations/{organization_id}/audit", "person", "always")
 GET_AUDIT_STATUS = Operation("GET", "/v1/organizations/{organization_id}/audit/status", "person", "always")
 GET_SYSTEM = Operation("GET", "/v1/system", "person", "always")

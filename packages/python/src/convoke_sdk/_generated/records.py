@@ -1472,6 +1472,47 @@ class RuleWarning(TypedDict):
     message: str
 
 
+class _RuleTrialRecordRequired(TypedDict):
+    #: Past calls that the page has looked at.
+    calls: int
+    #: Those about which the draft decides differently.
+    changed: int
+    #: The rules of the draft, in their order.
+    rules: list[RuleMatches]
+    #: The newest 100 that changed.
+    changes: list[RuleChange]
+
+
+class RuleTrialRecord(_RuleTrialRecordRequired, total=False):
+    """What a draft of rules would have decided."""
+
+    #: Present if there is another page.
+    next_cursor: str
+
+
+class RuleMatches(TypedDict):
+    """How many calls of the page a rule of a draft matches."""
+
+    name: str
+    #: Calls that it decides about or observes.
+    matched: int
+
+
+class RuleChange(TypedDict):
+    """A past call about which a draft decides differently. Its input is not shown."""
+
+    run_id: str
+    session_id: str
+    tenant_id: str
+    agent_name: str
+    tool_name: str
+    at: str
+    before: Literal["allow", "ask", "deny"]
+    after: Literal["allow", "ask", "deny"]
+    #: The rule that makes the difference: of the draft, or of the present document.
+    rule: str
+
+
 class _TenantRecordRequired(TypedDict):
     id: str
     organization_id: str

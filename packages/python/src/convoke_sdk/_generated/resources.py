@@ -19,7 +19,7 @@ from .._core.calls import Calls
 from .._core.requests import RunInput, UNSET, Unset, input_of, new_key, present
 from . import operations as op
 from .events import RunEvent
-from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, ConnectionRecord, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RuleDocumentRecord, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SignedUp, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
+from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, ConnectionRecord, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RuleDocumentRecord, RuleTrialRecord, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SignedUp, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
 from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, NewRule, PermissionAnswer, PutConnectionAuthBearer, PutConnectionAuthHeader, PutConnectionAuthOauth, QuestionDeclined, QuestionReply, SetBudgetScope
 from .values import ClientStatus, ConnectionStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MemberRole, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
 
@@ -1410,6 +1410,28 @@ class Rules(Resource):
         record: RuleDocumentRecord = self._json(
             op.SET_RULES,
             json=present({"version": version, "rules": rules}),
+        )
+        return record
+
+    def try_(
+        self,
+        *,
+        rules: Sequence[NewRule],
+        since: str | None = None,
+        tenant_id: str | None = None,
+        cursor: str | None = None,
+    ) -> RuleTrialRecord:
+        """Try rules over past calls.
+
+        Decides about past tool calls of the organization with the rules of now and with a draft, and shows
+        where they differ. Nothing is written and no input is shown. Calls of the newest runs come first; a
+        page ends after 5,000 calls, or earlier when they are large or the rules are costly. Answers of people
+        do not count, and the lists of agents are those of now. Calls that change nothing, and that no rule
+        was about when they were made, are not stored, so they are not among them.
+        """
+        record: RuleTrialRecord = self._json(
+            op.TRY_RULES,
+            json=present({"rules": rules, "since": since, "tenant_id": tenant_id, "cursor": cursor}),
         )
         return record
 

@@ -94,6 +94,13 @@ export function demandsOf(asking: readonly AskingRule[]): Demands {
   return asking.length === 0 ? noDemands : asking.map(({ demands }) => demands).reduce(bothDemands);
 }
 
+/** The rules of a list that the call meets: those that observe it, and the one that decides. */
+export function rulesMet(list: RuleList, call: CallToDecide): readonly Rule[] {
+  const met: Rule[] = [];
+  const decisive = firstMatch(list, call, (rule) => met.push(rule));
+  return decisive === undefined ? met : [...met, decisive];
+}
+
 /** D-508: whether some rule may decide about calls of this tool. */
 export function namesTool({ agent, organization }: RuleLists, tool: NamedTool): boolean {
   return [...organization, ...agent].some((rule) => isAbout(rule, tool));
