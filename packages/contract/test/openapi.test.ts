@@ -162,7 +162,7 @@ describe('the OpenAPI document', () => {
     expect(numbered).toEqual(['{"$ref":"#/components/schemas/Notice"}', run, run]);
     const chunks = streams.filter(([, media]) => String(media['example']).endsWith('[DONE]'));
     const responses = streams.filter(([, media]) => String(media['example']).includes('jsonrpc'));
-    expect(responses).toHaveLength(1);
+    expect(responses).toHaveLength(3);
     expect(chunks).toHaveLength(schemas.length - numbered.length - responses.length);
   });
 

@@ -16,9 +16,21 @@ export { type UiPart, applyChunk } from './ai-sdk/parts.ts';
 export { isQuestionPart, requestKeyOf } from './ai-sdk/request-parts.ts';
 export { UiStream, type UiStreamOptions } from './ai-sdk/stream.ts';
 export { type Approvers, approversText } from './approvers.ts';
+export { chooseOptions } from './choose-options.ts';
 export { eventsInstead } from './deleted-log.ts';
 export type { EventType } from './event-types.ts';
 export type { Json, JsonObject } from './json.ts';
+export { type McpAnswer, type McpForm, aboutOf, answerIn, formOf, replyTo } from './mcp/forms.ts';
+export { type McpResult, errorResult, resultOf } from './mcp/results.ts';
+export { McpRun, type McpRunState } from './mcp/run.ts';
+export {
+  type McpTool,
+  agentTool,
+  answerTool,
+  cancelTool,
+  ownTools,
+  waitTool,
+} from './mcp/tools.ts';
 export type { RunMetadata } from './run-metadata.ts';
 export { RunText, type TextEvent, interruptedText } from './run-text.ts';
 export { type VoidText, voidTextIn } from './speech.ts';

@@ -109,6 +109,8 @@ const methods: Readonly<
   list_ui_messages: ({ session }) => session.uiMessages.list().page(),
   get_agent_card: { because: 'clients of the A2A protocol read it' },
   call_published_agent: { because: 'clients of the A2A protocol send it' },
+  call_mcp: { because: 'clients of the Model Context Protocol send it' },
+  resume_mcp: { because: 'clients of the Model Context Protocol send it' },
   read_invitation: { because: 'the page of an invitation reads it' },
   accept_invitation: ({ convoke }) => convoke.acceptInvitation('cvi_1'),
   sign_up: { because: 'a person signs up on the page of the invitation' },

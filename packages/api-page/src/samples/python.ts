@@ -62,6 +62,9 @@ run.feedback.put("rating", score=1, comment="Right team.")`,
   // Clients of the A2A protocol call these.
   get_agent_card: undefined,
   call_published_agent: undefined,
+  // Clients of the Model Context Protocol call these.
+  call_mcp: undefined,
+  resume_mcp: undefined,
   find_run: 'run = convoke.runs.get(run_id)',
   get_overview:
     'overview = convoke.overview()\nprint(overview["runs"], overview["pending_interactions"])',

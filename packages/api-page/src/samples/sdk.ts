@@ -83,6 +83,9 @@ const agent = new HttpAgent({ url, headers: { authorization: \`Bearer \${token}\
   // Clients of the A2A protocol call these.
   get_agent_card: undefined,
   call_published_agent: undefined,
+  // Clients of the Model Context Protocol call these.
+  call_mcp: undefined,
+  resume_mcp: undefined,
   find_run: 'const run = await convoke.runs.get(runId);',
   get_overview: 'const { runs, pending_interactions } = await convoke.overview();',
   list_tenant_interactions: `for await (const { interaction_key, agent_name, tool_name } of convoke.interactions.list()) {

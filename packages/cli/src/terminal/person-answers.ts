@@ -1,6 +1,6 @@
 import type { InteractionRecord, Json, PermissionAnswer, QuestionDeclined } from '@convoke/sdk';
 import { type Asking, ask, inTurn } from './ask.ts';
-import { chooseOptions } from './choose-options.ts';
+import { chooseOptions } from '@convoke/faces';
 import { editInput } from './edit-input.ts';
 import { printable, remark, styled } from './output.ts';
 

@@ -1,6 +1,6 @@
 import type { InteractionHandlers, InteractionRecord, RunHandle } from '@convoke/sdk';
 import type { Answering } from '../options/following.ts';
-import { chooseOptions } from './choose-options.ts';
+import { chooseOptions } from '@convoke/faces';
 import type { GivenAnswers } from './given-answers.ts';
 import type { Interrupts } from './interrupts.ts';
 import { printable, remark } from './output.ts';

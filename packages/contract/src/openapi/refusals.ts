@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { type ErrorCode, errors } from '../errors.ts';
 import { exampleId } from '../ids.ts';
 import { errorsOf, type Operation } from '../operation.ts';
@@ -65,22 +66,32 @@ export function errorCodesOf(operation: Operation): Record<string, readonly Erro
 export function refusalWriter(writer: SchemaWriter): RefusalWriter {
   const shared = new Map<string, Response>();
 
-  const refer = (status: number, codes: readonly ErrorCode[]): Ref => {
+  const refer = (status: number, codes: readonly ErrorCode[], message?: z.ZodType): Ref => {
     const [usual = 'Error', meaning = 'Error.'] = statuses[status] ?? [];
     const isIssued = codes.includes('secret_already_issued');
-    const name = isIssued ? `${usual}OrIssued` : usual;
-    if (!shared.has(name)) shared.set(name, describe({ status, meaning, isIssued }, writer));
+    const ending = message === undefined ? '' : 'OrMessage';
+    const name = isIssued ? `${usual}OrIssued` : `${usual}${ending}`;
+    if (!shared.has(name)) {
+      shared.set(name, describe({ status, meaning, isIssued, message }, writer));
+    }
     return { $ref: `#/components/responses/${name}` };
   };
 
   return {
-    write: (operation) =>
-      Object.fromEntries(
-        Object.entries(errorCodesOf(operation)).map(([status, codes]) => [
-          status,
-          refer(Number(status), codes),
-        ]),
-      ),
+    write: (operation) => {
+      const codes = errorCodesOf(operation);
+      const { responses } = operation;
+      const statuses = new Set([...Object.keys(codes), ...Object.keys(responses)].map(Number));
+      return Object.fromEntries(
+        [...statuses]
+          .filter((status) => status >= 400)
+          .toSorted((a, b) => a - b)
+          .map((status) => [
+            String(status),
+            refer(status, codes[status] ?? [], responses[status]?.schema),
+          ]),
+      );
+    },
     components: () => Object.fromEntries([...shared].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
@@ -90,14 +101,19 @@ type SharedRefusal = {
   readonly meaning: string;
   /** D-63: the body may be the first response without its secret. */
   readonly isIssued: boolean;
+  /** The body may be a message of the protocol that the operation speaks. */
+  readonly message?: z.ZodType | undefined;
 };
 
-function describe({ status, meaning, isIssued }: SharedRefusal, writer: SchemaWriter): Response {
+function describe(
+  { status, meaning, isIssued, message }: SharedRefusal,
+  writer: SchemaWriter,
+): Response {
   const saysWhen = status === 429 || status === 503;
   const general = writer.write(errorBody, 'output');
-  const schema: Schema = isIssued
-    ? { anyOf: [writer.write(alreadyIssuedBody, 'output'), general] }
-    : general;
+  const other = isIssued ? alreadyIssuedBody : message;
+  const schema: Schema =
+    other === undefined ? general : { anyOf: [writer.write(other, 'output'), general] };
   return {
     description: meaning,
     headers: {

@@ -7,10 +7,9 @@ import type { SchemaWriter } from './schemas.ts';
 
 export function successesOf(operation: Operation, writer: SchemaWriter): Record<string, Response> {
   return Object.fromEntries(
-    Object.entries(operation.responses).map(([status, response]) => [
-      status,
-      describe(operation, response, writer),
-    ]),
+    Object.entries(operation.responses)
+      .filter(([status]) => Number(status) < 400)
+      .map(([status, response]) => [status, describe(operation, response, writer)]),
   );
 }
 

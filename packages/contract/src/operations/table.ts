@@ -14,6 +14,7 @@ import { deleteConnection, listConnections, putConnection } from './connections/
 import { addCredential, revokeCredential } from './credentials.ts';
 import { runAgUi, runSessionAgUi } from './faces/ag-ui.ts';
 import { getAgentCard, callPublishedAgent } from './faces/a2a.ts';
+import { callMcp, resumeMcp } from './faces/mcp.ts';
 import { listUiMessages, resumeUiStream, sendUiMessage } from './faces/ai-sdk.ts';
 import { followTenantEvents } from './feed.ts';
 import { deleteFeedback, listFeedback, putFeedback } from './feedback.ts';
@@ -151,6 +152,8 @@ export const operations = {
   run_session_ag_ui: runSessionAgUi,
   get_agent_card: getAgentCard,
   call_published_agent: callPublishedAgent,
+  call_mcp: callMcp,
+  resume_mcp: resumeMcp,
 
   create_schedule: createSchedule,
   list_schedules: listSchedules,

@@ -11,6 +11,7 @@ import { createSessionTokens } from '../auth/tokens/session-tokens.ts';
 import { createTokenEndpoint } from '../auth/tokens/token-endpoint.ts';
 import { type TokenExchange, createTokenExchange } from '../auth/tokens/token-exchange.ts';
 import type { Config } from '../config/config.ts';
+import type { Run } from '../domain/run/run.ts';
 import type { Load } from '../execution/run-slots.ts';
 import { type RateLimits, createNetworkLimits } from '../http/admission.ts';
 import { type AnswerCaps, AnswersUnderWay } from '../http/answers/answers-under-way.ts';
@@ -32,6 +33,7 @@ import { feedRoutes } from '../http/routes/feed.ts';
 import { a2aRoutes } from '../http/faces/a2a/routes.ts';
 import { agUiRoutes } from '../http/faces/ag-ui/routes.ts';
 import { aiSdkRoutes } from '../http/faces/ai-sdk/routes.ts';
+import { mcpRoutes } from '../http/faces/mcp/routes.ts';
 import { createFaceFollower } from '../http/faces/stream.ts';
 import { feedbackRoutes } from '../http/routes/feedback.ts';
 import { fileRoutes } from '../http/routes/files.ts';
@@ -204,6 +206,7 @@ function handlersOf(
     ...aiSdkRoutes(services, { ...faceParts, ...named, baseUrl }),
     ...agUiRoutes(services, faceParts),
     ...a2aRoutes(services, { ...faceParts, baseUrl }),
+    ...mcpRoutes(services, { ...faceParts, ...mcpParts(services, config) }),
     ...scheduleRoutes(services, named),
     ...webhookRoutes(services, named),
     ...connectionRoutes(services, named),
@@ -225,6 +228,17 @@ function handlersOf(
     ...budgetRoutes(services, { cursors }),
   };
   return scopeToTenant(handlers, store);
+}
+
+function mcpParts({ clock, fanout }: HttpServices, { baseUrl, corsOrigins, hasConsole }: Config) {
+  return {
+    clock,
+    fanout,
+    version: manifest.version,
+    origins: new Set([new URL(baseUrl).origin, ...corsOrigins]),
+    linkTo: ({ tenantId, id }: Pick<Run, 'tenantId' | 'id'>) =>
+      hasConsole ? `${baseUrl}/console/t/${tenantId}/runs/${id}` : undefined,
+  };
 }
 
 function openTokenExchange(

@@ -15,13 +15,14 @@ export interface Fanout {
  * `run:<id>`: the run's log grew. `control:<id>`: the run was cancelled or answered. `access:<id>`: access
  * of this client or person was taken away. `work`: a run is ready to be claimed. `notices`: the outbox has notices to be
  * numbered. `deliveries`: webhooks have something to send. `feed:<tenant>`: the feed of this tenant grew. `tenants`: a
- * tenant is to be provisioned.
+ * tenant is to be provisioned. `left:<digest>`: a client waits no longer for what the digest names.
  */
 export type Topic =
   | `run:${string}`
   | `control:${string}`
   | `access:${string}`
   | `feed:${string}`
+  | `left:${string}`
   | 'notices'
   | 'deliveries'
   | 'tenants'

@@ -140,7 +140,7 @@ function matches({ path }: Operation, route: string): boolean {
  */
 export function checkAnswer(operation: Operation | undefined, answer: Answer): void {
   const { status, headers, text } = answer;
-  const isRefusal = status >= 400;
+  const isRefusal = status >= 400 && !isProtocolError(operation, answer);
   const problems = [
     ...headerProblems(headers),
     ...(isRefusal ? refusalProblems(operation, answer) : successProblems(operation, answer)),
@@ -148,6 +148,11 @@ export function checkAnswer(operation: Operation | undefined, answer: Answer): v
   if (problems.length === 0) return;
   const where = `${operation?.id ?? 'no operation'} answered ${status} ${text.slice(0, 300)}`;
   throw new Error(`${where}\n${problems.join('\n')}`);
+}
+
+/** What is wrong with a message of JSON-RPC is said in that protocol, with a status that the operation declares. */
+function isProtocolError(operation: Operation | undefined, { status, text }: Answer): boolean {
+  return operation?.responses[status] !== undefined && text.startsWith('{"jsonrpc"');
 }
 
 function headerProblems(headers: Headers): string[] {

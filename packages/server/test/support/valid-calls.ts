@@ -7,6 +7,7 @@ import { givenFeedback, onFeedback } from './feedback-calls.ts';
 import { addClient, addOrganization, addTenant } from './identities.ts';
 import type { TestServer } from './server.ts';
 import { type TenantData, fileTextOf, quietWebhook } from './tenant-data.ts';
+import { inSession, ofNewSession, ofSession, validFaceCalls } from './valid-face-calls.ts';
 
 /**
  * For every operation, a call that succeeds, from a caller it is for. Resources that a call uses up are created
@@ -99,48 +100,7 @@ export const validCalls: {
     return { as, params: { ...params, file_id: file.id } };
   },
 
-  // In a session where nothing waits, so that both streams end.
-  send_ui_message: async (server, data) => ({
-    ...(await ofNewSession(server, data)),
-    body: { messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text: 'hi' }] }] },
-  }),
-  async resume_ui_stream(server, data) {
-    const { as, params } = await ofNewSession(server, data);
-    const body = { input: { prompt: 'hi' } };
-    const { body: run } = await server.send('start_run', { as, params, body });
-    await eventually(async () => {
-      const { body: now } = await server.send('get_run', {
-        as,
-        params: { ...params, run_id: run.id },
-      });
-      return now.status === 'completed' ? now : undefined;
-    });
-    return { as, params: { ...params, chat_id: 'chat' } };
-  },
-  list_ui_messages: ofSession,
-
-  run_ag_ui: async (_, { as }) => ({
-    as,
-    params: { agent_name: 'echo' },
-    body: agUiInput('hi'),
-  }),
-  run_session_ag_ui: async (server, data) => ({
-    ...(await ofNewSession(server, data)),
-    body: agUiInput('hi'),
-  }),
-  get_agent_card: async (_, { ids }) => ({ params: { ...ids, agent_name: 'echo' } }),
-  call_published_agent: async (_, { as, ids }) => ({
-    as,
-    params: { ...ids, agent_name: 'echo' },
-    body: {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'message/send',
-      params: {
-        message: { messageId: randomUUID(), role: 'user', parts: [{ kind: 'text', text: 'hi' }] },
-      },
-    },
-  }),
+  ...validFaceCalls,
 
   create_schedule: async (_, { as }) => ({ as, body: yearly }),
   list_schedules: async (_, { as }) => ({ as }),
@@ -294,25 +254,6 @@ export const validCalls: {
 
 const ofCrm = { params: { service: 'crm' } };
 const givenAuth = { type: 'bearer', token: 'a-token-of-the-crm' };
-
-async function ofSession(_: TestServer, data: TenantData) {
-  return inSession(data);
-}
-
-function inSession({ as, ids }: TenantData) {
-  return { as, params: { session_id: ids.session_id } };
-}
-
-async function ofNewSession(server: TestServer, { as }: TenantData, agent_name = 'echo') {
-  const { body } = await server.send('create_session', { as, body: { agent_name } });
-  return { as, params: { session_id: body.id } };
-}
-
-/** What a client of AG-UI sends, in a thread of its own. */
-function agUiInput(content: string) {
-  const messages = [{ id: randomUUID(), role: 'user', content }];
-  return { threadId: randomUUID(), runId: randomUUID(), messages };
-}
 
 const yearly = {
   name: 'Yearly',

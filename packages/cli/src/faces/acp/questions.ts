@@ -5,7 +5,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import type { Answer, Json } from '@convoke/sdk';
 import type { QuestionItem } from '@convoke/faces';
-import { chooseOptions } from '../../terminal/choose-options.ts';
+import { chooseOptions } from '@convoke/faces';
 import { printable } from '../../terminal/output.ts';
 
 interface Option {

@@ -1,6 +1,6 @@
 import type { Answer, InteractionRecord } from '@convoke/sdk';
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
-import { chooseOptions } from '../../terminal/choose-options.ts';
+import { chooseOptions } from '@convoke/faces';
 import { printable } from '../../terminal/output.ts';
 import { inputText } from '../asked-input.ts';
 

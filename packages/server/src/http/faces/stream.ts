@@ -78,10 +78,15 @@ export function sendWhole(
         caller,
         headers: { ...base, ...headers },
         follow: async ({ take }) => {
-          await take({ ...nothing, rendered: new Frames(text), ended: true });
+          await take(ownFrames(text, true));
         },
       }),
   };
+}
+
+/** Frames of a face that stand for no event of a log; `ended` with the last ones. */
+export function ownFrames(text: string, ended: boolean): EventBatch<Frames> {
+  return { ...nothing, rendered: new Frames(text), ended };
 }
 
 async function followFace(

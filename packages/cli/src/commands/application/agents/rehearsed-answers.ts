@@ -1,7 +1,7 @@
 import type { Answer, RehearsedInteraction } from '@convoke/server';
 import { Failure } from '../../../failure.ts';
 import type { Asking } from '../../../terminal/ask.ts';
-import { chooseOptions } from '../../../terminal/choose-options.ts';
+import { chooseOptions } from '@convoke/faces';
 import { endLine, isInteractive } from '../../../terminal/output.ts';
 import { askPermission, askQuestion } from '../../../terminal/person-answers.ts';
 

@@ -5,8 +5,9 @@ import { getRun } from '../../runs/runs.ts';
 import { invokeAgent, startRun } from '../../runs/start-run.ts';
 import type { Services } from '../../services.ts';
 import { type FaceCaller, startedBy } from '../caller.ts';
+import { pendingOf } from '../pending.ts';
 import { failCall } from './failure.ts';
-import { type AgentTasks, findContext, findTask, pendingOf } from './tasks.ts';
+import { type AgentTasks, findContext, findTask } from './tasks.ts';
 
 /** A message of a client. The protocol owns its shape: these are the fields that are read (D-193). */
 export interface SentMessage {

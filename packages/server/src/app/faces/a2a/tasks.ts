@@ -13,17 +13,15 @@ import {
   type A2aTask,
   type TranscriptEvent,
 } from '@convoke/faces';
-import { listInteractions } from '../../interactions.ts';
 import { logOf, readLog } from '../../runs/run-log.ts';
 import type { Services } from '../../services.ts';
 import { shownInputOf } from '../../../domain/run/run-input.ts';
-import { requestEvent } from '../../../domain/run/interaction-event.ts';
-import { type Interaction } from '../../../domain/interaction.ts';
 import { isoTime } from '../../../domain/iso-time.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';
 import type { TenantScope } from '../../../domain/scope.ts';
 import { nextTurn } from '../../../runtime/next-turn.ts';
 import { eventsOfRow, eventsOf, historyBounds, historyPage } from '../history.ts';
+import { eventsOfPending } from '../pending.ts';
 import { failCall } from './failure.ts';
 
 type Reading = Pick<Services, 'store'>;
@@ -83,7 +81,12 @@ export async function readTask(services: TaskReading, run: Run): Promise<A2aTask
 
 /** A log that is longer than a history may be is not read (D-195): the rows say what the run has said and asks. */
 async function eventsOfOpen(services: TaskReading, run: Run): Promise<readonly TranscriptEvent[]> {
-  return (await wholeLog(services, run)) ?? [...eventsOfRow(run), ...(await asksOf(services, run))];
+  return (
+    (await wholeLog(services, run)) ?? [
+      ...eventsOfRow(run),
+      ...(await eventsOfPending(services, run)),
+    ]
+  );
 }
 
 async function wholeLog(
@@ -104,28 +107,6 @@ async function wholeLog(
     await nextTurn();
   }
   return log;
-}
-
-/** What the run asks, as its log has it. */
-async function asksOf(services: TaskReading, run: Run): Promise<readonly TranscriptEvent[]> {
-  const pending = await pendingOf(services, run);
-  return pending.map((interaction) => ({
-    id: formatEventId(run.lastSeq),
-    ...requestEvent(interaction),
-  }));
-}
-
-const pendingMax = 100;
-
-/** The requests of the run that are open, the oldest first. */
-export async function pendingOf(
-  services: TaskReading,
-  { organizationId, tenantId, sessionId: session, id }: Run,
-): Promise<readonly Interaction[]> {
-  const page = { limit: pendingMax, order: 'asc', after: undefined } as const;
-  const request = { sessionId: session, status: 'pending', page } as const;
-  const { items } = await listInteractions(services, { organizationId, tenantId }, request);
-  return items.filter(({ runId: of }) => of === id);
 }
 
 /** Says of the state what a list says of it: the row knows both, and the log what the agent asks or why it failed. */

@@ -1,0 +1,83 @@
+import type { JsonObject } from '../json.ts';
+import { printable } from '../printable.ts';
+import type { AskItem } from '../transcript.ts';
+import { aboutOf, questionText } from './forms.ts';
+import type { McpRunState } from './run.ts';
+import { answerTool, waitTool } from './tools.ts';
+
+/** The result of a tool, as the Model Context Protocol has it. */
+export interface McpResult {
+  readonly content: readonly { readonly type: 'text'; readonly text: string }[];
+  readonly structuredContent?: JsonObject;
+  readonly isError?: true;
+}
+
+/** The result of a call. `link` leads to the run in the console, where there is one. */
+export function resultOf(state: McpRunState, link: string | undefined): McpResult {
+  const { runId, text, asks, outcome } = state;
+  switch (outcome?.status) {
+    case 'completed':
+      return runResult(state, { status: 'completed', said: text });
+    case 'failed': {
+      const said = `The run failed: ${outcome.problem}`;
+      return { ...runResult(state, { status: 'failed', said }), isError: true };
+    }
+    case 'cancelled':
+      return {
+        ...runResult(state, { status: 'cancelled', said: 'The run was cancelled.' }),
+        isError: true,
+      };
+    case undefined: {
+      if (asks.length > 0) return waitingResult(state, link);
+      const said = `The run has not ended. Call ${waitTool} with the run_id ${runId} to wait for it.`;
+      return runResult(state, { status: 'running', said: `${text}\n\n${said}`.trim() });
+    }
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** D-220: a question goes to the user through the model; a permission does not. */
+function waitingResult(state: McpRunState, link: string | undefined): McpResult {
+  const said = state.asks.map((ask) => waitingFor(ask, state.runId, link));
+  const whole = [state.text, ...said].filter((part) => part.trim() !== '').join('\n\n');
+  return runResult(state, { status: 'waiting', said: whole });
+}
+
+function waitingFor(ask: AskItem, runId: string, link: string | undefined): string {
+  const place = link === undefined ? 'where they answer agents' : `at ${link}`;
+  const then = `Tell the user to decide ${place}, then call ${waitTool} with the run_id ${runId}.`;
+  if (ask.about === 'permission') {
+    return `The agent waits for a person's permission to run ${printable(ask.name)}. You cannot give it. ${then}`;
+  }
+  if (aboutOf(ask) !== undefined) {
+    return `${questionText(ask)}\nOnly a person can answer this. ${then}`;
+  }
+  const advice = `Ask the user, and pass the answer to ${answerTool} with the run_id ${runId}.`;
+  return `The agent asks:\n${questionText(ask)}\n${advice}`;
+}
+
+interface Said {
+  readonly status: string;
+  /** What the model reads. */
+  readonly said: string;
+}
+
+function runResult({ sessionId, runId, text }: McpRunState, { status, said }: Said): McpResult {
+  // Not every client shows the model what is structured.
+  const ids = `session_id: ${sessionId}, run_id: ${runId}, status: ${status}`;
+  return {
+    content: [
+      { type: 'text', text: said },
+      { type: 'text', text: ids },
+    ],
+    structuredContent: { session_id: sessionId, run_id: runId, status, text },
+  };
+}
+
+/** Any failure is a result, so that the model can say what is wrong, or do it differently. */
+export function errorResult(message: string, runId?: string): McpResult {
+  const advice =
+    runId === undefined ? '' : `\nThe run ${runId} continues: call ${waitTool} to see its outcome.`;
+  return { content: [{ type: 'text', text: `${message}${advice}` }], isError: true };
+}

@@ -1,0 +1,53 @@
+import { RunText } from '../run-text.ts';
+import { type AskItem, RunTranscript, type TranscriptEvent } from '../transcript.ts';
+
+export type McpOutcome =
+  | { readonly status: 'completed' | 'cancelled' }
+  | { readonly status: 'failed'; readonly problem: string };
+
+/** What a call of a tool says of a run. */
+export interface McpRunState {
+  readonly sessionId: string;
+  readonly runId: string;
+  /** The answer so far. */
+  readonly text: string;
+  /** What the run waits for, the oldest first. */
+  readonly asks: readonly AskItem[];
+  /** Undefined for a run that has not ended. */
+  readonly outcome: McpOutcome | undefined;
+}
+
+/** Sums the events of one run up for the result of a tool. Take every event from the first on, once and in order. */
+export class McpRun {
+  readonly #ids: Pick<McpRunState, 'sessionId' | 'runId'>;
+  readonly #transcript = new RunTranscript();
+  readonly #text = new RunText();
+  #outcome: McpOutcome | undefined;
+
+  constructor(ids: Pick<McpRunState, 'sessionId' | 'runId'>) {
+    this.#ids = ids;
+  }
+
+  get isOver(): boolean {
+    return this.#outcome !== undefined;
+  }
+
+  /** Complete only when there are no more events for now: an agent may ask several things at once. */
+  get asks(): readonly AskItem[] {
+    return this.#transcript.waiting;
+  }
+
+  get state(): McpRunState {
+    return { ...this.#ids, text: this.#text.text, asks: this.asks, outcome: this.#outcome };
+  }
+
+  take(event: TranscriptEvent): void {
+    this.#text.take(event);
+    for (const item of this.#transcript.take(event)) {
+      if (item.kind !== 'end') continue;
+      const { outcome: status, message = '', code = '' } = item;
+      this.#outcome =
+        status === 'failed' ? { status, problem: `${message} (${code})` } : { status };
+    }
+  }
+}

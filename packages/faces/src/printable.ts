@@ -1,0 +1,24 @@
+import type { Json } from './json.ts';
+
+const invisible = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+const harmless: ReadonlySet<string> = new Set(['\n', '\t', '\u200c', '\u200d']);
+
+/** Text of an agent for a person who decides: a character that could deceive is shown as its code, `⟨U+202E⟩`. */
+export function printable(text: string): string {
+  return text
+    .replaceAll('\r', '')
+    .replaceAll(invisible, (found) => (harmless.has(found) ? found : `⟨U+${codeOf(found)}⟩`));
+}
+
+function codeOf(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+}
+
+/** What a form shows of a call. A longer input is approved where all of it is shown. */
+const shownMax = 8000;
+
+/** Renders the input of a call for a person who decides on it; undefined if a form could not show all of it (D-395). */
+export function inputText(input: Json | undefined): string | undefined {
+  const text = printable(JSON.stringify(input ?? {}, null, 2));
+  return text.length > shownMax ? undefined : text;
+}

@@ -1,0 +1,16 @@
+import type { JsonObject } from '@convoke/contract';
+import { type AskItem, formOf } from '@convoke/faces';
+import type { AskingMeans } from './capabilities.ts';
+
+/** Parameters of `elicitation/create`; undefined where the client cannot show all that its user would decide on. */
+export function elicitationOf(
+  ask: AskItem,
+  said: string,
+  { means, link }: { readonly means: AskingMeans; readonly link: string | undefined },
+): JsonObject | undefined {
+  const form = means.forms ? formOf(ask, said) : undefined;
+  if (form !== undefined) return { mode: 'form', ...form };
+  if (!means.urls || link === undefined) return undefined;
+  const message = 'The agent waits for a decision. Open its run to see what it asks.';
+  return { mode: 'url', elicitationId: ask.key, url: link, message };
+}
