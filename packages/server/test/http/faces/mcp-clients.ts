@@ -51,6 +51,13 @@ type Connect = (connecting: Connecting) => Promise<Assistant>;
 
 const info = { name: 'test', version: '1' };
 const callMs = 120_000;
+/** A busy machine takes its time to start a server. */
+const reconnectionOptions = {
+  initialReconnectionDelay: 50,
+  maxReconnectionDelay: 1000,
+  reconnectionDelayGrowFactor: 1,
+  maxRetries: 1000,
+};
 
 function capabilitiesOf({ fill, modes = ['form'] }: Connecting) {
   if (fill === undefined) return {};
@@ -67,6 +74,7 @@ const connectOld: Connect = async (connecting) => {
   }
   const transport = new OldTransport(new URL(url), {
     requestInit: { headers },
+    reconnectionOptions,
     ...(connecting.fetch && { fetch: connecting.fetch }),
   });
   await client.connect(transport);
@@ -98,6 +106,7 @@ function connectNew(mode: 'legacy' | { readonly pin: string }): Connect {
     await client.connect(
       new NewTransport(new URL(url), {
         requestInit: { headers },
+        reconnectionOptions,
         ...(connecting.fetch && { fetch: connecting.fetch }),
       }),
     );
