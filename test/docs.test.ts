@@ -27,6 +27,44 @@ test('a link to a missing page, or to a missing heading, is named', () => {
   expect(brokenLinks('docs/b.md', (path) => pages[path])).toEqual([]);
 });
 
+test('CONTRIBUTING.md has a place for every package and every folder of the repository', () => {
+  const [, section = ''] = textOf('CONTRIBUTING.md').split('## Where things live');
+  const places = Array.from(section.matchAll(/^\| (`.*?`) \|/gm), ([, cell = '']) =>
+    Array.from(cell.matchAll(/`([^`]+)`/g), ([, place = '']) => expanded(place)),
+  ).flat(2);
+  const folders = files(/^[^./][^/]*\//).map((path) =>
+    path.split('/', path.startsWith('packages/') ? 2 : 1).join('/'),
+  );
+  const missing = [...new Set(folders)].filter(
+    (folder) => !places.some((place) => place === folder || place.startsWith(`${folder}/`)),
+  );
+  expect(missing).toEqual([]);
+  expect(places.filter((place) => !existsSync(join(root, place)))).toEqual([]);
+});
+
+test('ARCHITECTURE.md has a row for every folder of the server, and names the frameworks', () => {
+  const text = textOf('ARCHITECTURE.md');
+  const cells = Array.from(text.matchAll(/^\| (`[a-z`/, -]+) \|/gm), ([, cell = '']) => cell);
+  const rows = cells.flatMap((cell) =>
+    Array.from(cell.matchAll(/`([a-z-]+)\/`/g), ([, name]) => name),
+  );
+  const inside = (folder: string) => {
+    const paths = files(new RegExp(`^${folder}/[^/]+/`));
+    return [
+      ...new Set(paths.map((path) => path.slice(folder.length + 1).split('/')[0])),
+    ].toSorted();
+  };
+  expect(rows.toSorted()).toEqual(inside('packages/server/src'));
+  const [, frameworks = ''] = /one folder per framework \(`([a-z0-9 -]+)`/.exec(text) ?? [];
+  expect(frameworks.split(' ')).toEqual(inside('packages/server/src/harness'));
+});
+
+/** `packages/{sdk,cli}` is two places. */
+function expanded(place: string): string[] {
+  const [, start = '', names, end = ''] = /^(.*)\{(.*)\}(.*)$/.exec(place) ?? [];
+  return names === undefined ? [place] : names.split(',').map((name) => `${start}${name}${end}`);
+}
+
 test('SECURITY.md says what each key is for that is derived from the master key', () => {
   const [, section = ''] = textOf('SECURITY.md').split('## How keys are kept');
   const rows = Array.from(section.matchAll(/^\| `([a-z-]+)` \|/gm), ([, purpose]) => purpose);
