@@ -83,6 +83,10 @@ export const limits = {
   ruleApproversMax: 5,
   ruleTrialCallsMax: 5000,
   ruleTrialChangesMax: 100,
+  /** Allows that a session remembers at a time (D-822). */
+  memoriesMax: 100,
+  /** The longest input, as JSON, of an allow that is remembered for exactly this input. */
+  memoryInputMaxCharacters: 16 * 1024,
   ruleWaitHoursMax: 8760,
 
   // Schedules (D-140 to D-142)

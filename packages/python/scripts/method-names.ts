@@ -165,6 +165,7 @@ const others: Readonly<Record<string, readonly Place[]>> = {
   find_run: [{ noun: 'TenantRuns', method: 'get', wraps: 'Run' }],
   list_interactions: [{ noun: 'Interactions', method: 'list' }],
   answer_interaction: [{ noun: 'Interactions', method: 'answer' }],
+  forget_interaction: [{ noun: 'Interactions', method: 'forget' }],
   list_tenant_interactions: [{ noun: 'TenantInteractions', method: 'list' }],
   find_interaction: [{ noun: 'TenantInteractions', method: 'get' }],
   follow_tenant_events: [{ noun: 'Feed', method: 'list' }],

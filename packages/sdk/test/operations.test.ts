@@ -56,6 +56,7 @@ const methods: Readonly<
 
   list_interactions: ({ session }) => session.interactions.list({ status: 'all' }).page(),
   answer_interaction: ({ session }) => session.interactions.answer('int_1', { decision: 'deny' }),
+  forget_interaction: ({ session }) => session.interactions.forget('int_1'),
 
   update_session: ({ session }) => session.update({ title: 'A title', labels: { a: null } }),
   update_run: ({ run }) => run.update({ labels: { ticket: 'OPS-1' } }),

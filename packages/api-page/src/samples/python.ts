@@ -47,6 +47,7 @@ run.feedback.put("rating", score=1, comment="Right team.")`,
     interaction_key,
     {"decision": "allow", "updated_input": {"path": "note.txt", "text": "Hello"}},
 )`,
+  forget_interaction: 'convoke.sessions.at(session_id).interactions.forget(interaction_key)',
   update_session:
     'convoke.sessions.at(session_id).update(title="Release notes", labels={"ticket": "OPS-1204"})',
   update_run:

@@ -55,6 +55,7 @@ for (const { key, score, author } of await run.feedback.list()) console.log(key,
   decision: 'allow',
   updated_input: { path: 'note.txt', text: 'Hello' },
 });`,
+  forget_interaction: `await convoke.sessions.at(sessionId).interactions.forget(interactionKey);`,
   update_session: `await convoke.sessions.at(sessionId).update({ title: 'Release notes', labels: { ticket: 'OPS-1204' } });`,
   update_run: `await convoke.sessions.at(sessionId).runs.at(runId).update({ labels: { ticket: 'OPS-1204' } });`,
   list_tenant_runs: `for await (const run of convoke.runs.list({ status: ['failed'], label: ['ticket:OPS-1204'] })) {

@@ -27,6 +27,13 @@ export const listInteractions = defineOperation({
       .enum(interactionFilters)
       .meta({ description: 'Interactions with this status, or all.' })
       .default('pending'),
+    remembered: z
+      .literal('true')
+      .meta({
+        description:
+          'Only allows that the session remembers. They are answered: set `status`, too.',
+      })
+      .optional(),
     ...pageQuery,
   }),
   responses: { 200: { description: 'One page, newest first.', schema: interactionList } },
@@ -57,4 +64,19 @@ export const answerInteraction = defineOperation({
     'interaction_answered',
     'interaction_not_pending',
   ],
+});
+
+export const forgetInteraction = defineOperation({
+  id: 'forget_interaction',
+  method: 'DELETE',
+  path: '/v1/sessions/{session_id}/interactions/{interaction_key}/remembered',
+  tag: 'Interactions',
+  summary: 'Forget that an allow is remembered',
+  description:
+    'Calls of the session that this allow would have allowed are asked about again. Repeating it succeeds.',
+  caller: 'automation',
+  scope: 'interactions:write',
+  params: { session_id: sessionIdSchema, interaction_key: interactionKeySchema },
+  responses: { 204: { description: 'Nothing is remembered any more.' } },
+  errors: [],
 });

@@ -19,7 +19,7 @@ import { listUiMessages, resumeUiStream, sendUiMessage } from './faces/ai-sdk.ts
 import { followTenantEvents } from './feed.ts';
 import { deleteFeedback, listFeedback, putFeedback } from './feedback.ts';
 import { deleteFile, downloadFile, listFiles, prepareFile, uploadFile } from './files.ts';
-import { answerInteraction, listInteractions } from './interactions.ts';
+import { answerInteraction, forgetInteraction, listInteractions } from './interactions.ts';
 import { getJwks, getMetadata, issueToken } from './oauth.ts';
 import {
   acceptInvitation,
@@ -132,6 +132,7 @@ export const operations = {
 
   list_interactions: listInteractions,
   answer_interaction: answerInteraction,
+  forget_interaction: forgetInteraction,
 
   list_tenant_interactions: listTenantInteractions,
   find_interaction: findInteraction,

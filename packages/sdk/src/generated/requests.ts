@@ -401,6 +401,8 @@ export interface RunsQuery {
 export interface InteractionsQuery {
   /** Interactions with this status, or all. */
   status?: InteractionFilter | undefined;
+  /** Only allows that the session remembers. They are answered: set `status`, too. */
+  remembered?: 'true' | undefined;
   /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */

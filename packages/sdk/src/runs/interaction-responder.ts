@@ -101,6 +101,8 @@ export class InteractionResponder {
   async #answerTo(record: InteractionRecord, context: AskContext): Promise<Answer | undefined> {
     const { onPermission, onQuestion } = this.#parts.handlers;
     if (isPermission(record)) {
+      // It waits for other people.
+      if (record.can_allow === false) return undefined;
       const said = await onPermission?.(record, context);
       return typeof said === 'string' ? { decision: said } : said;
     }

@@ -35,7 +35,7 @@ export class Interactions {
    * Answers by the durable key. Repeating the same answer succeeds; a different one throws a `ConflictError`.
    *
    * @example
-   * await session.interactions.answer(request.interaction_key, { decision: 'allow' });
+   * await session.interactions.answer(request.interaction_key, { decision: 'allow', remember: 'exact' });
    * await session.interactions.answer(question.interaction_key, { answer: 'Captain' });
    */
   answer(key: string, answer: Answer, { signal }: CallOptions = {}): Promise<InteractionRecord> {
@@ -43,6 +43,16 @@ export class Interactions {
       method: 'POST',
       path: `${this.#path}${at`/${key}/answer`}`,
       json: answer,
+      repeatable: 'always',
+      signal,
+    });
+  }
+
+  /** Forgets an allow that the session remembers: its calls are asked about again. Once more, it changes nothing. */
+  async forget(key: string, { signal }: CallOptions = {}): Promise<void> {
+    await this.#transport.json({
+      method: 'DELETE',
+      path: `${this.#path}${at`/${key}/remembered`}`,
       repeatable: 'always',
       signal,
     });

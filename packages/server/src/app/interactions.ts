@@ -16,15 +16,19 @@ import {
   type Interaction,
   type InteractionAnswer,
   type PermissionRequest,
+  type AnsweredInteraction,
   type Approvals,
   answerInteraction as answered,
+  approvedInput,
   interactionAt,
+  rememberedOf,
 } from '../domain/interaction.ts';
 import { type Json, type JsonObject, canonicalJson } from '../domain/json.ts';
 import type { Allower } from '../domain/rules/approvers.ts';
 import { resumeLive } from '../domain/run/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import { runDispatched } from '../domain/session.ts';
+import type { StoreTransaction } from '../ports/store.ts';
 import type { CutPage, PageRequest } from '../ports/page.ts';
 import { recordAudit } from './audit.ts';
 import { claimKey, keyScope } from './once.ts';
@@ -40,13 +44,14 @@ export async function listInteractions(
   request: {
     readonly sessionId: SessionId;
     readonly status: InteractionFilter;
+    readonly isRemembered?: boolean;
     readonly page: PageRequest;
   },
 ): Promise<CutPage<Interaction>> {
-  const { sessionId, status, page } = request;
+  const { sessionId } = request;
   if ((await store.read.sessions.find(scope, sessionId)) === undefined) refuse('not_found');
   const now = clock.now();
-  const listed = await store.read.interactions.list(scope, { sessionId, status, now, page });
+  const listed = await store.read.interactions.list(scope, { ...request, now });
   return { ...listed, items: listed.items.map((interaction) => interactionAt(interaction, now)) };
 }
 
@@ -96,8 +101,9 @@ export async function answerInteraction(
     }
     const { by, allower } = request;
     const judging = { run: seen.run, interaction, answer, allower, now };
-    const { approvals } = (await judgeAllow(services, tx, judging)) ?? {};
-    const ruling = orRefuse(answered(interaction, answer, { actor: by.id, now, approvals }));
+    const judged = await judgeAllow(services, tx, judging);
+    const { approvals } = judged ?? {};
+    const ruling = orRefuse(answered(interaction, answer, { actor: by.id, now, ...judged }));
     if (ruling.outcome === 'repeated') return ruling.interaction;
     const isApproval = ruling.outcome === 'approved';
     if (ruling.outcome === 'approved') {
@@ -105,6 +111,7 @@ export async function answerInteraction(
       const events = approvals === undefined ? [] : [approvedEvent(ruling.interaction, approvals)];
       recordMove(services, tx, { seen, move: { run: seen.run, events } });
     } else {
+      await requireRoom(tx, ruling.interaction);
       await tx.interactions.settle(ruling.interaction);
       await recordAnswer(services, tx, { seen, interaction: ruling.interaction, now });
     }
@@ -118,6 +125,22 @@ export async function answerInteraction(
     });
     return ruling.interaction;
   });
+}
+
+/** Under the lock of the session, so that answers which come at once are counted too. */
+async function requireRoom(tx: StoreTransaction, interaction: AnsweredInteraction): Promise<void> {
+  const width = rememberedOf(interaction);
+  if (width === undefined || interaction.kind !== 'permission') return;
+  const { memoriesMax, memoryInputMaxCharacters: most } = limits;
+  const sizes = [interaction.toolInput, approvedInput(interaction)].map(
+    (input) => canonicalJson(input).length,
+  );
+  if (Math.max(...sizes) > most) {
+    invalidAnswer(`an input of more than ${most} characters cannot be remembered`);
+  }
+  if ((await tx.interactions.countMemories(interaction)) >= memoriesMax) {
+    invalidAnswer(`the session remembers ${memoriesMax} allows already; forget one first`);
+  }
 }
 
 function approvalDetails(approvals: Approvals | undefined): JsonObject {
@@ -194,6 +217,9 @@ function answerDetails(interaction: Interaction, answer: InteractionAnswer): Jso
     kind,
     ...(interaction.kind === 'permission' ? permissionDetails(interaction) : {}),
     ...(answer.kind === 'permission' ? { decision: answer.decision } : {}),
+    ...(answer.kind === 'permission' && answer.remember !== undefined
+      ? { remembered: answer.remember }
+      : {}),
     asked_sha256: sha256(
       interaction.kind === 'permission' ? interaction.toolInput : interaction.question,
     ),
@@ -224,8 +250,8 @@ function readAnswer(interaction: Interaction, body: JsonObject): InteractionAnsw
     const parsed = permissionAnswer.safeParse(body);
     if (!parsed.success) return invalidAnswer('a permission takes {"decision": "allow" | "deny"}');
     const { decision, message, updated_input, remember } = parsed.data;
-    if (remember !== undefined) {
-      return invalidAnswer('remember goes only with a request that has can_remember');
+    if (decision === 'deny' && remember !== undefined) {
+      return invalidAnswer('remember goes with "allow" only');
     }
     if (decision === 'deny' && updated_input !== undefined) {
       return invalidAnswer('updated_input goes with "allow" only');
@@ -235,6 +261,7 @@ function readAnswer(interaction: Interaction, body: JsonObject): InteractionAnsw
       decision,
       ...(message === undefined ? {} : { message }),
       ...(updated_input === undefined ? {} : { updatedInput: updated_input }),
+      ...(remember === undefined ? {} : { remember }),
     };
   }
   // First: the schema would check every element before it finds that there are too many.

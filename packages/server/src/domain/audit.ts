@@ -51,6 +51,7 @@ export type AuditAction =
   | 'credential.revoke'
   | 'interaction.answer'
   | 'interaction.approve'
+  | 'interaction.forget'
   | 'invitation.accept'
   | 'invitation.create'
   | 'invitation.revoke'

@@ -1,4 +1,10 @@
-import type { InteractionKey, InteractionStatus, RunId, SessionId } from '@convoke/contract';
+import type {
+  InteractionKey,
+  InteractionStatus,
+  MemoryWidth,
+  RunId,
+  SessionId,
+} from '@convoke/contract';
 import { type Json, type JsonObject, canonicalJson } from './json.ts';
 import { type Ruling, accepted, refused } from './refusal.ts';
 import type { Approval } from './rules/approvers.ts';
@@ -32,6 +38,8 @@ export type AnsweredPermission = Identity &
   Answered<PermissionAnswer> & {
     /** The ref of the call that has used the allow (D-519). */
     readonly spentOn?: string;
+    /** What else it allows in its session, until it is forgotten (D-521). */
+    readonly remembered?: MemoryWidth;
   };
 export type AnsweredQuestion = Identity & UserQuestion & Answered<QuestionAnswer>;
 
@@ -115,6 +123,7 @@ export interface PermissionAnswer {
   readonly decision: 'allow' | 'deny';
   readonly message?: string;
   readonly updatedInput?: Json;
+  readonly remember?: MemoryWidth;
 }
 
 export type QuestionAnswer =
@@ -133,25 +142,39 @@ export function openInteraction(
   return { ...identity, ...request, status: 'pending', createdAt: now, expiresAt: now + waitMs };
 }
 
+type DecidedRequest = Omit<NewInteraction, 'request' | 'waitMs'> & {
+  readonly request: PermissionRequest;
+};
+
 /** D-510: a request that a rule has answered before it reached a person. */
 export function deniedByRule(
-  {
-    request,
-    reason,
-    ...identity
-  }: Omit<NewInteraction, 'request' | 'waitMs'> & {
-    readonly request: PermissionRequest;
-    readonly reason: string;
-  },
+  { reason, ...decided }: DecidedRequest & { readonly reason: string },
   now: number,
+): AnsweredPermission {
+  const answer = { kind: 'permission', decision: 'deny', message: reason } as const;
+  return decidedRequest(decided, { answer, decidedBy: 'rule', now });
+}
+
+/** D-521: a request that an earlier allow of the session has answered before it reached a person. */
+export function allowedByMemory(decided: DecidedRequest, now: number): AnsweredPermission {
+  const answer = { kind: 'permission', decision: 'allow' } as const;
+  return decidedRequest(decided, { answer, decidedBy: 'memory', now });
+}
+
+interface Outcome extends Pick<AnsweredPermission, 'answer' | 'decidedBy'> {
+  readonly now: number;
+}
+
+function decidedRequest(
+  { request, ...identity }: DecidedRequest,
+  { now, ...outcome }: Outcome,
 ): AnsweredPermission {
   return {
     ...identity,
     ...request,
+    ...outcome,
     status: 'answered',
-    answer: { kind: 'permission', decision: 'deny', message: reason },
     answeredBy: null,
-    decidedBy: 'rule',
     createdAt: now,
     expiresAt: now,
     answeredAt: now,
@@ -172,6 +195,8 @@ interface Answerer {
   readonly now: number;
   /** Of an allow that more than one person has to give: those that count by now, with this one. */
   readonly approvals?: Approvals | undefined;
+  /** Of an allow that is to be remembered: the rules that it satisfies, for its input (D-823). */
+  readonly satisfied?: readonly AskingRule[] | undefined;
 }
 
 export interface Approvals {
@@ -228,7 +253,12 @@ function withAnswer(
     appliedAt: null,
   } as const;
   if (interaction.kind === 'permission' && answer.kind === 'permission') {
-    return accepted({ outcome: 'answered', interaction: { ...interaction, ...answered, answer } });
+    const { remember } = answer;
+    const { satisfied } = by;
+    const kept = remember !== undefined && satisfied !== undefined;
+    const memory = kept ? { remembered: remember, asked: satisfied } : {};
+    const settled = { ...interaction, ...answered, answer, ...memory };
+    return accepted({ outcome: 'answered', interaction: settled });
   }
   if (interaction.kind === 'question' && answer.kind === 'question') {
     return accepted({ outcome: 'answered', interaction: { ...interaction, ...answered, answer } });
@@ -296,6 +326,11 @@ export function answererOf(interaction: Interaction): string | undefined {
 /** Who has allowed it, where more than one person has to (D-516). */
 export function approvalsOf(interaction: Interaction): readonly Approval[] {
   return interaction.kind === 'permission' ? (interaction.approvals ?? []) : [];
+}
+
+/** What the allow also allows in its session. */
+export function rememberedOf(interaction: Interaction): MemoryWidth | undefined {
+  return 'remembered' in interaction ? interaction.remembered : undefined;
 }
 
 /** Ids of those whom a record of it names. */

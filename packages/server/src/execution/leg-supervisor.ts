@@ -154,7 +154,7 @@ export class LegSupervisor {
       holder: claimed.holder,
       lastSeq: claimed.run.lastSeq,
       waitMs: (agent?.limits.waitHours ?? 1) * 3_600_000,
-      rules: legRules(agent),
+      rules: legRules(agent, claimed.run.createdBy),
       lossesTotal: claimed.run.lossesTotal,
       maker: checkpointMaker(this.#services, agent),
       onLost: () => this.#decide('lost'),

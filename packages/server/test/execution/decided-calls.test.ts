@@ -40,7 +40,14 @@ describe.each(databaseKinds)('calls that no person decided about on %s', (kind) 
     const { holder, run } = leg;
     const { lastSeq, lossesTotal } = run;
     const told = { onLost: () => {}, onRefused: () => {}, onFailed: () => {} };
-    const options = { holder, lastSeq, lossesTotal, waitMs: hour, maker, rules: legRules(agent) };
+    const options = {
+      holder,
+      lastSeq,
+      lossesTotal,
+      waitMs: hour,
+      maker,
+      rules: legRules(agent, null),
+    };
     const writer = new LegWriter(services, { ...options, ...told });
     const { signal } = new AbortController();
     const saveFolder = async () => undefined;

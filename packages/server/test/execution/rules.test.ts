@@ -41,7 +41,14 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
     const { holder, run } = leg;
     const { lastSeq, lossesTotal } = run;
     const told = { onLost: () => {}, onRefused: () => {}, onFailed: () => {} };
-    const options = { holder, lastSeq, lossesTotal, waitMs: hour, maker, rules: legRules(agent) };
+    const options = {
+      holder,
+      lastSeq,
+      lossesTotal,
+      waitMs: hour,
+      maker,
+      rules: legRules(agent, null),
+    };
     const writer = new LegWriter(services, { ...options, ...told });
     const { signal } = new AbortController();
     const saved: string[] = [];

@@ -44,7 +44,7 @@ describe.each(databaseKinds)('a worker with an old lease, on %s', (database) => 
       inDoubtAfter: undefined,
       lossesTotal: 0,
       maker: { format: 1, agent: '' },
-      rules: { agentName: 'agent', agent: [] },
+      rules: { agentName: 'agent', agent: [], startedBy: null },
     });
 
   test('can add nothing, end nothing and store nothing while another executes', async () => {

@@ -33,7 +33,7 @@ export const hour = 3_600_000;
 export const maker = { format: 1, agent: 'digest' };
 
 /** Of an agent without any. */
-export const noRules = { agentName: 'agent', agent: [] };
+export const noRules = { agentName: 'agent', agent: [], startedBy: null };
 
 /** The client that starts the runs of a fixture. */
 const starter = clientId('cli_starter');

@@ -70,6 +70,7 @@ export const validCalls: {
     const { interaction_key } = asked;
     return { as, params: { ...params, interaction_key }, body: { answer: 'red' } };
   },
+  forget_interaction: async (_, { as, ids }) => ({ as, params: { ...ids } }),
 
   put_feedback: async (_, data) => onFeedback(data),
   list_feedback: async (_, { as, ids }) => ({ as, params: { ...ids } }),

@@ -32,7 +32,7 @@ describe.each(databaseKinds)('a request without an answer in time on %s (D-522)'
         end: { status: 'waiting', ...over },
       }),
       waitMs: 2 * hour,
-      rules: { agentName: 'agent', agent: readRules(list) },
+      rules: { agentName: 'agent', agent: readRules(list), startedBy: null },
       inDoubtAfter: undefined,
       lossesTotal: 0,
       maker,

@@ -5,7 +5,7 @@ import type {
   JsonObject,
   SessionHandle,
 } from '@convoke/sdk';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { collect } from '../../collect.ts';
 import { completeId, sessionOf } from '../../complete-id.ts';
 import { exitCodes, Failure } from '../../failure.ts';
@@ -21,6 +21,7 @@ export function interactionsCommand(): Command {
     .description('List pending interactions of a session, and answer them')
     .addCommand(listInteractions(), { isDefault: true })
     .addCommand(answerInteraction())
+    .addCommand(forgetInteraction())
     .addHelpText('after', example('interactions answer sess_… int_… --allow'));
 }
 
@@ -62,6 +63,7 @@ interface AnswerOptions {
   readonly decline?: boolean;
   readonly message?: string;
   readonly input?: JsonObject;
+  readonly remember?: 'exact' | 'tool';
 }
 
 function answerInteraction(): Command {
@@ -73,6 +75,12 @@ function answerInteraction(): Command {
     .argument('<session>')
     .argument('<key>', 'interaction_key, int_…')
     .option('--allow', 'allow the tool call with exactly the input shown')
+    .addOption(
+      new Option(
+        '--remember <width>',
+        'with --allow: for the rest of the session, with this input only or with every input',
+      ).choices(['exact', 'tool']),
+    )
     .option('--deny', 'deny the tool call')
     .option('--answer <text...>', 'the answer; several if the question allows it')
     .option('--decline', 'decline to answer')
@@ -84,12 +92,37 @@ function answerInteraction(): Command {
       const whole = await completeId(key, pendingKeys(session));
       const answered = await session.interactions.answer(whole, answer);
       if (globalOptions(command).json) return printJson(answered);
-      print(`${answered.interaction_key}  ${answered.status}`);
+      print(`${answered.interaction_key}  ${answered.status}${remaining(answered)}`);
     });
+}
+
+function forgetInteraction(): Command {
+  return new Command('forget')
+    .description('Forget an allow that the session remembers: its calls are asked about again')
+    .addHelpText('after', example('interactions forget sess_… int_…'))
+    .argument('<session>')
+    .argument('<key>', 'interaction_key, int_…')
+    .action(async (id: string, key: string, _: object, command: Command) => {
+      const session = await sessionOf(await connect(command), id);
+      const whole = await completeId(key, rememberedKeys(session));
+      await session.interactions.forget(whole);
+      if (!globalOptions(command).json) print(`${whole}  forgotten`);
+    });
+}
+
+async function* rememberedKeys({ interactions }: SessionHandle): AsyncGenerator<{ id: string }> {
+  const listed = interactions.list({ status: 'answered', remembered: 'true' });
+  for await (const { interaction_key: id } of listed) yield { id };
 }
 
 async function* pendingKeys({ interactions }: SessionHandle): AsyncGenerator<{ id: string }> {
   for await (const { interaction_key: id } of interactions.pending()) yield { id };
+}
+
+/** Of a call that more than one person has to allow. */
+function remaining({ status, approvals, approvers }: InteractionRecord): string {
+  if (status !== 'pending' || approvals === undefined) return '';
+  return `  ${approvals.length} of ${approvers?.people ?? 1} people have allowed it`;
 }
 
 function readInput(text: string): JsonObject {
@@ -105,7 +138,7 @@ function readInput(text: string): JsonObject {
 }
 
 function answerOf(options: AnswerOptions): Answer {
-  const { allow, deny, answer, decline, message, input } = options;
+  const { allow, deny, answer, decline, message, input, remember } = options;
   const given = [allow, deny, answer, decline].filter((option) => option !== undefined);
   if (given.length !== 1) {
     throw new Failure(
@@ -117,7 +150,13 @@ function answerOf(options: AnswerOptions): Answer {
   if (input !== undefined && allow !== true) {
     throw new Failure('--input requires --allow', exitCodes.usage);
   }
-  const changed = input === undefined ? {} : { updated_input: input };
+  if (remember !== undefined && allow !== true) {
+    throw new Failure('--remember requires --allow', exitCodes.usage);
+  }
+  const changed = {
+    ...(input !== undefined && { updated_input: input }),
+    ...(remember !== undefined && { remember }),
+  };
   if (allow === true) return { decision: 'allow', ...said, ...changed };
   if (deny === true) return { decision: 'deny', ...said };
   if (answer !== undefined) return { answer: answer.length === 1 ? (answer[0] ?? '') : answer };

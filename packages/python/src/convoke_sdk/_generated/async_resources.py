@@ -420,6 +420,7 @@ class AsyncInteractions(AsyncSessionAnswering):
         self,
         *,
         status: InteractionFilter | None = None,
+        remembered: Literal["true"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: Order | None = None,
@@ -432,7 +433,7 @@ class AsyncInteractions(AsyncSessionAnswering):
         return self._list(
             op.LIST_INTERACTIONS,
             "interactions",
-            query={"status": status, "limit": limit, "cursor": cursor, "order": order},
+            query={"status": status, "remembered": remembered, "limit": limit, "cursor": cursor, "order": order},
         )
 
     async def answer(
@@ -452,6 +453,13 @@ class AsyncInteractions(AsyncSessionAnswering):
             json=answer,
         )
         return record
+
+    async def forget(self, interaction_key: str) -> None:
+        """Forget that an allow is remembered.
+
+        Calls of the session that this allow would have allowed are asked about again. Repeating it succeeds.
+        """
+        await self._json(op.FORGET_INTERACTION, path={"interaction_key": interaction_key})
 
 
 class AsyncTenantInteractions(AsyncTenantAnswering):

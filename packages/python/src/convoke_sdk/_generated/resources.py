@@ -421,6 +421,7 @@ class Interactions(SessionAnswering):
         self,
         *,
         status: InteractionFilter | None = None,
+        remembered: Literal["true"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: Order | None = None,
@@ -433,7 +434,7 @@ class Interactions(SessionAnswering):
         return self._list(
             op.LIST_INTERACTIONS,
             "interactions",
-            query={"status": status, "limit": limit, "cursor": cursor, "order": order},
+            query={"status": status, "remembered": remembered, "limit": limit, "cursor": cursor, "order": order},
         )
 
     def answer(
@@ -453,6 +454,13 @@ class Interactions(SessionAnswering):
             json=answer,
         )
         return record
+
+    def forget(self, interaction_key: str) -> None:
+        """Forget that an allow is remembered.
+
+        Calls of the session that this allow would have allowed are asked about again. Repeating it succeeds.
+        """
+        self._json(op.FORGET_INTERACTION, path={"interaction_key": interaction_key})
 
 
 class TenantInteractions(TenantAnswering):

@@ -3,12 +3,14 @@ import {
   type Approvals,
   type Interaction,
   type InteractionAnswer,
+  type PermissionAnswer,
   interactionAt,
 } from '../../domain/interaction.ts';
 import type { Json } from '../../domain/json.ts';
 import { type Allower, type Approval, mayAllow, neededText } from '../../domain/rules/approvers.ts';
 import { type AskingRule, type Decision, decide, withKeptPart } from '../../domain/rules/decide.ts';
 import { type Demands, noDemands } from '../../domain/rules/demands.ts';
+import { permitsWidth } from '../../domain/rules/memory.ts';
 import { rulesOfAgent } from '../../domain/rules/rule.ts';
 import { repeatsCall } from '../../domain/run/call-in-doubt.ts';
 import type { Run } from '../../domain/run/run.ts';
@@ -69,6 +71,8 @@ export interface AnswerToJudge {
 export interface JudgedAllow {
   /** Absent where one person is enough. */
   readonly approvals?: Approvals;
+  /** Of an allow that is to be remembered: the rules that it satisfies. */
+  readonly satisfied?: readonly AskingRule[];
 }
 
 /**
@@ -83,7 +87,8 @@ export async function judgeAllow(
   const { run, interaction, answer, now } = judging;
   const call = allowedCall(interaction, answer);
   if (call === undefined || interactionAt(interaction, now).status !== 'pending') return undefined;
-  const demands = await demandsFor(services, repositories, { run, call });
+  const asking = await asksFor(services, repositories, { run, call });
+  const { demands } = asking;
   const { people } = demands.approvers;
   if (people > 1 && call.isRepeat) {
     const message = `Running it again needs ${neededText(demands)}, and a question takes one answer. Choose to skip it: the agent's next call of the tool is asked about.`;
@@ -97,11 +102,14 @@ export async function judgeAllow(
       refuse('invalid_answer', { message });
     }
     const changed = { ...call, input: answer.updatedInput, asked: [] };
-    const other = await demandsFor(services, repositories, { run, call: changed });
-    if (other.approvers.people > 1) refuseAllower(other);
-    requireAllower(other, allower, run);
+    const other = await asksFor(services, repositories, { run, call: changed });
+    if (other.demands.approvers.people > 1) refuseAllower(other.demands);
+    requireAllower(other.demands, allower, run);
+    requireMemory([asking.demands, other.demands], answer);
+    return { satisfied: other.rules };
   }
-  if (people === 1 || interaction.kind !== 'permission') return {};
+  if (answer.kind === 'permission') requireMemory([demands], answer);
+  if (people === 1 || interaction.kind !== 'permission') return { satisfied: asking.rules };
   const { approvals: earlier = [] } = interaction;
   const given = await withApproval(repositories, { run, demands, earlier, allower, now });
   return { approvals: { given, needed: people } };
@@ -118,14 +126,26 @@ interface CallOfRun {
   readonly call: AskedCall;
 }
 
-async function demandsFor(
+interface Asks {
+  readonly rules: readonly AskingRule[];
+  readonly demands: Demands;
+}
+
+/** D-521: only as wide as every rule that asks permits. */
+function requireMemory(asked: readonly Demands[], { remember }: PermissionAnswer): void {
+  if (remember === undefined || asked.every((demands) => permitsWidth(demands, remember))) return;
+  const message = `The rules do not permit that this allow is remembered (${remember}): can_remember of the request says how far it may be.`;
+  refuse('invalid_answer', { message });
+}
+
+async function asksFor(
   services: RuleServices,
   repositories: Pick<Repositories, 'rules'>,
   asking: CallOfRun,
-): Promise<Demands> {
+): Promise<Asks> {
   const decision = await rulesOfNow(services, repositories, asking);
-  if (decision.effect === 'ask') return decision.demands;
-  if (decision.effect === 'allow') return noDemands;
+  if (decision.effect === 'ask') return decision;
+  if (decision.effect === 'allow') return { rules: [], demands: noDemands };
   const instead = asking.call.isRepeat
     ? 'Choose another answer.'
     : 'The request can only be denied.';

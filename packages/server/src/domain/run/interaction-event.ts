@@ -4,6 +4,7 @@ import {
   type PendingPermission,
   type QuestionAbout,
   type SettledInteraction,
+  rememberedOf,
 } from '../interaction.ts';
 import { isoTime } from '../iso-time.ts';
 import type { JsonObject } from '../json.ts';
@@ -28,7 +29,11 @@ export function requestEvent(interaction: Interaction): { type: string; data: Js
     const rules = asked === undefined ? {} : { rules: askedRules(asked) };
     const time = limitsTime(asked ?? []) ? { expires_at: isoTime(interaction.expiresAt) } : {};
     const approvers = approversFields(demandsOf(asked ?? []));
-    const who = approvers === undefined ? {} : { approvers };
+    const { remember } = demandsOf(asked ?? []);
+    const who = {
+      ...(approvers !== undefined && { approvers }),
+      ...(remember !== 'never' && { can_remember: remember }),
+    };
     const data = { request_id, interaction_key, tool_name, tool_input, ...rules, ...who, ...time };
     return { type: 'permission_request', data };
   }
@@ -53,11 +58,13 @@ export function approvedEvent({ key }: PendingPermission, { given, needed }: App
 }
 
 /** The event that announces the decision or the answer. */
-export function answeredEvent({ key, answer, decidedBy }: SettledInteraction): {
+export function answeredEvent(interaction: SettledInteraction): {
   type: string;
   data: JsonObject;
 } {
+  const { key, answer, decidedBy } = interaction;
   if (answer.kind === 'permission') {
+    const remembered = rememberedOf(interaction);
     return {
       type: 'permission_resolved',
       data: {
@@ -66,6 +73,7 @@ export function answeredEvent({ key, answer, decidedBy }: SettledInteraction): {
         ...(answer.message === undefined ? {} : { message: answer.message }),
         ...(answer.updatedInput === undefined ? {} : { updated_input: answer.updatedInput }),
         ...(decidedBy === undefined ? {} : { by: decidedBy }),
+        ...(remembered === undefined ? {} : { remembered }),
       },
     };
   }

@@ -4,6 +4,7 @@ import type { Services } from '../../app/services.ts';
 import { askedRules } from '../../domain/run/interaction-event.ts';
 import { type AnsweredPermission, deniedByRule } from '../../domain/interaction.ts';
 import type { Decision } from '../../domain/rules/decide.ts';
+import type { Memory } from '../../domain/rules/memory.ts';
 import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import type { NotBegun } from '../../ports/harness.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
@@ -14,6 +15,7 @@ import {
   decisionAbout,
   decisionEvents,
   isSilent,
+  memoryEvents,
   observationEvents,
   readAnswers,
   readDenials,
@@ -71,7 +73,7 @@ export async function decideBatch(
   const { runId } = deciding.holder;
   const refs = begins.map(({ intent }) => intent.ref);
   const [answers, known] = await Promise.all([
-    readAnswers(tx, deciding.holder),
+    readAnswers(tx, { deciding, toolNames: begins.map(({ intent }) => intent.toolName) }),
     tx.interactions.ofRequests(runId, refs),
   ]);
   const taken = new Set(known.map(({ requestId }) => requestId));
@@ -120,7 +122,12 @@ class CallsOfBatch {
     switch (standing.kind) {
       case 'allowed':
         if (standing.spends !== undefined) this.#spend(standing.spends, intent.ref);
-        return [...this.#observed(note, decision), ...this.#say(note, decision)];
+        return [
+          ...this.#observed(note, decision),
+          ...(standing.memory === undefined
+            ? this.#say(note, decision)
+            : this.#recall(note, decision, standing.memory)),
+        ];
       case 'ask':
         this.refused.set(note, standing);
         // The request shows the observation.
@@ -154,6 +161,14 @@ class CallsOfBatch {
       this.decided.push({ ...call, ...(key !== undefined && { key }) });
     }
     return decisionEvents(intent, decision, key);
+  }
+
+  #recall({ intent }: BeginNote, { rules }: Decision, memory: Memory): readonly RunEventDraft[] {
+    const { version } = this.#known.deciding.organization;
+    const { toolName, input } = intent;
+    const { key } = memory;
+    this.decided.push({ effect: 'allow', by: 'memory', toolName, input, rules, version, key });
+    return memoryEvents(intent, rules, memory);
   }
 
   #spend(key: AnsweredPermission['key'], ref: string): void {

@@ -4,7 +4,8 @@ import type { Agent } from '../../domain/agent.ts';
 import type { SettledInteraction, AnsweredPermission } from '../../domain/interaction.ts';
 import { approvedInput, isSettled } from '../../domain/interaction.ts';
 import { type Allow, allowFor } from '../../domain/rules/allows.ts';
-import { type Decision, decide, namesTool } from '../../domain/rules/decide.ts';
+import { type Decision, type MatchedRule, decide, namesTool } from '../../domain/rules/decide.ts';
+import { type Memory, memoryFor } from '../../domain/rules/memory.ts';
 import { type RuleList, rulesOfAgent } from '../../domain/rules/rule.ts';
 import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import type { CallToDecide, NewCall, NotBegun } from '../../ports/harness.ts';
@@ -15,12 +16,14 @@ export interface LegRules {
   readonly agentName: string;
   /** The agent's list, which counts from the next leg on (D-506). */
   readonly agent: RuleList;
+  /** Who started the run: no memory of theirs counts where the starter may not allow. */
+  readonly startedBy: string | null;
 }
 
 /** Of an agent that is gone, whose leg only ends: it has none. */
-export function legRules(agent: Agent | undefined): LegRules {
-  if (agent === undefined) return { agentName: '', agent: [] };
-  return { agentName: agent.name, agent: rulesOfAgent(agent) };
+export function legRules(agent: Agent | undefined, startedBy: string | null): LegRules {
+  if (agent === undefined) return { agentName: '', agent: [], startedBy };
+  return { agentName: agent.name, agent: rulesOfAgent(agent), startedBy };
 }
 
 /** The document was replaced since this server read it: nothing of the transaction may be written (D-506). */
@@ -76,7 +79,12 @@ export function isSilent(decision: Decision | undefined): boolean {
 }
 
 export type Standing =
-  | { readonly kind: 'allowed'; readonly spends?: AnsweredPermission['key'] }
+  | {
+      readonly kind: 'allowed';
+      readonly spends?: AnsweredPermission['key'];
+      /** The earlier allow of the session that allows it (D-521). */
+      readonly memory?: Memory;
+    }
   /** `isNew`: the denial is not stored yet. */
   | (Extract<NotBegun, { kind: 'denied' }> & { readonly isNew: boolean })
   | Extract<NotBegun, { kind: 'ask' }>;
@@ -90,33 +98,50 @@ export interface KnownAnswers {
   readonly answered: readonly SettledInteraction[];
   /** Calls in doubt that a person wants carried out once more: an allow, too (D-762). */
   readonly repeated: readonly Allow[];
+  readonly memories: readonly Memory[];
+  readonly startedBy: string | null;
 }
 
 /** Whether a call may begin, by the rules of this moment and the run's record. */
 export function standingOf(
   call: CallToDecide,
   decision: Decision | undefined,
-  { answered, repeated }: KnownAnswers,
+  { answered, repeated, memories, startedBy }: KnownAnswers,
 ): Standing {
   const denied = denialIn(call, answered);
   if (denied !== undefined) return { ...denied, isNew: false };
   if (decision === undefined || decision.effect === 'allow') return { kind: 'allowed' };
   if (decision.effect === 'deny') return { kind: 'denied', reason: decision.reason, isNew: true };
   const found = allowFor<KeyedAllow | Allow>(call, [...answered.flatMap(allowIn), ...repeated]);
-  if (found === undefined) return { kind: 'ask' };
+  if (found === undefined) {
+    const { demands } = decision;
+    const memory = memoryFor({ ...call, demands, startedBy }, memories);
+    return memory === undefined ? { kind: 'ask' } : { kind: 'allowed', memory };
+  }
   return { kind: 'allowed', ...('key' in found && { spends: found.key }) };
 }
 
 /** Reads what decides about calls that a rule is about. */
 export async function readAnswers(
   { interactions, toolCalls }: Pick<Repositories, 'interactions' | 'toolCalls'>,
-  { runId }: Pick<Holder, 'runId'>,
+  {
+    deciding: { holder, rules },
+    toolNames,
+  }: { readonly deciding: Deciding; readonly toolNames: readonly string[] },
 ): Promise<KnownAnswers> {
-  const [answered, calls] = await Promise.all([
+  const { runId } = holder;
+  const [answered, calls, memories] = await Promise.all([
     interactions.answered(runId),
     toolCalls.toRepeat(runId),
+    interactions.memories(memoriesOf(holder, toolNames)),
   ]);
-  return { answered, repeated: calls.map((call) => ({ ...call, spentOn: call.ref })) };
+  const repeated = calls.map((call) => ({ ...call, spentOn: call.ref }));
+  return { answered, repeated, memories, startedBy: rules.startedBy };
+}
+
+/** The allows that the session of the run remembers of these tools. */
+export function memoriesOf({ scope, sessionId }: Holder, toolNames: readonly string[]) {
+  return { tenantId: scope.tenantId, sessionId, toolNames: [...new Set(toolNames)] };
 }
 
 /** Reads only whether calls that no rule is about were denied before. */
@@ -126,7 +151,7 @@ export async function readDenials(
   refs: readonly string[],
 ): Promise<KnownAnswers> {
   const known = await interactions.ofRequests(runId, refs.flatMap(refsOfDenial));
-  return { answered: known.filter(isSettled), repeated: [] };
+  return { answered: known.filter(isSettled), repeated: [], memories: [], startedBy: null };
 }
 
 /** The refs under which a denial of the call may be stored: its own, or another if a person had allowed it before (D-761). */
@@ -176,9 +201,32 @@ export function decisionEvents(
 ): readonly RunEventDraft[] {
   if (effect === 'ask' || rules.length === 0) return [];
   const held = interactionKey === undefined ? {} : { interaction_key: interactionKey };
-  const named = rules.map((rule) => ({ ...rule }));
-  const data = { ...shown(call), ...held, effect, by: 'rule', rules: named };
+  const data = { ...shown(call), ...held, effect, by: 'rule', rules: named(rules) };
   return [{ type: 'call_decided', data }];
+}
+
+/** D-521: what readers learn of a call that an earlier allow of the session allows. */
+export function memoryEvents(
+  call: ShownCall,
+  rules: readonly MatchedRule[],
+  { key: interaction_key }: Pick<Memory, 'key'>,
+): readonly RunEventDraft[] {
+  const data = {
+    ...shown(call),
+    interaction_key,
+    effect: 'allow',
+    by: 'memory',
+    rules: named(rules),
+  };
+  return [{ type: 'call_decided', data }];
+}
+
+function named(rules: readonly MatchedRule[]) {
+  return rules.map(({ source, name, reason }) => ({
+    source,
+    name,
+    ...(reason !== undefined && { reason }),
+  }));
 }
 
 function shown({ toolName, toolCallId }: ShownCall) {

@@ -8,6 +8,7 @@ import {
   type InteractionRequest,
   type PendingInteraction,
   type QuestionAbout,
+  allowedByMemory,
   deniedByRule,
   openInteraction,
 } from '../../domain/interaction.ts';
@@ -16,12 +17,15 @@ import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import type { Run } from '../../domain/run/run.ts';
 import type { HarnessEvent } from '../../ports/harness.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
+import { type Memory, memoryFor } from '../../domain/rules/memory.ts';
 import {
   type Deciding,
   decisionAbout,
   decisionEvents,
   observationEvents,
   shownId,
+  memoriesOf,
+  memoryEvents,
 } from './decide-calls.ts';
 
 type InteractionEvent =
@@ -59,7 +63,8 @@ export async function raiseInteractions(
       events.push(raisedEvent(known, item, true));
       continue;
     }
-    const raised = newInteraction(services, { ...raising, item });
+    const memories = await memoriesFor(tx, { ...raising, item });
+    const raised = newInteraction(services, { ...raising, item, memories });
     await tx.interactions.insert(raised.interaction);
     events.push(...raised.events);
     if (raised.decided !== undefined) decided.push(raised.decided);
@@ -86,10 +91,23 @@ interface NewlyRaised {
   readonly decided?: DecidedCall;
 }
 
-/** D-511: a rule may answer a request about a tool before a person sees it. */
+interface RaisingOne extends Raising {
+  readonly item: InteractionEvent;
+}
+
+/** What the session remembers of the tool; nothing is read where nothing is to be decided. */
+async function memoriesFor(
+  { interactions }: StoreTransaction,
+  { deciding, item }: RaisingOne,
+): Promise<readonly Memory[]> {
+  if (deciding === undefined || item.type !== 'permission_request') return [];
+  return interactions.memories(memoriesOf(deciding.holder, [item.toolName]));
+}
+
+/** D-511: a rule, or an earlier allow, may answer a request about a tool before a person sees it. */
 function newInteraction(
   { ids, clock }: Pick<Services, 'ids' | 'clock'>,
-  { run, item, waitMs, deciding }: Raising & { readonly item: InteractionEvent },
+  { run, item, waitMs, deciding, memories }: RaisingOne & { readonly memories: readonly Memory[] },
 ): NewlyRaised {
   const { organizationId, tenantId, sessionId, id: runId } = run;
   const key = interactionKey(ids.next(idPrefixes.interaction));
@@ -118,6 +136,19 @@ function newInteraction(
     const interaction = deniedByRule({ ...identity, request, reason }, now);
     const events = [...observed, ...decisionEvents(item, decision, key)];
     return { interaction, events, decided };
+  }
+  const memory =
+    decision.effect === 'ask'
+      ? memoryFor(
+          { toolName, input, demands: decision.demands, startedBy: run.createdBy },
+          memories,
+        )
+      : undefined;
+  if (memory !== undefined) {
+    const interaction = allowedByMemory({ ...identity, request }, now);
+    const events = [...observed, ...memoryEvents(item, rules, memory)];
+    const recalled = { ...decided, effect: 'allow', by: 'memory', key: memory.key } as const;
+    return { interaction, events, decided: recalled };
   }
   const open =
     decision.effect === 'ask'

@@ -1,4 +1,5 @@
 import { answerInteraction, listInteractions } from '../../app/interactions.ts';
+import { forgetAllow } from '../../app/rules/forget.ts';
 import { allowingIn } from '../../app/rules/shown-allowing.ts';
 import { actorsOf } from '../../domain/interaction.ts';
 import type { Services } from '../../app/services.ts';
@@ -10,13 +11,16 @@ import { interactionView } from '../views/interactions.ts';
 export function interactionRoutes(
   services: Services,
   { cursors, actorNames }: RouteParts,
-): Handlers<'list_interactions' | 'answer_interaction'> {
+): Handlers<'list_interactions' | 'answer_interaction' | 'forget_interaction'> {
   return {
     async list_interactions({ caller, params, query }) {
       const sessionId = params.session_id;
       const { status } = query;
-      const { items, next } = await cursors.page(`interactions:${sessionId}:${status}`, query, {
-        read: (page) => listInteractions(services, caller.scope, { sessionId, status, page }),
+      const isRemembered = query.remembered !== undefined;
+      const list = `interactions:${sessionId}:${status}${isRemembered ? ':remembered' : ''}`;
+      const wanted = { sessionId, status, isRemembered };
+      const { items, next } = await cursors.page(list, query, {
+        read: (page) => listInteractions(services, caller.scope, { ...wanted, page }),
         idOf: (interaction) => interaction.key,
       });
       const names = await actorNames.of(items.flatMap(actorsOf), caller);
@@ -25,6 +29,15 @@ export function interactionRoutes(
         interactionView(item, names, allowing.get(item.key)),
       );
       return { status: 200, body: { interactions, ...next } };
+    },
+
+    async forget_interaction({ caller, params, request }) {
+      await forgetAllow(services, caller.scope, {
+        sessionId: params.session_id,
+        key: params.interaction_key,
+        by: actorOf(caller, request),
+      });
+      return { status: 204, body: undefined };
     },
 
     async answer_interaction({ caller, params, body, request }) {

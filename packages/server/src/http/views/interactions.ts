@@ -7,7 +7,7 @@ import type {
   InteractionRequest,
 } from '../../domain/interaction.ts';
 import { aboutFields, askedRules } from '../../domain/run/interaction-event.ts';
-import { answererOf, approvalsOf, isSettled } from '../../domain/interaction.ts';
+import { answererOf, approvalsOf, isSettled, rememberedOf } from '../../domain/interaction.ts';
 import { type Approval, approversFields } from '../../domain/rules/approvers.ts';
 import { deniesOnExpiry } from '../../domain/rules/demands.ts';
 import { isObject } from '../../domain/json.ts';
@@ -30,11 +30,13 @@ export function interactionView(
     request_id: interaction.requestId,
     ...requestFields(interaction),
     ...allowingFields(allowing),
+    can_remember: memoryField(allowing),
     approvals: approvalsView(approvalsOf(interaction), names),
     ...(answered && answerFields(answered.answer)),
     answered_by: answererOf(interaction),
     answered_by_name: names.get(answererOf(interaction) ?? ''),
     decided_by: answered?.decidedBy,
+    remembered: rememberedOf(interaction),
     created_at: isoTime(interaction.createdAt),
     answered_at: timeIn(answered?.answeredAt),
     applied_at: timeIn(answered?.appliedAt),
@@ -51,6 +53,11 @@ export function allowingFields(allowing: ShownAllowing | undefined) {
     approvers: approversFields(demands),
     can_allow: canAllow,
   };
+}
+
+function memoryField(allowing: ShownAllowing | undefined) {
+  const { remember = 'never' } = allowing?.demands ?? {};
+  return remember === 'never' ? undefined : remember;
 }
 
 export function approvalsView(approvals: readonly Approval[], names: Names) {

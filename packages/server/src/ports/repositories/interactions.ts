@@ -1,4 +1,10 @@
-import type { InteractionKey, InteractionStatus, RunId, SessionId } from '@convoke/contract';
+import type {
+  InteractionKey,
+  InteractionStatus,
+  RunId,
+  SessionId,
+  TenantId,
+} from '@convoke/contract';
 import type {
   AnsweredPermission,
   ClosedInteraction,
@@ -7,15 +13,23 @@ import type {
   PendingPermission,
   SettledInteraction,
 } from '../../domain/interaction.ts';
+import type { Memory } from '../../domain/rules/memory.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { CutPage, PageRequest } from '../page.ts';
 
 export interface InteractionList {
   readonly sessionId: SessionId;
   readonly status: InteractionStatus | 'all';
+  /** Only allows that are remembered (D-521). */
+  readonly isRemembered?: boolean | undefined;
   /** A pending interaction that expired before this time counts as `expired`. */
   readonly now: number;
   readonly page: PageRequest;
+}
+
+interface RememberingSession {
+  readonly tenantId: TenantId;
+  readonly sessionId: SessionId;
 }
 
 export interface InteractionRepository {
@@ -41,6 +55,11 @@ export interface InteractionRepository {
   answered(runId: RunId): Promise<SettledInteraction[]>;
   /** Uses the allow up for this call (D-519). False: another call has used it. */
   spend(key: InteractionKey, ref: string): Promise<boolean>;
+  /** The allows of these tools that the session remembers. */
+  memories(of: RememberingSession & { readonly toolNames: readonly string[] }): Promise<Memory[]>;
+  countMemories(of: RememberingSession): Promise<number>;
+  /** False, and no change, where nothing is remembered. */
+  forget(interaction: Pick<Interaction, 'key' | 'tenantId'>): Promise<boolean>;
   markApplied(runId: RunId, now: number): Promise<void>;
   list(scope: TenantScope, list: InteractionList): Promise<CutPage<Interaction>>;
   /** Pending interactions that have expired, oldest first. */

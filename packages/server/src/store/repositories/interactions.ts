@@ -1,19 +1,26 @@
-import type { InteractionKind, InteractionStatus } from '@convoke/contract';
-import type {
-  AnsweredInteraction,
-  ClosedInteraction,
-  DecidedBy,
-  ExpiredDenial,
-  Interaction,
-  InteractionAnswer,
-  InteractionRequest,
-  PendingInteraction,
-  PermissionRequest,
-  QuestionAbout,
-  SettledInteraction,
-  UserQuestion,
+import {
+  type InteractionKind,
+  type InteractionStatus,
+  type MemoryWidth,
+  limits,
+} from '@convoke/contract';
+import {
+  type AnsweredInteraction,
+  type ClosedInteraction,
+  type DecidedBy,
+  type ExpiredDenial,
+  type Interaction,
+  type InteractionAnswer,
+  type InteractionRequest,
+  type PendingInteraction,
+  type PermissionRequest,
+  type QuestionAbout,
+  type SettledInteraction,
+  type UserQuestion,
+  approvedInput,
 } from '../../domain/interaction.ts';
 import type { Json } from '../../domain/json.ts';
+import type { Memory } from '../../domain/rules/memory.ts';
 import type { InteractionRepository } from '../../ports/repositories/interactions.ts';
 import { flag, jsonText, made, nounTable, number, text } from '../columns.ts';
 import { fromJsonText } from '../json-text.ts';
@@ -42,6 +49,7 @@ interface StoredInteraction
   readonly expiresAt: number | null;
   readonly asked: PermissionRequest['asked'] | null;
   readonly approvals: PermissionRequest['approvals'] | null;
+  readonly remembered: MemoryWidth | null;
   readonly decidedBy: DecidedBy | null;
   readonly spentOn: string | null;
 }
@@ -75,8 +83,9 @@ const interactionTable = nounTable<StoredInteraction, InteractionRow>('interacti
     answeredAt: number('answered_at'),
     appliedAt: number('applied_at'),
     expiresAt: number('expires_at', 'fixed'),
-    asked: jsonText('asked', 'fixed'),
+    asked: jsonText('asked'),
     approvals: jsonText('approvals'),
+    remembered: text('remembered'),
     decidedBy: text('decided_by'),
     spentOn: text('spent_on', 'changed'),
   },
@@ -95,6 +104,7 @@ const unset = {
   appliedAt: null,
   asked: null,
   approvals: null,
+  remembered: null,
   decidedBy: null,
   spentOn: null,
 };
@@ -177,14 +187,38 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       return changed === 1;
     },
 
+    async memories({ tenantId, sessionId: session, toolNames }) {
+      if (toolNames.length === 0) return [];
+      const rows = await db.all<InteractionRow>(sql`
+        select * from interactions where session_id = ${session} and tenant_id = ${tenantId}
+          and remembered is not null and tool_name in (${sql.join(toolNames.map((each) => sql`${each}`))})
+        order by interaction_key limit ${limits.memoriesMax}`);
+      return rows.map(interactionTable.read).flatMap(memoryIn);
+    },
+
+    async countMemories({ tenantId, sessionId: session }) {
+      const row = await db.get<{ n: number }>(sql`
+        select count(*) as n from interactions
+        where session_id = ${session} and tenant_id = ${tenantId} and remembered is not null`);
+      return row?.n ?? 0;
+    },
+
+    async forget({ key, tenantId }) {
+      const changed = await db.run(sql`
+        update interactions set remembered = null
+        where interaction_key = ${key} and tenant_id = ${tenantId} and remembered is not null`);
+      return changed === 1;
+    },
+
     async markApplied(run, now) {
       await db.run(sql`
         update interactions set applied_at = ${now}
         where run_id = ${run} and ${isSettled} and applied_at is null`);
     },
 
-    async list(scope, { sessionId: session, status, now, page }) {
+    async list(scope, { sessionId: session, status, isRemembered = false, now, page }) {
       const where = [sql`session_id = ${session}`, sql`tenant_id = ${scope.tenantId}`];
+      if (isRemembered) where.push(sql`remembered is not null`);
       if (status !== 'all') where.push(hasStatus(status, now));
       const { items, isCut } = await readLarge<InteractionRow>(db, {
         table: 'interactions',
@@ -248,6 +282,14 @@ function settledOf(stored: StoredInteraction): SettledInteraction {
   return stored.status === 'expired' ? expiredOf(stored) : answeredOf(stored);
 }
 
+function memoryIn(stored: StoredInteraction): readonly Memory[] {
+  const { key, remembered: width } = stored;
+  const interaction = answeredOf(stored);
+  if (interaction.kind !== 'permission' || width === null) return [];
+  const { toolName, asked = [], answeredBy } = interaction;
+  return [{ key, toolName, width, input: approvedInput(interaction), asked, answeredBy }];
+}
+
 function expiredOf(stored: StoredInteraction): ExpiredDenial {
   const { answer, answeredAt, appliedAt } = stored;
   const request = requestOf(stored);
@@ -276,8 +318,15 @@ function answeredOf(stored: StoredInteraction): AnsweredInteraction {
     appliedAt: stored.appliedAt,
   } as const;
   if (request.kind === 'permission' && answer.kind === 'permission') {
-    const { spentOn } = stored;
-    return { ...identity, ...request, ...answered, answer, ...(spentOn !== null && { spentOn }) };
+    const { spentOn, remembered } = stored;
+    return {
+      ...identity,
+      ...request,
+      ...answered,
+      answer,
+      ...(spentOn !== null && { spentOn }),
+      ...(remembered !== null && { remembered }),
+    };
   }
   if (request.kind === 'question' && answer.kind === 'question') {
     return { ...identity, ...request, ...answered, answer };
