@@ -5,6 +5,8 @@ import { type Json, type JsonObject, jsonCopy } from './json.ts';
 import type { Leg } from './leg.ts';
 import type { StepCall, StepOptions, Steps } from './steps.ts';
 import type { Option } from './lines.ts';
+import type { Duration } from './durations.ts';
+import { type ReceiveOptions, type Received, receive, sleep } from './waits.ts';
 
 /** Known to every copy of this package: the server brings its own. */
 const mark = Symbol.for('convoke.agent');
@@ -91,6 +93,10 @@ export interface Context<
     input: Input,
     work: (call: StepCall & { readonly input: Input }) => T | Promise<T>,
   ): Promise<Approval<T>>;
+  /** Waits for a time such as `90s`, `15m`, `2h`, `3d` or `2w`, or until a `Date`. Nothing executes until then. */
+  sleep(name: string, duration: Duration): Promise<void>;
+  /** Waits for a message of this name to the run. One that came before is kept, and taken first. */
+  receive<T = Json>(name: string, options?: ReceiveOptions): Promise<Received<T>>;
   /** Step names inside the scope are numbered separately. */
   scope<T>(name: string, body: () => T | Promise<T>): Promise<T>;
   /** Adds to the usage of the run. */
@@ -143,6 +149,9 @@ export function contextOf(leg: Leg, steps: Steps): Context<object> {
       const decided = steps.approve({ tool, input }, work as (call: StepCall) => unknown);
       return calls.watch(decided, 'approve', tool) as Promise<never>;
     },
+    sleep: (name, duration) => calls.watch(sleep(steps, name, duration), 'sleep', name),
+    receive: (name, options) =>
+      calls.watch(receive(steps, name, options), 'receive', name) as Promise<never>,
     scope: (name, body) => calls.watch(steps.scope(name, body), 'scope', name),
     usage: (used) => steps.emit(usageOf(used)),
     event: (name, data = {}) => steps.emit(customOf(name, data)),

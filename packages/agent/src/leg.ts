@@ -51,6 +51,8 @@ export class Leg {
   #running = 0;
   #onIdle: (() => void)[] = [];
   #phase: Phase = 'running';
+  /** Whether a step did not begin because the server has asked for the run: then the next leg has work to do at once. */
+  #hasHeldBack = false;
   /** Set by a framework that makes its own recovery points. Called when the server asks for the run. */
   #onYield: (() => void) | undefined;
 
@@ -141,6 +143,12 @@ export class Leg {
     this.#running += 1;
   }
 
+  /** A step does not begin, because the server has asked for the run. */
+  holdBack(): void {
+    this.#hasHeldBack = true;
+    this.stepEnded();
+  }
+
   stepEnded(): void {
     this.#running -= 1;
     if (this.#running > 0) return;
@@ -164,11 +172,15 @@ export class Leg {
     this.#parts.onHold?.(this.#begins.size > 0);
   }
 
-  /** Asks a person. The promise never resolves in this leg (L9): the run waits as a row, and the next leg has the answer (D-167). */
-  raise(request: Extract<KitMessage, { type: 'user_question' | 'permission_request' }>) {
+  /**
+   * Asks a person, or waits for something else. The promise never resolves in this leg (L9): the run waits as a row, and a
+   * later leg has the answer (D-167).
+   */
+  raise(request: Extract<KitMessage, { type: 'user_question' | 'permission_request' | 'wait' }>) {
     const question = Promise.withResolvers<never>();
     this.#questions.push(question);
-    this.send(request);
+    const isKnown = request.type === 'wait' && this.replay.waits.has(request.ref);
+    if (!isKnown) this.send(request);
     this.#endIfIdle();
     return question.promise;
   }
@@ -181,9 +193,18 @@ export class Leg {
   }
 
   /** As `deliver`, for answers and calls that were left. The first time they come last, and get their order then. */
-  deliverLast(ref: string): Promise<void> {
+  deliverLast(ref: string, answer = ref): Promise<void> {
+    return this.#deliverFirst(ref, this.replay.orderOfAnswer(answer));
+  }
+
+  /** As `deliverLast`, for a time or a message that has come. */
+  deliverWait(ref: string, number: number): Promise<void> {
+    return this.#deliverFirst(`${ref} wait`, this.replay.orderOfWait(number));
+  }
+
+  #deliverFirst(ref: string, firstOrder: number): Promise<void> {
     const order = this.progress.orderOf(ref);
-    return this.#inTurn(order ?? Number.POSITIVE_INFINITY, () => {
+    return this.#inTurn(order ?? firstOrder, () => {
       if (order === undefined) this.progress.assignOrder(ref);
     });
   }
@@ -205,13 +226,14 @@ export class Leg {
     });
   }
 
-  /** Ends the leg if it waits for a person or was asked to yield, and nothing moves any more (L10, D-169). */
+  /** Ends the leg if it waits or was asked to yield, and nothing moves any more (L10, D-169). */
   #endIfIdle(): void {
     if (!this.#mayLeave) return;
     this.#deliveries.whenQuiet(() => {
       if (!this.#mayLeave || this.#running > 0 || this.signal.aborted) return;
       this.send({ type: 'checkpoint', state: this.progress.point(), recovery: true });
-      this.#end({ type: 'end', outcome: this.#questions.length > 0 ? 'waiting' : 'yielded' });
+      const isWaiting = this.#questions.length > 0 && !this.#hasHeldBack;
+      this.#end({ type: 'end', outcome: isWaiting ? 'waiting' : 'yielded' });
     });
   }
 

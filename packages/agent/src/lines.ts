@@ -12,6 +12,8 @@ export interface StartMessage {
     readonly prompt: string;
     readonly answers?: Readonly<Record<string, Answer>>;
     readonly calls?: Readonly<Record<string, KnownCall>>;
+    /** What else the run has waited for; absent for an older server, and if there is nothing. */
+    readonly waits?: Readonly<Record<string, KnownWait>>;
   };
   readonly run_input: JsonObject;
   /** The span of the leg, while the server exports traces. */
@@ -34,6 +36,18 @@ export type Answer =
   | { readonly kind: 'permission'; readonly allow: false; readonly reason: string | null }
   | { readonly kind: 'question'; readonly values: readonly string[] }
   | { readonly kind: 'question'; readonly declined: true; readonly reason: string | null };
+
+/** `number`: its place among the answers and the settled waits of the run, from 1, in the order in which they came. */
+export type KnownWait =
+  | { readonly state: 'open'; readonly kind: WaitKind }
+  | (SettledWait & { readonly state: 'settled'; readonly number: number });
+
+export type WaitKind = 'timer' | 'signal';
+
+export type SettledWait =
+  | { readonly kind: 'timer'; readonly fired: true }
+  | { readonly kind: 'signal'; readonly data: Json }
+  | { readonly kind: 'signal'; readonly timed_out: true };
 
 export type KnownCall =
   | { readonly state: 'ended'; readonly ok: boolean; readonly output: string }
@@ -88,6 +102,14 @@ export type KitMessage =
       readonly ref: string;
       readonly tool_name: string;
       readonly tool_input: Json;
+    }
+  | {
+      readonly type: 'wait';
+      readonly ref: string;
+      readonly kind: WaitKind;
+      readonly name: string;
+      readonly for_seconds?: number;
+      readonly until?: string;
     }
   | {
       readonly type: 'call_begin';

@@ -61,7 +61,7 @@ export function digestOf(...shown: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(shown), 'base64url').slice(0, 16);
 }
 
-function checkName(name: unknown, what: string): asserts name is string {
+export function checkName(name: unknown, what: string): asserts name is string {
   if (typeof name !== 'string' || name === '' || name.length > nameMax) {
     throw new Misuse(`The name of a ${what} must be a string of 1 to ${nameMax} characters.`);
   }

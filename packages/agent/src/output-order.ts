@@ -84,3 +84,7 @@ export class OutputOrder {
     this.#send(emission, true);
   }
 }
+
+export function sizeOf(emissions: readonly Emission[]): number {
+  return emissions.reduce((sum, each) => sum + JSON.stringify(each).length, 0);
+}

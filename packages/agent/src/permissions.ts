@@ -46,7 +46,7 @@ export class Permissions {
   async ask(request: PermissionRequest): Promise<Permission> {
     const answer = this.#answerTo(request.ref);
     if (answer === undefined) return this.raise(request);
-    await this.#leg.deliverLast(`${request.ref} answer`);
+    await this.#leg.deliverLast(`${request.ref} answer`, request.ref);
     if (!answer.allow) return { allowed: false, reason: answer.reason };
     return { allowed: true, input: answer.input };
   }

@@ -1,10 +1,16 @@
-import type { Answer, KnownCall, Point, StartMessage } from './lines.ts';
+import type { Answer, KnownCall, KnownWait, Point, StartMessage } from './lines.ts';
 import { readResult } from './results.ts';
 
-/** What earlier legs have left: results, answers, and the last recovery point. */
+/** What comes for the first time follows all stored results. */
+const firstTime = 2 ** 52;
+
+/** What earlier legs have left: results, answers, settled waits, and the last recovery point. */
 export class Replay {
   readonly point: Point | undefined;
   readonly answers: ReadonlyMap<string, Answer>;
+  readonly waits: ReadonlyMap<string, KnownWait>;
+  /** The numbers of the settled waits, in their order. */
+  readonly #waitNumbers: readonly number[];
   readonly #calls: ReadonlyMap<string, KnownCall>;
   readonly #leftOver: Set<string>;
   /** The highest number in the order of results. */
@@ -12,8 +18,12 @@ export class Replay {
 
   constructor(start: StartMessage) {
     this.point = pointOf(start);
-    const { answers = {}, calls = {} } = start.input;
+    const { answers = {}, calls = {}, waits = {} } = start.input;
     this.answers = new Map(Object.entries(answers));
+    this.waits = new Map(Object.entries(waits));
+    this.#waitNumbers = [...this.waits.values()]
+      .flatMap((wait) => (wait.state === 'settled' ? [wait.number] : []))
+      .sort((a, b) => a - b);
     this.#calls = new Map(Object.entries(calls));
     const path = rootPath(this.point?.saved?.number ?? 0);
     const ended = [...this.#calls].flatMap(([ref, call]) =>
@@ -33,6 +43,23 @@ export class Replay {
   take(ref: string): KnownCall | undefined {
     this.#leftOver.delete(ref);
     return this.#calls.get(ref);
+  }
+
+  /** Where a settled wait comes the first time: in the order in which waits were settled, whatever the program asks first. */
+  orderOfWait(number: number): number {
+    return firstTime + this.#waitNumbers.indexOf(number) + 1;
+  }
+
+  /**
+   * Where an answer comes the first time: after the waits that were settled before it. Answers between two waits come in the
+   * order in which the program asks for them. A call that was left comes last.
+   */
+  orderOfAnswer(ref: string): number {
+    const index = [...this.answers.keys()].indexOf(ref);
+    const before = this.#waitNumbers.filter(
+      (number, place) => index === -1 || number - 1 - place <= index,
+    );
+    return firstTime + before.length + 0.5;
   }
 
   /** Results that the function has not asked for yet. */

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { continueAfterEdit } from './edits.ts';
 import { Denied, InDoubt, Misuse, ModelFailed, StepFailed } from './failures.ts';
-import type { Speaker } from './output-order.ts';
+import { type Speaker, sizeOf } from './output-order.ts';
 import { type Json, jsonCopy } from './json.ts';
 import type { Begun, Leg } from './leg.ts';
 import { never } from './deliveries.ts';
-import type { Answer, CallRefused, Emission, KitMessage, KnownCall, Touches } from './lines.ts';
+import type { Answer, CallRefused, Emission, KnownCall, SettledWait, Touches } from './lines.ts';
 import {
   type Permission,
   type PermissionRequest,
@@ -15,6 +15,13 @@ import {
 } from './permissions.ts';
 import { type Scope, countName, digestOf, newScope, pathBelow, takeName } from './names.ts';
 import { taskPath } from './replay.ts';
+import {
+  type Decision,
+  type ModelRequest,
+  type Question,
+  type WaitedFor,
+  remedyOf,
+} from './requests.ts';
 import {
   type Outcome,
   type StoredResult,
@@ -44,17 +51,6 @@ export interface StepOptions {
   readonly input?: Json;
   /** What the step can change: files of the session, the world outside, or (by default) both. */
   readonly touches?: Touches;
-}
-
-export type Question = Omit<Extract<KitMessage, { type: 'user_question' }>, 'type' | 'ref'>;
-export type Decision =
-  | { readonly allowed: true; readonly value: unknown }
-  | { readonly allowed: false; readonly reason?: string };
-
-export interface ModelRequest {
-  readonly model: string;
-  /** Roles and call ids of the conversation. A stored answer is only used for the same shape (D-174). */
-  readonly shape: Json;
 }
 
 /** The scope and the step that the current code belongs to. */
@@ -125,6 +121,17 @@ export class Steps {
     if (answer === undefined) return this.#leg.raise({ type: 'user_question', ref, ...question });
     await this.#leg.deliverLast(ref);
     return answer;
+  }
+
+  /** Waits for a time or a message. It is known by its kind and name in its scope, so an edit of the time moves no old one. */
+  async wait({ method, kind, name, end }: WaitedFor): Promise<SettledWait> {
+    this.#guardOutside(`ctx.${method}() was called`);
+    const ref = countName(this.#scope, `${method} ${name}`);
+    const known = this.#leg.replay.waits.get(ref);
+    if (known?.state !== 'settled')
+      return this.#leg.raise({ type: 'wait', ref, kind, name, ...end });
+    await this.#leg.deliverWait(ref, known.number);
+    return known;
   }
 
   async approve(
@@ -257,9 +264,7 @@ export class Steps {
     this.#leg.guard();
     const step = this.#step;
     if (step === undefined) return;
-    const isQuestion = /^ctx\.(ask|approve)|^an approval/.test(event);
-    const wait = `Await "${step.name}" first${alternative}.`;
-    const remedy = isQuestion ? 'Ask first, then start the step.' : wait;
+    const remedy = remedyOf(event) ?? `Await "${step.name}" first${alternative}.`;
     throw new Misuse(`${event} inside step "${step.name}". ${remedy}`);
   }
 
@@ -378,15 +383,11 @@ export class Steps {
       if (left.length > 0) await continueAfterEdit(this.#leg, left, call);
     }
     if (this.#leg.mayBegin) return;
-    this.#leg.stepEnded();
+    this.#leg.holdBack();
     await never();
   }
 }
 
 function callOf({ repeatable = false, input = {}, touches = 'both' }: StepOptions) {
   return { input: jsonCopy(input, 'input') as Json, touches, isRepeatable: repeatable };
-}
-
-function sizeOf(emissions: readonly Emission[]): number {
-  return emissions.reduce((sum, each) => sum + JSON.stringify(each).length, 0);
 }

@@ -5,19 +5,13 @@ import type { Json, JsonObject } from './json.ts';
 import { Leg } from './leg.ts';
 import type { KitMessage } from './lines.ts';
 import { perform } from './perform.ts';
-import {
-  type RehearsedInteraction,
-  type CalledStep,
-  type RehearsalOptions,
-  RehearsedRun,
-} from './rehearsal/rehearsed-run.ts';
+import type { RehearsedWait } from './rehearsal/rehearsed-waits.ts';
+import { type CalledStep, type RehearsalOptions, RehearsedRun } from './rehearsal/rehearsed-run.ts';
+import type { RehearsedInteraction } from './rehearsal/replies.ts';
 
-export type {
-  RehearsedInteraction,
-  CalledStep,
-  RehearsalOptions,
-  Reply,
-} from './rehearsal/rehearsed-run.ts';
+export type { CalledStep, RehearsalOptions } from './rehearsal/rehearsed-run.ts';
+export type { RehearsedInteraction, Reply } from './rehearsal/replies.ts';
+export type { RehearsedSignal, RehearsedWait } from './rehearsal/rehearsed-waits.ts';
 export type { Condition, Rule } from './rehearsal/rules.ts';
 
 /** How a run went. */
@@ -35,6 +29,10 @@ export interface Rehearsal {
   /** What the next run of the session finds in `ctx.state`. */
   readonly state: JsonObject;
   readonly tokens: number;
+  /** The times and messages that it waited for, in the order in which they came. */
+  readonly waits: readonly RehearsedWait[];
+  /** Seconds that the run waited for them. No real time passes. */
+  readonly elapsed: number;
 }
 
 export interface KillOptions extends RehearsalOptions {
@@ -67,16 +65,24 @@ export async function everyKill(
   options: KillOptions = {},
 ): Promise<Rehearsal> {
   const { comparable = (text) => text } = options;
-  const { run: undisturbed, messages } = await play(makeAgent(), options);
-  const expected = resultOf(undisturbed);
-  for (let message = 0; message < messages; message += 1) {
-    for (const kind of ['lost before', 'lost after', 'yield after'] as const) {
-      const { run } = await play(makeAgent(), options, { message, kind });
-      const problem = differenceOf(expected, run, comparable);
-      if (problem !== undefined) throw new Error(`${kind} message ${message + 1}: ${problem}`);
+  const first = await play(makeAgent(), options);
+  // What a run waits for may come one by one, or much of it before a worker is free.
+  const modes = first.run.hasWaited ? (['one', 'all'] as const) : (['one'] as const);
+  for (const come of modes) {
+    const { run: undisturbed, messages } =
+      come === 'one' ? first : await play(makeAgent(), options, { come });
+    const expected = resultOf(undisturbed);
+    for (let message = 0; message < messages; message += 1) {
+      for (const kind of ['lost before', 'lost after', 'yield after'] as const) {
+        const { run } = await play(makeAgent(), options, { come, killPoint: { message, kind } });
+        const problem = differenceOf(expected, run, comparable);
+        if (problem === undefined) continue;
+        const together = come === 'all' ? ', with everything that it waits for come at once' : '';
+        throw new Error(`${kind} message ${message + 1}${together}: ${problem}`);
+      }
     }
   }
-  return expected;
+  return resultOf(first.run);
 }
 
 function differenceOf(
@@ -97,6 +103,10 @@ function differenceOf(
   if (run.hasDoubt) return undefined;
   const asked = askedAgain(expected.asked, result.asked, comparable);
   if (asked !== undefined) return asked;
+  const waited = JSON.stringify(result.waits);
+  if (comparable(waited) !== comparable(JSON.stringify(expected.waits))) {
+    return `it waited for ${waited} instead of ${JSON.stringify(expected.waits)}`;
+  }
   if (result.outcome !== expected.outcome) {
     return `it ended ${result.outcome} (${result.message ?? ''}) instead of ${expected.outcome}`;
   }
@@ -138,6 +148,12 @@ function effectsOf(calls: readonly CalledStep[], name: string): number {
   return calls.filter((call) => call.name === name && !call.isRepeatable).length;
 }
 
+interface Disturbance {
+  /** Whether one of the things that it waits for comes before each leg, or all of them. */
+  readonly come?: 'one' | 'all';
+  readonly killPoint?: KillPoint;
+}
+
 interface Played {
   readonly run: RehearsedRun;
   readonly messages: number;
@@ -146,7 +162,7 @@ interface Played {
 async function play(
   agent: Agent,
   options: RehearsalOptions,
-  killPoint?: KillPoint,
+  { come = 'one', killPoint }: Disturbance = {},
 ): Promise<Played> {
   const body = functionOf(agent);
   const edited = options.edited === undefined ? body : functionOf(options.edited);
@@ -162,7 +178,7 @@ async function play(
     // A process that is lost after its last message has ended its run.
     if (isLost && run.end === undefined) run.lose();
     else run.endLeg();
-    run.reply();
+    run.reply(come);
   }
   return { run, messages };
 }
@@ -226,5 +242,7 @@ function resultOf(run: RehearsedRun): Rehearsal {
     ...(isError && { message: end.message }),
     state: run.state,
     tokens: run.tokens,
+    waits: run.waits,
+    elapsed: run.elapsed,
   };
 }

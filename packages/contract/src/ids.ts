@@ -22,6 +22,7 @@ export const idPrefixes = {
   webhook: 'wh',
   delivery: 'whd',
   connection: 'con',
+  wait: 'wait',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

@@ -66,6 +66,13 @@ export const limits = {
   answerMaxCharacters: 100_000,
   answerMaxChoices: 100,
 
+  // Waits and messages of runs (D-850)
+  waitMaxSeconds: (366 * days) / seconds,
+  signalNameMaxCharacters: 64,
+  signalsKeptPerRun: 100,
+  /** Of all messages that a run has got, as JSON text. */
+  signalsMaxCharacters: 32 * mebibyte,
+
   // Rules of tool calls (D-501, D-502, D-512)
   rulesMax: 100,
   rulesMaxBytes: 64 * kibibyte,

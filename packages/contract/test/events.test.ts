@@ -8,7 +8,7 @@ import {
 } from '../src/index.ts';
 
 // Spec §6
-test('the event types are exactly those of the specification, those of D-87, D-516, D-523 and D-566', () => {
+test('the event types are exactly those of the specification, those of D-87, D-516, D-523, D-566 and D-852', () => {
   expect(Object.keys(eventTypes).sort()).toEqual(
     [
       'run_started',
@@ -30,6 +30,8 @@ test('the event types are exactly those of the specification, those of D-87, D-5
       'run_interrupted',
       'run_resumed',
       'run_output',
+      'wait_started',
+      'wait_ended',
     ].sort(),
   );
 });

@@ -35,6 +35,6 @@ test('ids are at most 64 letters, digits, dashes and underscores (D-01)', () => 
     expect(idPattern.test(id)).toBe(false);
   }
   expect(Object.values(idPrefixes)).toEqual(
-    'org ten ws sess run int file cli cred inv bud usr sch wh whd con'.split(' '),
+    'org ten ws sess run int file cli cred inv bud usr sch wh whd con wait'.split(' '),
   );
 });

@@ -17,6 +17,8 @@ const eventTypes = [
   'call_decided',
   'user_question',
   'user_answered',
+  'wait_started',
+  'wait_ended',
   'context_file_loaded',
   'context_file_changed',
   'claude_md_loaded',

@@ -166,6 +166,8 @@ export class RunTranscript {
       case 'run_output':
       case 'permission_approved':
       case 'call_decided':
+      case 'wait_started':
+      case 'wait_ended':
       case 'context_file_loaded':
       case 'context_file_changed':
       case 'claude_md_loaded':

@@ -180,6 +180,7 @@ const recordNames: Readonly<Record<string, string>> = {
   AgentDetails: 'AgentDetails',
   Session: 'SessionRecord',
   Run: 'RunRecord',
+  OpenWait: 'OpenWaitRecord',
   Feedback: 'FeedbackRecord',
   Interaction: 'InteractionRecord',
   Notice: 'NoticeRecord',

@@ -11,23 +11,17 @@ import type {
   ServerMessage,
   StartMessage,
 } from '../lines.ts';
+import { type RehearsedWait, RehearsedWaits, type WaitOptions } from './rehearsed-waits.ts';
+import {
+  type RehearsedInteraction,
+  type Reply,
+  answerOf,
+  defaultReply,
+  labels,
+} from './replies.ts';
 import { type RuledCall, type Rule, type Ruling, decide } from './rules.ts';
 
-/** A question or a request for approval, as a person sees it. */
-export type RehearsedInteraction =
-  | { readonly kind: 'question'; readonly question: string; readonly options: readonly string[] }
-  | { readonly kind: 'permission'; readonly tool: string; readonly input: Json };
-
-/** For a question one or several strings, or undefined to decline. For a permission a boolean, or the approved input. */
-export type Reply =
-  | string
-  | readonly string[]
-  | boolean
-  | undefined
-  | { readonly allow: true; readonly input: Json }
-  | { readonly allow: false; readonly reason?: string };
-
-export interface RehearsalOptions {
+export interface RehearsalOptions extends WaitOptions {
   readonly prompt?: string;
   readonly input?: JsonObject;
   /** The session's state after the previous run. */
@@ -73,6 +67,7 @@ export class RehearsedRun {
   readonly #calls = new Map<string, LedgerEntry>();
   readonly #answers = new Map<string, Answer>();
   readonly #open = new Map<string, RehearsedInteraction>();
+  readonly #waits: RehearsedWaits;
   /** Calls that a person has allowed: one permission is for one execution (D-39). */
   readonly #allowed: AllowedCall[] = [];
   /** What the server says to calls that it has refused. */
@@ -84,6 +79,8 @@ export class RehearsedRun {
   /** Legs so far. */
   legs = 0;
   hasDoubt = false;
+  /** Whether the last leg has ended waiting. */
+  #isParked = false;
   readonly asked: RehearsedInteraction[] = [];
   readonly called: CalledStep[] = [];
   readonly events: { readonly name: string; readonly data: JsonObject }[] = [];
@@ -91,11 +88,26 @@ export class RehearsedRun {
 
   constructor(options: RehearsalOptions) {
     this.#options = options;
+    this.#waits = new RehearsedWaits(options);
     this.#checkpoint = options.state === undefined ? null : { convoke: 1, state: options.state };
   }
 
   get text(): string {
     return this.#texts.join('');
+  }
+
+  /** What it has waited for beside people, in the order in which it came. */
+  get waits(): readonly RehearsedWait[] {
+    return this.#waits.over;
+  }
+
+  /** Seconds that it has waited for times and messages. */
+  get elapsed(): number {
+    return this.#waits.elapsed;
+  }
+
+  get hasWaited(): boolean {
+    return this.#waits.isUsed;
   }
 
   /** Tokens of all legs together. */
@@ -120,6 +132,7 @@ export class RehearsedRun {
       outputSchema = null,
     } = this.#options;
     this.legs += 1;
+    this.#isParked = false;
     const isFirst = this.legs === 1;
     const calls = Object.fromEntries(
       [...this.#calls].map(([ref, call]): [string, KnownCall] => [ref, knownCall(call)]),
@@ -132,7 +145,13 @@ export class RehearsedRun {
       run_number: 1,
       input: isFirst
         ? { kind: 'prompt', prompt }
-        : { kind: 'continue', prompt, answers: Object.fromEntries(this.#answers), calls },
+        : {
+            kind: 'continue',
+            prompt,
+            answers: Object.fromEntries(this.#answers),
+            calls,
+            ...(this.#waits.isUsed && { waits: copied(this.#waits.known()) }),
+          },
       run_input: input,
       state: copied(this.#checkpoint),
       agent_changed: !isFirst && this.#options.edited !== undefined,
@@ -158,6 +177,9 @@ export class RehearsedRun {
       case 'permission_request':
         this.#ask(message);
         break;
+      case 'wait':
+        this.#waits.raise(message, this.#nextNumber);
+        break;
       case 'call_begin':
         this.#begin(message);
         break;
@@ -172,6 +194,7 @@ export class RehearsedRun {
         this.#keep(message.state);
         break;
       case 'end':
+        this.#isParked = message.outcome === 'waiting';
         if (message.outcome !== 'waiting' && message.outcome !== 'yielded') this.end = message;
         if (message.state !== undefined)
           this.#checkpoint = copied(message.state as unknown as Json);
@@ -217,16 +240,40 @@ export class RehearsedRun {
     }
   }
 
-  /** Replies to everything that is open. */
-  reply(): void {
+  /**
+   * Replies to everything that is open. If there was nothing to reply to and the leg has ended waiting, time passes until what
+   * comes next settles a wait, or all of them.
+   */
+  reply(come: 'one' | 'all' = 'one'): void {
+    if (this.end !== undefined || this.#answerAll() || !this.#isParked) return;
+    const before = this.#waits.settledCount;
+    let hasCome = this.#waits.advance(this.#nextNumber);
+    while (hasCome && come === 'all') hasCome = this.#waits.advance(this.#nextNumber);
+    if (this.#open.size > 0 && this.#waits.settledCount === before) {
+      throw new Error('The run waits for a person who answers later, and for nothing else.');
+    }
+  }
+
+  /** Whether anything was replied. */
+  #answerAll(): boolean {
     const { answer = defaultReply } = this.#options;
+    let hasAnswered = false;
     for (const [ref, asked] of this.#open) {
-      const given = answerOf(asked, answer(asked));
+      const reply = answer(asked);
+      if (typeof reply === 'object' && 'later' in reply) continue;
+      const given = answerOf(asked, reply);
       this.#answers.set(ref, given);
+      this.#open.delete(ref);
+      hasAnswered = true;
       if (asked.kind === 'permission' && 'input' in given)
         this.#allowed.push({ ref, tool: asked.tool, input: given.input });
     }
-    this.#open.clear();
+    return hasAnswered;
+  }
+
+  /** The place of what is settled next among the answers and waits. */
+  get #nextNumber(): number {
+    return this.#answers.size + this.#waits.settledCount + 1;
   }
 
   /** A framework may ask under another ref than that of the call (D-176). */
@@ -326,34 +373,6 @@ export class RehearsedRun {
 function knownCall({ status, input, ok, output }: LedgerEntry): KnownCall {
   if (status === 'ended') return { state: 'ended', ok, output };
   return status === 'left' ? { state: 'left', note: output } : { state: 'again', input };
-}
-
-function defaultReply(asked: RehearsedInteraction): Reply {
-  return asked.kind === 'permission' ? true : (asked.options[0] ?? 'yes');
-}
-
-function answerOf(asked: RehearsedInteraction, reply: Reply): Answer {
-  if (asked.kind === 'question') {
-    if (reply === undefined) return { kind: 'question', declined: true, reason: null };
-    const values = typeof reply === 'object' && !('allow' in reply) ? reply : [textOf(reply)];
-    return { kind: 'question', values };
-  }
-  if (typeof reply === 'object' && 'allow' in reply) {
-    return reply.allow
-      ? { kind: 'permission', allow: true, input: reply.input }
-      : { kind: 'permission', allow: false, reason: reply.reason ?? null };
-  }
-  return reply === true
-    ? { kind: 'permission', allow: true, input: asked.input }
-    : { kind: 'permission', allow: false, reason: null };
-}
-
-function textOf(reply: Reply): string {
-  return typeof reply === 'string' ? reply : JSON.stringify(reply);
-}
-
-function labels(options: Extract<KitMessage, { type: 'user_question' }>['options']): string[] {
-  return (options ?? []).map((option) => (typeof option === 'string' ? option : option.label));
 }
 
 function copied<T>(value: T): T {

@@ -1,5 +1,5 @@
 import type { RunEvent } from '@convoke/sdk';
-import { decisionOf, standstillOf } from './show-run.ts';
+import { decisionOf, standstillOf, waitOf } from './show-run.ts';
 
 /** Renders recorded events for people, one line each; the pieces of an answer become one text. */
 export async function* eventLines(events: AsyncIterable<RunEvent>): AsyncGenerator<string> {
@@ -42,6 +42,10 @@ function summaryOf(event: RunEvent): string {
       return `${event.data.approvals} of ${event.data.needed}`;
     case 'call_decided':
       return decisionOf(event.data);
+    case 'wait_started':
+      return waitOf(event.data);
+    case 'wait_ended':
+      return `${event.data.name}: ${event.data.outcome.replace('_', ' ')}`;
     case 'user_question': {
       const labels = (event.data.options ?? []).map(({ label }) => label);
       return labels.length === 0

@@ -11,6 +11,7 @@ import {
   write,
 } from './output.ts';
 import { printOutput } from './run-output.ts';
+import { plainTime } from './times.ts';
 import { armSpinner } from './spinner.ts';
 
 /** Shows the events of one run. */
@@ -99,7 +100,20 @@ function remarkOn(event: RunEvent, tools: ReadonlyMap<string, string>): string |
     return `${tool}: ${decision === 'allow' ? 'allowed' : 'denied'}`;
   }
   if (event.type === 'call_decided') return decisionOf(event.data);
+  if (event.type === 'wait_started') return `(${waitOf(event.data)})`;
   return standstillOf(event);
+}
+
+type StartedWait = Extract<RunEvent, { type: 'wait_started' }>['data'];
+
+/** What the run waits for beside a person, and until when at most. */
+export function waitOf({ kind, name, until }: StartedWait): string {
+  if (kind === 'signal') return `waits for the message ${name}${endAt(until)}`;
+  return `sleeping, ${name}${endAt(until)}`;
+}
+
+function endAt(until: string | undefined): string {
+  return until === undefined ? '' : `, until ${plainTime(until)}`;
 }
 
 type DecidedData = Extract<RunEvent, { type: 'call_decided' }>['data'];

@@ -35,9 +35,14 @@ export function duration(from: string, to: string): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
+/** Renders a time: `2026-11-15 15:40:41 UTC`. */
+export function plainTime(time: string): string {
+  return time.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
+}
+
 /** Renders a time with its distance from now: `2026-11-15 15:40:41 UTC (3 min ago)`. */
 export function moment(time: string, now = Date.now()): string {
-  const text = time.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
+  const text = plainTime(time);
   const distance = now - Date.parse(time);
   // Rounded: what was set to 90 days a moment ago is 90 days ahead.
   if (distance < 0) return `${text} (in ${oneUnit(-distance, Math.round)})`;

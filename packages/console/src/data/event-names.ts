@@ -19,6 +19,8 @@ const names: Readonly<Record<EventType | 'run_queued' | 'run_waiting', string>> 
   call_decided: 'Decided by a rule',
   user_question: 'Question asked',
   user_answered: 'Question answered',
+  wait_started: 'Waits',
+  wait_ended: 'Wait over',
   context_file_loaded: 'Context file loaded',
   context_file_changed: 'Context file changed',
   claude_md_loaded: 'Instructions loaded',

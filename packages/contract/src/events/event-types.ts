@@ -11,6 +11,7 @@ import {
 } from '../resources/interaction.ts';
 import { timestamp } from '../resources/page.ts';
 import { approvers, matchedRule, memoryWidths, ruleEffects } from '../resources/rules/rule.ts';
+import { waitKinds, waitOutcomes } from '../resources/runs/wait.ts';
 
 const recovered = z
   .boolean()
@@ -64,7 +65,8 @@ export const eventTypes = {
   },
   run_resumed: {
     terminal: false,
-    description: 'The run executes again, after it was answered or interrupted.',
+    description:
+      'The run executes again: what it waited for has come (`answered`), or it was interrupted before.',
     data: z.object({
       run_id: z.string(),
       attempt: z.int().min(1),
@@ -217,6 +219,26 @@ export const eventTypes = {
       answer: answerValue.optional(),
       declined: z.literal(true).optional(),
       message: z.string().optional(),
+    }),
+  },
+  wait_started: {
+    terminal: false,
+    description: 'The run waits for a time or a message from outside, beside what else it does.',
+    data: z.object({
+      wait_id: z.string(),
+      kind: z.enum(waitKinds),
+      name: z.string(),
+      until: timestamp.meta({ description: 'When the wait ends at the latest.' }).optional(),
+    }),
+  },
+  wait_ended: {
+    terminal: false,
+    description: 'What the run waited for has come, or the time for it is over.',
+    data: z.object({
+      wait_id: z.string(),
+      kind: z.enum(waitKinds),
+      name: z.string(),
+      outcome: z.enum(waitOutcomes),
     }),
   },
   context_file_loaded: {

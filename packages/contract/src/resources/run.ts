@@ -7,6 +7,7 @@ import { createdBy, labels } from './labels.ts';
 import { maxCost, maxTokens } from './budget.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
+import { openWait, waitsShown } from './runs/wait.ts';
 
 /** Every status of a run; the last three are ends (D-21). */
 export const runStatuses = [
@@ -104,6 +105,20 @@ export const runRecord = z
     labels,
     created_by: createdBy.optional(),
     pending_interactions: z.int().min(0),
+    open_waits: z
+      .int()
+      .min(1)
+      .meta({
+        description:
+          'How many times and messages from outside the run waits for. A run that waits for nothing else is `running`, although nothing executes. Absent if there are none.',
+      })
+      .optional(),
+    waiting_on: z
+      .array(openWait)
+      .meta({
+        description: `What the run waits for, the oldest first, ${waitsShown} at most. Absent in lists, and if it waits for nothing.`,
+      })
+      .optional(),
     attempt: z
       .int()
       .min(1)

@@ -172,6 +172,21 @@ export interface UserAnsweredData {
   message?: string | undefined;
 }
 
+export interface WaitStartedData {
+  wait_id: string;
+  kind: 'timer' | 'signal';
+  name: string;
+  /** When the wait ends at the latest. */
+  until?: string | undefined;
+}
+
+export interface WaitEndedData {
+  wait_id: string;
+  kind: 'timer' | 'signal';
+  name: string;
+  outcome: 'fired' | 'received' | 'timed_out';
+}
+
 export interface ContextFileLoadedData {
   path: string;
   sha256: string;
@@ -216,7 +231,7 @@ export interface EventDataByType {
   run_started: RunStartedData;
   /** The run was interrupted and will continue in another process: its server was stopped or lost. With `discard_from_event_id`, every `message_delta` from that event up to this one no longer belongs to the answer: the agent repeats it or says something else. Such an event may also come after `run_resumed`, when the agent says something else than before: it has `text_only`, and another `run_resumed` follows it. */
   run_interrupted: RunInterruptedData;
-  /** The run executes again, after it was answered or interrupted. */
+  /** The run executes again: what it waited for has come (`answered`), or it was interrupted before. */
   run_resumed: RunResumedData;
   /** The output of the agent, a JSON value. The last event before `run_completed`, which always follows. */
   run_output: RunOutputData;
@@ -240,6 +255,10 @@ export interface EventDataByType {
   user_question: UserQuestionData;
   /** An answer to a question was recorded, or the question was declined. */
   user_answered: UserAnsweredData;
+  /** The run waits for a time or a message from outside, beside what else it does. */
+  wait_started: WaitStartedData;
+  /** What the run waited for has come, or the time for it is over. */
+  wait_ended: WaitEndedData;
   /** A context file was read into the context of the agent. */
   context_file_loaded: ContextFileLoadedData;
   /** A context file changed since it was last read. */

@@ -162,6 +162,10 @@ export interface RunRecord {
       }
     | undefined;
   pending_interactions: number;
+  /** How many times and messages from outside the run waits for. A run that waits for nothing else is `running`, although nothing executes. Absent if there are none. */
+  open_waits?: number | undefined;
+  /** What the run waits for, the oldest first, 20 at most. Absent in lists, and if it waits for nothing. */
+  waiting_on?: OpenWaitRecord[] | undefined;
   /** One more than the number of workers that the run has lost. */
   attempt: number;
   /** Since when the interrupted run has been waiting to continue. */
@@ -203,6 +207,18 @@ export interface RunRecord {
         max_cost?: number | undefined;
       }
     | undefined;
+}
+
+/** Something that a run waits for. */
+export interface OpenWaitRecord {
+  kind: 'timer' | 'signal' | 'interaction';
+  /** The name that the agent gave it. Of an interaction, the tool that needs a permission, or `question`. */
+  name: string;
+  since: string;
+  /** When it ends at the latest. */
+  until: string;
+  /** The interaction that needs a person. */
+  interaction_key?: string | undefined;
 }
 
 /** What one author says about a run under one key. */

@@ -234,7 +234,7 @@ export async function recordEnd(
 }
 
 /**
- * Ends a run: appends its last events, cancels its interactions and frees its session. Leaves the next queued run to
+ * Ends a run: appends its last events, cancels what it waits for and frees its session. Leaves the next queued run to
  * the caller. Returns the run and its session as they are stored.
  */
 export async function recordOwnEnd(
@@ -244,7 +244,7 @@ export async function recordOwnEnd(
 ): Promise<RunInSession<EndedRun>> {
   const { run, session } = seen;
   const now = changeTime(session, services.clock.now());
-  await cancelInteractions(services, tx, { run, now });
+  await cancelOpen(services, tx, { run, now });
   const freed = session.currentRunId === run.id ? runEnded(session, now) : session;
   // Also when it was continued after a loss and ends on its own (D-87).
   const isRecovered = recovered || run.lossesTotal > 0;
@@ -270,12 +270,13 @@ export async function recordOwnEnd(
   return { run: ended, session: freed };
 }
 
-/** Cancels the open interactions of a run that is to end. */
-export async function cancelInteractions(
+/** Cancels the open interactions and waits of a run that is to end. */
+export async function cancelOpen(
   { traces }: Pick<Services, 'traces'>,
   tx: StoreTransaction,
   { run, now }: { readonly run: Run; readonly now: number },
 ): Promise<void> {
+  if (run.openWaits > 0) await tx.waits.cancelOpen(run.id);
   if (run.pendingInteractions === 0) return;
   const cancelled = await tx.interactions.cancelPending(run.id);
   tx.onCommit(() => {

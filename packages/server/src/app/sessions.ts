@@ -25,7 +25,7 @@ import type { StoreTransaction } from '../ports/store.ts';
 import { keyScope, once } from './once.ts';
 import {
   type RunInSession,
-  cancelInteractions,
+  cancelOpen,
   lockRun,
   recordMove,
   recordNewSession,
@@ -239,7 +239,7 @@ export async function askToEnd(
   const now = services.clock.now();
   const ruling = orRefuse(cancelRun(run, now, by));
   if (ruling.kind !== 'asked') return run;
-  await cancelInteractions(services, tx, { run, now });
+  await cancelOpen(services, tx, { run, now });
   // Wake the leg; a parked run has none, so wake the workers.
   tx.onCommit(() => services.fanout.wake(run.lease === null ? 'work' : `control:${run.id}`));
   return recordMove(services, tx, {

@@ -12,7 +12,7 @@ import type { Feedback } from './run/feedback.ts';
 import { isoTime } from './iso-time.ts';
 import type { JsonObject } from './json.ts';
 import type { RunEventDraft } from './run/run-event.ts';
-import { type Run, isLeased } from './run/run.ts';
+import { type Run, isLeased, isParked } from './run/run.ts';
 import type { Session } from './session.ts';
 
 /** D-110: a notification of a change. Thin: ids and states, never text of a conversation. */
@@ -75,14 +75,24 @@ export function runNotices({ before, after, events, at }: RunChange): NoticeDraf
   const first = after.lastSeq - events.length + 1;
   events.forEach((event, index) => {
     const notice = noticeOf(event, after);
-    if (notice === undefined) return;
+    if (notice === undefined || (event.type === 'run_resumed' && isWokenByWait(before))) return;
     add(notice.type, { ...notice.data, run_event_id: formatEventId(first + index) });
   });
   // A run that a live runtime continues after its answers emits no event.
-  const isAnswered = before?.status === 'waiting' && after.status === 'running' && isLeased(after);
+  const isAnswered =
+    before?.status === 'waiting' &&
+    isLeased(before) &&
+    after.status === 'running' &&
+    isLeased(after);
   const isResumeNoticed = notices.some(({ type }) => type === 'run_resumed');
   if (isAnswered && !isResumeNoticed) add('run_resumed', { status: 'running' });
   return notices;
+}
+
+/** A time or a message has woken it, neither an answer nor the end of an interruption: a fan-in would be a notice each. */
+function isWokenByWait(before: Run | undefined): boolean {
+  if (before === undefined || !isParked(before)) return false;
+  return before.status === 'running' || before.pendingInteractions > 0;
 }
 
 function noticeOf(

@@ -11,8 +11,9 @@ import type { Services } from '../app/services.ts';
 import { type SettledInteraction, approvedInput } from '../domain/interaction.ts';
 import { asksAbout, settleCall } from '../domain/run/call-in-doubt.ts';
 import type { InterruptionReason } from '../domain/run/run-parts.ts';
-import { type Run, type WaitingForWorker, isClaimable } from '../domain/run/run.ts';
+import { type Run, type WaitingForWorker, isClaimable, isParked } from '../domain/run/run.ts';
 import { knownCalls } from '../domain/run/tool-call.ts';
+import { knownWaits } from '../domain/wait.ts';
 import { folderAnswer } from '../domain/run/workspace-behind.ts';
 import type { Answer, LegInput } from '../ports/harness.ts';
 import { type SessionState, newSessionState } from '../ports/repositories/sessions.ts';
@@ -50,7 +51,7 @@ type ClaimServices = Frameworks &
 
 /**
  * Claims a ready run under a lease, in one transaction with its consequences: `run_started`, the state of the
- * session, and its answers marked applied. Several servers try for the same runs: a server that finds one locked
+ * session, and its answers and waits marked applied. Several servers try for the same runs: a server that finds one locked
  * continues with the next instead of waiting (SKIP LOCKED).
  */
 export async function claimLeg(
@@ -145,8 +146,11 @@ async function inputOf(
 ): Promise<LegInput> {
   if (run.status === 'queued') return { kind: 'prompt' };
   const answered = await tx.interactions.unapplied(run.id);
-  await tx.interactions.markApplied(run.id, replay.now);
-  if (run.status === 'waiting') {
+  await Promise.all([
+    tx.interactions.markApplied(run.id, replay.now),
+    tx.waits.markApplied(run.id, replay.now),
+  ]);
+  if (isParked(run)) {
     if (replay.replays) return continueInput(tx, run, { ...replay, reason: 'answered' });
     return { kind: 'resume', answers: answersOf(answered) };
   }
@@ -168,7 +172,9 @@ async function continueInput(
 ): Promise<LegInput> {
   const answers = answersOf(await tx.interactions.answered(run.id));
   const calls = knownCalls(await tx.toolCalls.ofRun(run.id));
-  return { kind: 'continue', reason, answers, calls, ...(isOtherAgent && { isOtherAgent }) };
+  const waits = knownWaits(await tx.waits.ofRun(run.id));
+  const settled = { answers, calls, waits };
+  return { kind: 'continue', reason, ...settled, ...(isOtherAgent && { isOtherAgent }) };
 }
 
 /** D-84: writes what people answered about calls in doubt. */

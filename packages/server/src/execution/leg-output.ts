@@ -92,6 +92,11 @@ export class LegOutput {
         const pause = this.settle(agent, writer);
         return writer.push(event) ?? pause;
       }
+      case 'wait': {
+        this.#isAtRecoveryPoint = false;
+        const pause = this.settle(agent, writer);
+        return writer.push(event) ?? pause;
+      }
       case 'checkpoint':
         this.#isAtRecoveryPoint = event.recovery === true;
         return this.#checkpoint(event, agent, writer);

@@ -237,12 +237,13 @@ async function interrupt(
       ...(inDoubt.length > 0 ? { calls_in_doubt: inDoubt.length } : {}),
     },
   };
-  const mustWait = raised.open > 0;
+  // A program that also waits for something else may not need the answer to a question that it asked itself.
+  const mustWait = inDoubt.length > 0 || (raised.open > 0 && !(await tx.waits.any(run.id)));
   recordMove(services, tx, {
     seen,
     move: {
       run: mustWait
-        ? { ...parkRun(interrupted, now), pendingInteractions: raised.open }
+        ? parkRun({ ...interrupted, pendingInteractions: raised.open }, now)
         : interrupted,
       ...(mustWait ? { session: interactionsChanged(session, raised.open, now) } : {}),
       events: [

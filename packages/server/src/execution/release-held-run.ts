@@ -66,7 +66,7 @@ async function ask(services: RecoveryServices, tx: StoreTransaction, seen: Held)
   recordMove(services, tx, {
     seen,
     move: {
-      run: { ...parkRun(run, now), pendingInteractions: open },
+      run: parkRun({ ...run, pendingInteractions: open }, now),
       session: interactionsChanged(session, open, now),
       events,
     },

@@ -35,6 +35,7 @@ export function redactedEvent(event: HarnessEvent, redact: (text: string) => str
       return { ...event, output: redactedJson(event.output, redact) };
     case 'checkpoint':
     case 'usage':
+    case 'wait':
       return event;
     default:
       return event satisfies never;

@@ -7,6 +7,7 @@ import type { InterruptionReason } from '../domain/run/run-parts.ts';
 import type { CallIntent, CallResult, KnownCall } from '../domain/run/tool-call.ts';
 import type { Cost } from '../domain/usage/prices.ts';
 import type { TokenCounts } from '../domain/usage/usage.ts';
+import type { KnownWait, WaitRequest } from '../domain/wait.ts';
 import type { ProcessLimits, SandboxMode } from './sandbox.ts';
 
 /**
@@ -140,17 +141,18 @@ export type LegInput =
   | { readonly kind: 'resume'; readonly answers: ReadonlyMap<string, Answer> }
   /**
    * Continues from the last recovery point, or from the start if there is none. `answers` are all that the run has got;
-   * `calls` are its calls by `ref`, and a call that is not among them was never begun.
+   * `calls` are its calls by `ref`, and a call that is not among them was never begun; `waits` are what else it has asked for.
    */
   | {
       readonly kind: 'continue';
       /**
-       * `drained`: the previous leg was asked to yield or was cut; `worker_lost`: its process is gone; `answered`: it waited
-       * for a person, and its framework replays.
+       * `drained`: the previous leg was asked to yield or was cut; `worker_lost`: its process is gone; `answered`: what it
+       * waited for has come, and its framework replays.
        */
       readonly reason: InterruptionReason | 'answered';
       readonly answers: ReadonlyMap<string, Answer>;
       readonly calls: ReadonlyMap<string, KnownCall>;
+      readonly waits?: ReadonlyMap<string, KnownWait>;
       /** Whether the agent was edited since the last checkpoint. */
       readonly isOtherAgent?: boolean;
     };
@@ -318,6 +320,8 @@ export type HarnessEvent =
       readonly options?: readonly { readonly label: string; readonly description?: string }[];
       readonly multiple?: boolean;
     }
+  /** The run waits for a time or a message. Only for frameworks that replay. Without `due` it waits as long as for a person. */
+  | ({ readonly type: 'wait' } & Omit<WaitRequest, 'due'> & Partial<Pick<WaitRequest, 'due'>>)
   /**
    * Stored in the same transaction as the events before it and as `usage`. `recovery`: a leg of this run can continue from it.
    */

@@ -32,6 +32,7 @@ import type { ToolCallRepository } from './repositories/tool-calls.ts';
 import type { UsageTotalRepository } from './repositories/usage-totals.ts';
 import type { UsageRepository } from './repositories/usage.ts';
 import type { DeliveryRepository, WebhookRepository } from './repositories/webhooks.ts';
+import type { WaitRepository } from './repositories/waits.ts';
 import type { WithdrawalRepository } from './repositories/withdrawals.ts';
 
 /**
@@ -60,6 +61,7 @@ export interface Repositories {
   readonly runEvents: RunEventRepository;
   readonly feedback: FeedbackRepository;
   readonly interactions: InteractionRepository;
+  readonly waits: WaitRepository;
   readonly budgets: BudgetRepository;
   readonly usage: UsageRepository;
   readonly usageTotals: UsageTotalRepository;

@@ -34,6 +34,7 @@ import { toolCallRepository } from './repositories/tool-calls.ts';
 import { usageTotalRepository } from './repositories/usage-totals.ts';
 import { usageRepository } from './repositories/usage.ts';
 import { webhookRepository } from './repositories/webhooks.ts';
+import { waitRepository } from './repositories/waits.ts';
 import { withdrawalRepository } from './repositories/withdrawals.ts';
 import type { Reader, Transaction } from './sql-database.ts';
 import { sql } from './sql.ts';
@@ -161,6 +162,10 @@ class SqlRepositories implements StoreTransaction {
 
   get interactions() {
     return (this.#made.interactions ??= interactionRepository(this.#db));
+  }
+
+  get waits() {
+    return (this.#made.waits ??= waitRepository(this.#db));
   }
 
   get files() {

@@ -31,6 +31,7 @@ import { releaseSessions } from './release-sessions.ts';
 import { removeBlobs } from './retention/remove-blobs.ts';
 import { removeSessionFolders } from './retention/remove-session-folders.ts';
 import { rotateSigningKeys } from './rotate-signing-keys.ts';
+import { settleWaits } from './settle-waits.ts';
 import type { WebhookDeliverer } from './webhook-deliverer.ts';
 
 export type BackgroundServices = ExecutionServices &
@@ -92,6 +93,7 @@ export function catalogue(parts: CatalogueParts) {
     { name: 'deliver webhooks', everyMs: second, pass: () => deliverer.deliver() },
     { name: 'forget deliveries', everyMs: hour, pass: () => forgetDeliveries(services) },
     { name: 'forget fires', everyMs: hour, pass: () => forgetFires(services) },
+    { name: 'settle waits', everyMs: second, pass: () => settleWaits(services) },
     { name: 'expire interactions', everyMs: 5 * second, pass: () => expireInteractions(services) },
     { name: 'expire sessions', everyMs: minute, pass: () => expireSessions(services) },
     { name: 'release sessions', everyMs: second, pass: () => releaseSessions(services) },

@@ -34,7 +34,12 @@ const identity = {
 
 const queued = openRun(identity, { isHead: true, now });
 const running = leaseRun(queued, grant, now);
-const progress = { outputText: 'so far', pendingInteractions: 1, isUsagePartial: false };
+const progress = {
+  outputText: 'so far',
+  pendingInteractions: 1,
+  openWaits: 0,
+  isUsagePartial: false,
+};
 const waiting = parkRun(recordProgress(running, progress), now);
 const cancelling: CancellingRun = { ...running, status: 'cancelling', cancelRequestedAt: now };
 const completed = endRun(running, { status: 'completed' }, { now });

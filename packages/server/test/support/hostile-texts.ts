@@ -46,6 +46,7 @@ type EventTexts = {
 
 const permission = { type: 'permission_request', ref: 'r', toolName: 't', toolInput: {} } as const;
 const question = { type: 'user_question', ref: 'r', question: 'q' } as const;
+const wait = { type: 'wait', ref: 'r', kind: 'timer', name: 'n', due: { inMs: 1 } } as const;
 const usage = { type: 'usage', inputTokens: 1, outputTokens: 1 } as const;
 const checkpoint = { type: 'checkpoint', state: {}, recovery: true } as const;
 
@@ -69,6 +70,11 @@ const eventTexts: EventTexts = {
       label: (label) => ({ ...question, options: [{ label }] }),
       description: (description) => ({ ...question, options: [{ label: 'l', description }] }),
     },
+  },
+  wait: {
+    ref: (ref) => ({ ...wait, ref }),
+    name: (name) => ({ ...wait, name }),
+    due: {},
   },
   checkpoint: {
     state: (text) => ({ ...checkpoint, state: { [text]: text } }),

@@ -127,6 +127,11 @@ async function fillRun(tx: Transaction, place: Place): Promise<void> {
     values (${`int of ${tenantId}`}, ${organizationId}, ${tenantId}, ${sessionId}, ${runId},
       ${'question'}, ${'pending'}, ${'q'}, ${0}, ${at})`);
   await tx.run(sql`
+    insert into waits (id, organization_id, tenant_id, session_id, run_id, kind, name, status,
+      created_at)
+    values (${`wait of ${tenantId}`}, ${organizationId}, ${tenantId}, ${sessionId}, ${runId},
+      ${'signal'}, ${'paid'}, ${'settled'}, ${at})`);
+  await tx.run(sql`
     insert into feedback (run_id, key, author, organization_id, tenant_id, session_id, score,
       created_at, updated_at)
     values (${runId}, ${'rating'}, ${'client:cli_1'}, ${organizationId}, ${tenantId}, ${sessionId},

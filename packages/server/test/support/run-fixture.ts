@@ -71,7 +71,7 @@ export async function createRunFixture(
     knownRules: new KnownRules(),
     auditedCalls: createRateLimit(identity.clock, auditedCallRate),
     agents: only(agentOf({ name: 'agent', ...parts })),
-    harnesses: new Map<string, Pick<Harness, 'afterLoss' | 'checkpointFormat'>>([
+    harnesses: new Map<string, Pick<Harness, 'afterLoss' | 'checkpointFormat' | 'replays'>>([
       ['scripted', { afterLoss }],
     ]),
   };

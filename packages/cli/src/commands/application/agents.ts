@@ -108,6 +108,11 @@ function rehearseAgent(): Command {
       'answer to the next question: text or an option number; may be repeated',
       repeated,
     )
+    .option(
+      '--signal <name=json>',
+      'a message to the run, such as paid=\'{"amount": 20}\'; may be repeated',
+      repeated,
+    )
     .addHelpText('after', example('agents rehearse refunds "order 7" --kill'))
     .addHelpText(
       'after',

@@ -228,6 +228,24 @@ class UserAnsweredData(_UserAnsweredDataRequired, total=False):
     message: str
 
 
+class _WaitStartedDataRequired(TypedDict):
+    wait_id: str
+    kind: Literal["timer", "signal"]
+    name: str
+
+
+class WaitStartedData(_WaitStartedDataRequired, total=False):
+    #: When the wait ends at the latest.
+    until: str
+
+
+class WaitEndedData(TypedDict):
+    wait_id: str
+    kind: Literal["timer", "signal"]
+    name: str
+    outcome: Literal["fired", "received", "timed_out"]
+
+
 class ContextFileLoadedData(TypedDict):
     path: str
     sha256: str
@@ -293,7 +311,7 @@ class RunInterruptedEvent(EventEnvelope):
 
 
 class RunResumedEvent(EventEnvelope):
-    """The run executes again, after it was answered or interrupted."""
+    """The run executes again: what it waited for has come (`answered`), or it was interrupted before."""
 
     type: Literal["run_resumed"]
     data: RunResumedData
@@ -376,6 +394,20 @@ class UserAnsweredEvent(EventEnvelope):
     data: UserAnsweredData
 
 
+class WaitStartedEvent(EventEnvelope):
+    """The run waits for a time or a message from outside, beside what else it does."""
+
+    type: Literal["wait_started"]
+    data: WaitStartedData
+
+
+class WaitEndedEvent(EventEnvelope):
+    """What the run waited for has come, or the time for it is over."""
+
+    type: Literal["wait_ended"]
+    data: WaitEndedData
+
+
 class ContextFileLoadedEvent(EventEnvelope):
     """A context file was read into the context of the agent."""
 
@@ -436,6 +468,8 @@ RunEvent = Union[
     CallDecidedEvent,
     UserQuestionEvent,
     UserAnsweredEvent,
+    WaitStartedEvent,
+    WaitEndedEvent,
     ContextFileLoadedEvent,
     ContextFileChangedEvent,
     ClaudeMdLoadedEvent,

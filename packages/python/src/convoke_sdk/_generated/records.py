@@ -293,6 +293,10 @@ class RunRecord(_RunRecordRequired, total=False):
     queue_position: int
     #: The automation client or the person that made it.
     created_by: RunRecordCreatedBy
+    #: How many times and messages from outside the run waits for. A run that waits for nothing else is `running`, although nothing executes. Absent if there are none.
+    open_waits: int
+    #: What the run waits for, the oldest first, 20 at most. Absent in lists, and if it waits for nothing.
+    waiting_on: list[OpenWaitRecord]
     #: Since when the interrupted run has been waiting to continue.
     interrupted_at: str
     last_event_id: str
@@ -318,6 +322,22 @@ class RunRecordCreatedBy(_RunRecordCreatedByRequired, total=False):
 
     #: Name of the client, or name or else email address of the person, as it is now.
     name: str
+
+
+class _OpenWaitRecordRequired(TypedDict):
+    kind: Literal["timer", "signal", "interaction"]
+    #: The name that the agent gave it. Of an interaction, the tool that needs a permission, or `question`.
+    name: str
+    since: str
+    #: When it ends at the latest.
+    until: str
+
+
+class OpenWaitRecord(_OpenWaitRecordRequired, total=False):
+    """Something that a run waits for."""
+
+    #: The interaction that needs a person.
+    interaction_key: str
 
 
 class _RunRecordCancelledByRequired(TypedDict):

@@ -1,8 +1,9 @@
-import type { RunId, SessionId } from '@convoke/contract';
+import { type RunId, type SessionId, waitsShown } from '@convoke/contract';
 import type { JsonObject } from '../../domain/json.ts';
 import { changeLabels } from '../../domain/labels.ts';
 import { cancelRun as cancelled } from '../../domain/run/run-cancel.ts';
 import { type Run, isReady } from '../../domain/run/run.ts';
+import { type OpenWait, waitingOn } from '../../domain/run/waiting-on.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import { queuedRunsCancelled } from '../../domain/session.ts';
 import type { CutPage, PageRequest } from '../../ports/page.ts';
@@ -13,17 +14,35 @@ import type { Services } from '../services.ts';
 import { askToEnd } from '../sessions.ts';
 
 /** A run as the API shows it: with its position in the queue while it is queued, and its trace if there is one. */
-export interface RunWithQueuePosition {
+export interface ShownRun {
   readonly run: Run;
   readonly queuePosition: number | undefined;
   /** Where this server exports traces and the run is sampled (D-582). */
   readonly traceId: string | undefined;
+  /** What it waits for; undefined in lists, and if it waits for nothing. */
+  readonly waitingOn?: readonly OpenWait[] | undefined;
+}
+
+/** As `withQueuePosition`, with what the run waits for. */
+export async function withWaits(
+  services: Pick<Services, 'store' | 'traces'>,
+  run: Run,
+): Promise<ShownRun> {
+  const shown = await withQueuePosition(services, run);
+  if (run.openWaits === 0 && run.pendingInteractions === 0) return shown;
+  const { waits, interactions } = services.store.read;
+  const [open, pending] = await Promise.all([
+    waits.open(run.id, waitsShown),
+    interactions.pending(run.id, waitsShown),
+  ]);
+  const all = waitingOn(open, pending);
+  return all.length === 0 ? shown : { ...shown, waitingOn: all };
 }
 
 export async function withQueuePosition(
   { store, traces }: Pick<Services, 'store' | 'traces'>,
   run: Run,
-): Promise<RunWithQueuePosition> {
+): Promise<ShownRun> {
   const traceId = traces.runs?.traceId(run.id);
   return { run, queuePosition: await queuePositionOf(store, run), traceId };
 }

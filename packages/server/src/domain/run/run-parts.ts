@@ -51,6 +51,8 @@ export const newProgress = {
   /** The agent's output, as JSON text (D-565). */
   output: first<string | null>(null),
   pendingInteractions: 0,
+  /** Times and messages that it waits for (D-850). */
+  openWaits: 0,
   usage: first<TokenUsage | null>(null),
   /** Whether a message of the model was cut, so that more was used than `usage` says (D-97). */
   isUsagePartial: false,

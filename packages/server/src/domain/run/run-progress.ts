@@ -7,6 +7,7 @@ export function recordProgress<R extends StartedRun>(
   leg: {
     readonly outputText: string | null;
     readonly pendingInteractions: number;
+    readonly openWaits: number;
     readonly isUsagePartial: boolean;
   },
 ): R {

@@ -18,25 +18,24 @@ import {
  * A run is one piece of work inside a session, executed as a series of legs.
  *
  * - `queued`: accepted, not yet handed to an agent.
- * - `running`: a leg executes under a lease; or it was interrupted, has no lease, and is to be continued from
- *   `continueAt` on.
- * - `waiting`: a person has to answer. Parked: no leg executes until every interaction is answered. Live:
- *   the agent's process waits under its lease.
+ * - `running`: a leg executes under a lease. Or it was interrupted, has no lease, and is to be continued from
+ *   `continueAt` on. Or it is parked: it sleeps or waits for a message, and nothing executes until that has come.
+ * - `waiting`: a person has to answer. Parked: no leg executes until every interaction is answered, or until something
+ *   else that it waits for has come. Live: the agent's process waits under its lease.
  * - `cancelling`: a cancel is recorded, so it survives a crash, and the run has not ended yet. A parked run
  *   has no lease here: a worker ends it.
  * - `completed`, `failed`, `cancelled`: terminal, entered together with the one terminal event.
  *
- * `readyAt` is set when a worker should claim the run: it is the head of its session's queue, or all its
- * interactions are answered. `leaseEpoch` rises with every claim and is a condition of every later write,
+ * `readyAt` is set when a worker should claim the run: it is the head of its session's queue, or what it was parked
+ * for has come. `leaseEpoch` rises with every claim and is a condition of every later write,
  * so a worker that lost its lease can no longer write (fencing).
  */
 export type Run = OpenRun | EndedRun;
 export type OpenRun = QueuedRun | StartedRun;
 /** Handed to an agent and not ended. */
-export type StartedRun = RunningRun | InterruptedRun | WaitingRun | CancellingRun;
+export type StartedRun = RunningRun | InterruptedRun | ParkedRun | LiveWaitingRun | CancellingRun;
 /** A worker may claim it, now or later. */
 export type WaitingForWorker = QueuedRun | ParkedRun | InterruptedRun;
-export type WaitingRun = ParkedRun | LiveWaitingRun;
 export type EndedRun = FinishedRun | FailedRun;
 
 /** A run under a lease: a leg executes. */
@@ -71,7 +70,8 @@ interface Ended {
 export type QueuedRun = In<'queued', { readonly readyAt: number | null }>;
 export type RunningRun = In<'running', Started & { readonly lease: Lease }>;
 export type InterruptedRun = In<'running', Started & { readonly continueAt: number }>;
-export type ParkedRun = In<'waiting', Started & { readonly readyAt: number | null }>;
+/** Nothing executes until what it waits for has come: with a status of its own for people (D-851). */
+export type ParkedRun = In<'waiting' | 'running', Started & { readonly readyAt: number | null }>;
 export type LiveWaitingRun = In<'waiting', Started & { readonly lease: Lease }>;
 export type CancellingRun = In<
   'cancelling',
@@ -134,7 +134,6 @@ function isRun(run: RunFields): run is Run {
     case 'queued':
       return run.startedAt === null;
     case 'running':
-      return run.startedAt !== null && (run.lease !== null || run.continueAt !== null);
     case 'waiting':
       return run.startedAt !== null;
     case 'cancelling':
@@ -162,8 +161,9 @@ export function isLeased(run: Run): run is LeasedRun {
   return run.lease !== null;
 }
 
-function isParked(run: Run): run is ParkedRun {
-  return run.status === 'waiting' && run.lease === null;
+export function isParked(run: Run): run is ParkedRun {
+  const hasStarted = run.status === 'waiting' || run.status === 'running';
+  return hasStarted && run.lease === null && run.continueAt === null;
 }
 
 /** True when a worker may claim the run. */
@@ -172,7 +172,7 @@ export function isReady(run: Run): run is (QueuedRun | ParkedRun) & { readonly r
 }
 
 export function isInterrupted(run: Run): run is InterruptedRun {
-  return run.status === 'running' && run.lease === null;
+  return run.status === 'running' && run.continueAt !== null;
 }
 
 /** True when a worker may claim the run now. */
@@ -237,10 +237,11 @@ export function attemptOf(run: Run): number {
 
 /** The leg ended `waiting`: the lease is released and nothing executes. */
 export function parkRun(run: StartedRun, now: number): ParkedRun {
+  const isAsleep = run.openWaits > 0 && run.pendingInteractions === 0;
   return {
     ...run,
     ...legStopped(run, now),
-    status: 'waiting',
+    status: isAsleep ? 'running' : 'waiting',
     lease: null,
     readyAt: null,
     continueAt: null,
@@ -248,10 +249,10 @@ export function parkRun(run: StartedRun, now: number): ParkedRun {
   };
 }
 
-/** Every interaction is answered: a worker may start the next leg. A run that was interrupted is continued (D-93). */
+/** What it waits for has come: a worker may start the next leg. A run that was interrupted is continued (D-93). */
 export function unparkRun(run: ParkedRun, now: number): ParkedRun | InterruptedRun {
-  if (run.interruptedBy === null) return { ...run, pendingInteractions: 0, readyAt: now };
-  return { ...run, pendingInteractions: 0, status: 'running', readyAt: null, continueAt: now };
+  if (run.interruptedBy === null) return { ...run, readyAt: run.readyAt ?? now };
+  return { ...run, status: 'running', readyAt: null, continueAt: now };
 }
 
 /** The agent's process keeps running while a person answers: the run waits under its lease. */
@@ -267,8 +268,18 @@ export function resumeLive(run: LiveWaitingRun, now: number): RunningRun {
 
 /** One interaction was answered and `pending` are left. A parked run becomes ready after the last one. */
 export function interactionAnswered(run: Run, pending: number, now: number): Run {
-  if (isParked(run) && pending === 0) return unparkRun(run, now);
-  return { ...run, pendingInteractions: pending };
+  const left = { ...run, pendingInteractions: pending };
+  return isParked(left) && pending === 0 ? unparkRun(left, now) : left;
+}
+
+/**
+ * A time or a message has come. A parked run becomes ready at once, because only its program knows what it waits for first
+ * (D-853). One that was interrupted hears a person about that first.
+ */
+export function waitSettled(run: Run, now: number): Run {
+  const left = { ...run, openWaits: run.openWaits - 1 };
+  const isHeld = left.interruptedBy !== null && left.pendingInteractions > 0;
+  return isParked(left) && !isHeld ? unparkRun(left, now) : left;
 }
 
 export type RunOutcome =
@@ -288,6 +299,7 @@ export function endRun(
     legStartedAt: null,
     interruptedAt: null,
     pendingInteractions: 0,
+    openWaits: 0,
     lease: null,
     readyAt: null,
     continueAt: null,

@@ -36,6 +36,9 @@ export function inspectItem(item: LegItem): Inspected {
     const misnamed = nameProblem(`${type}.tool_name`, item.toolName);
     return inspected(problem ?? misnamed, `${type}.tool_input`, item.toolInput);
   }
+  if (type === 'wait') {
+    return inspected(problem ?? nameProblem(`${type}.name`, item.name), type, item.name);
+  }
   const { question, options = [] } = item;
   const tooLong = longProblem(`${type}.question`, question, questionMaxCharacters);
   const wrong = problem ?? tooLong ?? optionsProblem(`${type}.options`, options);

@@ -27,24 +27,30 @@ import {
   memoriesOf,
   memoryEvents,
 } from './decide-calls.ts';
+import { type WaitEvent, raiseWait } from './raise-waits.ts';
 
 type InteractionEvent =
   | Extract<HarnessEvent, { type: 'permission_request' }>
   /** `about` is set by the service: an agent cannot ask in its name. */
   | (Extract<HarnessEvent, { type: 'user_question' }> & { readonly about?: QuestionAbout });
 
-/** One item of a leg's output: an event, or a request to a person. */
-export type LegItem = RunEventDraft | InteractionEvent;
+/** One item of a leg's output: an event, a request to a person, or something else that the run waits for. */
+export type LegItem = RunEventDraft | InteractionEvent | WaitEvent;
 
 export interface Raised {
   readonly events: readonly RunEventDraft[];
   /** How many interactions of the run are open now. */
   readonly open: number;
+  /** How many times and messages it waits for now. */
+  readonly openWaits: number;
   /** For the audit log and the metrics. */
   readonly decided: readonly DecidedCall[];
 }
 
-/** Stores new requests as interactions. A known `ref` is the same interaction, emitted again as `replayed` (spec §6.6). */
+/**
+ * Stores new requests as interactions, and waits as rows of their own. A known `ref` is the same interaction, emitted again
+ * as `replayed` (spec §6.6).
+ */
 export async function raiseInteractions(
   services: Pick<Services, 'ids' | 'clock' | 'fanout'>,
   tx: StoreTransaction,
@@ -53,9 +59,16 @@ export async function raiseInteractions(
   const { run } = raising;
   const events: RunEventDraft[] = [];
   const decided: DecidedCall[] = [];
+  let { openWaits } = run;
   for (const item of items) {
     if (isDraft(item)) {
       events.push(item);
+      continue;
+    }
+    if (item.type === 'wait') {
+      const wait = await raiseWait(services, tx, { ...raising, item });
+      events.push(...wait.events);
+      openWaits += wait.opened;
       continue;
     }
     const known = await tx.interactions.findByRequest(run.id, item.ref);
@@ -73,9 +86,9 @@ export async function raiseInteractions(
     if (isOver) tx.onCommit(() => services.fanout.wake(`control:${run.id}`));
   }
   // The run's own count includes every interaction that was open before this batch.
-  const mayBeOpen = run.pendingInteractions > 0 || !items.every(isDraft);
+  const mayBeOpen = run.pendingInteractions > 0 || items.some(isRequest);
   const open = mayBeOpen ? await tx.interactions.countPending(run.id) : 0;
-  return { events, open, decided };
+  return { events, open, openWaits, decided };
 }
 
 interface Raising {
@@ -187,4 +200,9 @@ function raisedEvent(
 
 export function isDraft(item: LegItem): item is RunEventDraft {
   return 'data' in item;
+}
+
+/** Whether a person is to see it. */
+export function isRequest(item: LegItem): item is InteractionEvent {
+  return !isDraft(item) && item.type !== 'wait';
 }

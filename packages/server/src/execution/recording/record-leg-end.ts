@@ -47,7 +47,7 @@ export type LegOutcome = (
 };
 
 /**
- * Records how a leg ended: the run ends, waits for a person, or continues elsewhere. Returns the run and its session after
+ * Records how a leg ended: the run ends, waits, or continues elsewhere. Returns the run and its session after
  * it. The next queued run of the session is left to the caller.
  */
 export async function recordLegEnd(
@@ -56,7 +56,8 @@ export async function recordLegEnd(
   { seen, raised, end }: { seen: RunInSession<LeasedRun>; raised: Raised; end: LegOutcome },
 ): Promise<RunInSession> {
   const { outputText, isUsagePartial = false } = end;
-  const progress = { outputText, isUsagePartial, pendingInteractions: raised.open };
+  const { open: pendingInteractions, openWaits } = raised;
+  const progress = { outputText, isUsagePartial, pendingInteractions, openWaits };
   const run = recordProgress(seen.run, progress);
   const now = services.clock.now();
   if (end.status === 'yielded' && run.status !== 'cancelling') {
@@ -64,13 +65,15 @@ export async function recordLegEnd(
   }
   if (end.status === 'waiting' && run.status !== 'cancelling') {
     const parked = parkRun(run, now);
-    // Answered while the leg was ending: the run can continue at once.
-    const isAnswered = raised.open === 0 && (await tx.interactions.unapplied(run.id)).length > 0;
-    if (raised.open > 0 || isAnswered) {
+    // Answered, or come, while the leg was ending: the run can continue at once.
+    const isReady =
+      (raised.open === 0 && (await tx.interactions.unapplied(run.id)).length > 0) ||
+      (await tx.waits.hasUnapplied(run.id));
+    if (raised.open > 0 || openWaits > 0 || isReady) {
       return recordChange(services, tx, {
         seen,
         move: {
-          run: isAnswered ? unparkRun(parked, now) : parked,
+          run: isReady ? unparkRun(parked, now) : parked,
           session: interactionsChanged(seen.session, raised.open, now),
           events: raised.events,
         },
@@ -94,12 +97,14 @@ async function recordHandOver(
   const reason = 'drained';
   const interrupted = interruptRun(run, { reason, at: now, continueAt: now, isLoss: false });
   const data = { run_id: run.id, attempt: attemptOf(run), reason } as const;
+  // The question of a live runtime stays open; its answer makes the run ready again. A program that also waits for something
+  // else may not need that answer.
+  const mustWait = raised.open > 0 && !(await tx.waits.any(run.id));
   tx.onCommit(() => services.metrics.runsHandedOver.add(1));
   return recordChange(services, tx, {
     seen,
     move: {
-      // The question of a live runtime stays open; its answer makes the run ready again.
-      run: raised.open > 0 ? parkRun(interrupted, now) : interrupted,
+      run: mustWait ? parkRun(interrupted, now) : interrupted,
       session: interactionsChanged(session, raised.open, now),
       events: [...raised.events, { type: 'run_interrupted', data }],
     },

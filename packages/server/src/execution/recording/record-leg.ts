@@ -1,10 +1,4 @@
-import {
-  type Holder,
-  type RunInSession,
-  appendEvents,
-  lockRun,
-  recordMove,
-} from '../../app/record.ts';
+import { type Holder, appendEvents, lockRun } from '../../app/record.ts';
 import { type DecidedCall, recordDecidedCalls } from '../../app/rules/decided-calls.ts';
 import { beginNext } from '../../app/runs/begin-run.ts';
 import { InlineSlot } from '../../app/runs/inline-slot.ts';
@@ -19,9 +13,8 @@ import {
   type Run,
   isEnded,
   isLeased,
-  waitLive,
 } from '../../domain/run/run.ts';
-import { interactionsChanged, isNextDue } from '../../domain/session.ts';
+import { isNextDue } from '../../domain/session.ts';
 import { type UsageEntry, addUsage } from '../../domain/usage/usage.ts';
 import type { CheckpointMaker } from '../../ports/repositories/sessions.ts';
 import type { NotBegun } from '../../ports/harness.ts';
@@ -37,8 +30,9 @@ import {
 } from './decide-batch.ts';
 import { type Deciding, type LegRules, OutdatedRules, requireVersion } from './decide-calls.ts';
 import { type LegNote, type PlacedNote, recordNotes } from './leg-notes.ts';
-import { type LegItem, type Raised, isDraft, raiseInteractions } from './raise-interactions.ts';
+import { type LegItem, isDraft, isRequest, raiseInteractions } from './raise-interactions.ts';
 import { type LegOutcome, recordLegEnd } from './record-leg-end.ts';
+import { recordRaised } from './record-raised.ts';
 
 /** Events and state of a leg since its last record. */
 export interface LegBatch {
@@ -300,18 +294,19 @@ async function newEntries(
   return entries.filter(({ seq }) => seq > known);
 }
 
-const ofAnswers: ReadonlySet<string> = new Set([
-  'permission_resolved',
-  'permission_approved',
-  'user_answered',
-]);
-
-/** Only the lease holder and answers to interactions append to the log. */
+/** Beside the lease holder only answers, and what else the run waits for, append to the log. */
 async function isCommitted(tx: StoreTransaction, run: Run, after: number): Promise<boolean> {
   const bounds = { limit: 1000, maxBytes: 1024 * 1024 };
   const { events } = await tx.runEvents.after(run.id, after, bounds);
-  return events.some(({ type }) => !ofAnswers.has(type));
+  return events.some(({ type }) => !ofOthers.has(type));
 }
+
+const ofOthers: ReadonlySet<string> = new Set([
+  'permission_resolved',
+  'permission_approved',
+  'user_answered',
+  'wait_ended',
+]);
 
 /**
  * Whether the leg's end was committed without an event: the run is parked. Only the end of this leg releases its lease
@@ -363,7 +358,7 @@ async function recordItems(
   });
   const after =
     batch.end === undefined
-      ? recordLiveWaiting(services, tx, { seen, raised })
+      ? recordRaised(services, tx, { seen, raised, isAsking: batch.items.some(isRequest) })
       : await recordLegEnd(services, tx, { seen, raised, end: batch.end });
   return {
     last: after.run.lastSeq,
@@ -375,16 +370,4 @@ async function recordItems(
 
 function holds(holder: Holder, run: Run): run is LeasedRun {
   return run.leaseEpoch === holder.epoch && isLeased(run);
-}
-
-/** A live runtime keeps its process while it waits for a person: the lease stays, the status is `waiting`. */
-function recordLiveWaiting(
-  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
-  tx: StoreTransaction,
-  { seen, raised }: { seen: RunInSession<LeasedRun>; raised: Raised },
-): RunInSession {
-  const now = services.clock.now();
-  const session = interactionsChanged(seen.session, raised.open, now);
-  const move = { run: waitLive(seen.run, raised.open, now), session, events: raised.events };
-  return { run: recordMove(services, tx, { seen, move }), session };
 }

@@ -1,5 +1,6 @@
 import { traceVariable } from '../trace-variable.ts';
 import { hiddenSecret, resolveReferences } from '../../agents/secret-references.ts';
+import { limits } from '@convoke/contract';
 import type { Json } from '../../domain/json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
@@ -25,6 +26,8 @@ import { standstill, standstillEvent, watchedLines } from './standstill.ts';
 /** After its `end` event a program has this long to exit. */
 const exitGraceMs = 2000;
 const interactionsMax = 100;
+/** Each leg gets all of them with its start message. */
+const waitsMax = 10_000;
 /** Yields to other work after this many events, however fast the lines come. */
 const eventsPerTurn = 512;
 
@@ -40,6 +43,8 @@ export interface StartedProgram extends CallsOfProgram {
   readonly lineBytesMax: number;
   /** Whether a program that exits with code 0 has completed its run, also without an `end` event. */
   readonly endsByExit: boolean;
+  /** Whether it may wait for times and messages: its framework replays. */
+  readonly mayWait?: boolean;
   /** The file whose function answers pings; absent for a program without a kit. */
   readonly watched?: string;
   /** The end of the leg with the lines of standard error that help the author of the program. */
@@ -107,6 +112,7 @@ export class StdioLeg {
   #phase: ProcessPhase = 'starting';
   #wanted: Wanted = 'run';
   #asked = 0;
+  #waits = 0;
   readonly #calls: ProgramCalls;
   /** The last checkpoint of this leg. */
   #state: Json | undefined;
@@ -307,6 +313,11 @@ export class StdioLeg {
         if (message.type === 'user_question' || !this.#program.asksByCallId) break;
         yield { ...message, toolCallId: message.ref };
         return undefined;
+      case 'wait': {
+        const problem = this.#waitProblem(message);
+        if (problem !== undefined) return problem;
+        break;
+      }
       case 'checkpoint':
         this.#state = message.state;
         break;
@@ -320,6 +331,20 @@ export class StdioLeg {
         return message satisfies never;
     }
     yield message;
+    return undefined;
+  }
+
+  #waitProblem({ due }: Extract<ProgramMessage, { type: 'wait' }>): string | undefined {
+    if (this.#program.mayWait !== true) return 'Only agents of framework code can send "wait".';
+    this.#waits += 1;
+    if (this.#waits > interactionsMax) {
+      return `The agent began more than ${interactionsMax} waits in one leg.`;
+    }
+    const known = this.#input.kind === 'continue' ? (this.#input.waits?.size ?? 0) : 0;
+    if (known + this.#waits > waitsMax) return `The agent began more than ${waitsMax} waits.`;
+    const latest = this.#parts.clock.now() + limits.waitMaxSeconds * 1000;
+    if (due !== undefined && 'at' in due && due.at > latest)
+      return 'A wait takes at most 366 days.';
     return undefined;
   }
 

@@ -15,6 +15,7 @@ import type { Places } from '../../ports/sandbox.ts';
 import { problemOf } from '../message-bounds.ts';
 import { parsedJson, parsedObject } from '../parsed-json.ts';
 import type { StdioSettings } from './settings.ts';
+import { plainWait, waitLine } from './wait-lines.ts';
 
 /** The messages between server and program, one JSON object per line; described in `docs/guides/stdio-agents.md`. */
 
@@ -68,6 +69,7 @@ const eventSchemas = {
     options: options.exactOptional(),
     multiple: z.boolean().exactOptional(),
   }),
+  wait: waitLine,
   checkpoint: z.strictObject({
     type: z.literal('checkpoint'),
     state: parsedJson,
@@ -328,8 +330,19 @@ function inputMessage(input: LegInput, prompt: string): JsonObject {
   const answers = Object.fromEntries(entries);
   if (input.kind === 'resume') return { kind: 'resume', prompt, answers };
   const calls = Array.from(input.calls, ([of, call]): [string, Json] => [of, plainCall(call)]);
+  const waits = Array.from(input.waits ?? [], ([of, wait]): [string, Json] => [
+    of,
+    plainWait(wait),
+  ]);
   const { reason } = input;
-  return { kind: 'continue', prompt, reason, answers, calls: Object.fromEntries(calls) };
+  const settled = { answers, calls: Object.fromEntries(calls) };
+  return {
+    kind: 'continue',
+    prompt,
+    reason,
+    ...settled,
+    ...(waits.length > 0 && { waits: Object.fromEntries(waits) }),
+  };
 }
 
 /** The program knows its own calls by their id; it needs the input of one that it is to carry out once more. */

@@ -7,7 +7,14 @@ import {
 } from '@convoke/contract';
 import { logOf, readLog } from '../../app/runs/run-log.ts';
 import { refuse } from '../../app/refusal.ts';
-import { cancelRun, getRun, listRuns, updateRun, withQueuePosition } from '../../app/runs/runs.ts';
+import {
+  cancelRun,
+  getRun,
+  listRuns,
+  updateRun,
+  withQueuePosition,
+  withWaits,
+} from '../../app/runs/runs.ts';
 import { startRun } from '../../app/runs/start-run.ts';
 import type { Services } from '../../app/services.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
@@ -41,6 +48,10 @@ export function runRoutes(services: Services, parts: RunRouteParts): Handlers<Ru
   const view = async (run: Run, caller: ApplicationCaller) => {
     const names = await actorNames.of([run.createdBy, run.cancelledBy], caller);
     return runView(await withQueuePosition(services, run), names);
+  };
+  const viewWithWaits = async (run: Run, caller: ApplicationCaller) => {
+    const names = await actorNames.of([run.createdBy, run.cancelledBy], caller);
+    return runView(await withWaits(services, run), names);
   };
   return {
     async start_run({ caller, params, headers, body, chargeRate }) {
@@ -87,7 +98,8 @@ export function runRoutes(services: Services, parts: RunRouteParts): Handlers<Ru
 
     async get_run({ caller, params }) {
       const at = { sessionId: params.session_id, runId: params.run_id };
-      return { status: 200, body: await view(await getRun(services, caller.scope, at), caller) };
+      const run = await getRun(services, caller.scope, at);
+      return { status: 200, body: await viewWithWaits(run, caller) };
     },
 
     async cancel_run({ caller, params }) {

@@ -1,5 +1,5 @@
 import { splitLabel } from '@convoke/contract';
-import { withQueuePosition } from '../../app/runs/runs.ts';
+import { withWaits } from '../../app/runs/runs.ts';
 import type { Services } from '../../app/services.ts';
 import {
   type InteractionSummary,
@@ -61,7 +61,7 @@ export function tenantReadRoutes(
     async find_run({ caller, params }) {
       const run = await findRun(services, caller.scope, params.run_id);
       const names = await actorNames.of([run.createdBy, run.cancelledBy]);
-      return { status: 200, body: runView(await withQueuePosition(services, run), names) };
+      return { status: 200, body: runView(await withWaits(services, run), names) };
     },
 
     async list_tenant_interactions({ caller, query }) {

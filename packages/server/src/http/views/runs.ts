@@ -1,6 +1,7 @@
 import { type Json, type JsonObject, type RunRecord, formatEventId } from '@convoke/contract';
 import type { Names } from '../../app/actor-names.ts';
-import type { RunWithQueuePosition } from '../../app/runs/runs.ts';
+import type { ShownRun } from '../../app/runs/runs.ts';
+import type { OpenWait } from '../../domain/run/waiting-on.ts';
 import { type Run, attemptOf } from '../../domain/run/run.ts';
 import type { Ceiling } from '../../domain/usage/budget.ts';
 import type { TokenUsage } from '../../domain/usage/usage.ts';
@@ -9,7 +10,7 @@ import { actorView, timeIn } from './fields.ts';
 
 /** A run as the API shows it (D-20). */
 export function runView(
-  { run, queuePosition, traceId }: RunWithQueuePosition,
+  { run, queuePosition, traceId, waitingOn }: ShownRun,
   names: Names,
 ): RunRecord {
   const error = run.status === 'failed' ? run.error : undefined;
@@ -28,6 +29,8 @@ export function runView(
     labels: run.labels,
     created_by: actorView(run.createdBy, names),
     pending_interactions: run.pendingInteractions,
+    open_waits: run.openWaits || undefined,
+    waiting_on: waitingOn?.map(openWaitView),
     attempt: attemptOf(run),
     interrupted_at: timeIn(run.interruptedAt),
     last_event_id: run.lastSeq === 0 ? undefined : formatEventId(run.lastSeq),
@@ -40,6 +43,10 @@ export function runView(
     usage: usageOf(run),
     budget: budgetOf(run.ceiling),
   };
+}
+
+function openWaitView({ kind, name, since, until, key }: OpenWait) {
+  return { kind, name, since: isoTime(since), until: isoTime(until), interaction_key: key };
 }
 
 function budgetOf({ maxTokens, maxCostMicros }: Ceiling): RunRecord['budget'] {

@@ -16,6 +16,7 @@ import type {
 import type { SessionFolders } from '../../ports/session-folders.ts';
 import { filesIn } from './folder-files.ts';
 import { type RehearsedInteraction, type Reading, RehearsedRun } from './rehearsed-run.ts';
+import type { EndedWait, RehearsedSignal } from './rehearsed-waits.ts';
 
 /** Where runs are rehearsed. */
 export interface Stage {
@@ -36,6 +37,7 @@ export type RehearsedEvent =
   | { readonly type: 'call'; readonly name: string; readonly input: Json }
   | { readonly type: 'result'; readonly name: string; readonly ok: boolean; readonly output: Json }
   | { readonly type: 'custom'; readonly name: string; readonly data: JsonObject }
+  | ({ readonly type: 'waited' } & EndedWait)
   | { readonly type: 'printed'; readonly agent: string; readonly line: string };
 
 export interface PlayOptions {
@@ -43,6 +45,8 @@ export interface PlayOptions {
   readonly input: JsonObject;
   /** Rejects if there is no answer: the rehearsal is over then. */
   readonly answer: (asked: RehearsedInteraction) => Promise<Answer>;
+  /** Messages to the run, sent before it begins. Others do not come. */
+  readonly signals?: readonly RehearsedSignal[];
   readonly show?: (event: RehearsedEvent) => void;
   /** Ends the rehearsal and every process of it. */
   readonly signal: AbortSignal;
@@ -75,7 +79,7 @@ export async function playRun(
   disturbed?: { readonly killPoint: KillPoint; readonly reading: Reading },
 ): Promise<PlayedRun> {
   const { agent, folders, harness, tenantId, sessionId } = stage;
-  const run = new RehearsedRun(agent, harness);
+  const run = new RehearsedRun(agent, harness, options.signals);
   const lines: string[] = [];
   const { show } = options;
   stage.output.show = show && ((name, line) => show({ type: 'printed', agent: name, line }));
@@ -105,8 +109,12 @@ export async function playRun(
   }
 }
 
-async function answerAll(run: RehearsedRun, { answer }: PlayOptions): Promise<void> {
+/** Time passes only where there was no person to ask. */
+async function answerAll(run: RehearsedRun, { answer, show }: PlayOptions): Promise<void> {
+  const hasAsked = run.open.size > 0;
   for (const [ref, asked] of run.open) run.answer(ref, await answer(asked));
+  const over = hasAsked ? undefined : run.passTime();
+  if (over !== undefined) show?.({ type: 'waited', ...over });
 }
 
 interface LegParts {

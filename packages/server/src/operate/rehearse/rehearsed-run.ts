@@ -7,6 +7,7 @@ import { type Allow, allowFor } from '../../domain/rules/allows.ts';
 import { decide, namesTool } from '../../domain/rules/decide.ts';
 import { rulesOfAgent } from '../../domain/rules/rule.ts';
 import { type CallResult, type ToolCall, knownCalls } from '../../domain/run/tool-call.ts';
+import { type EndedWait, type RehearsedSignal, RehearsedWaits } from './rehearsed-waits.ts';
 import type {
   Answer,
   CallToDecide,
@@ -78,6 +79,8 @@ export class RehearsedRun {
   #checkpoint: Json | undefined;
   /** How many texts the recovery point covers; undefined without one. */
   #covered: number | undefined;
+  readonly #waits: RehearsedWaits;
+  #isParked = false;
   #next: LegInput['kind'] = 'prompt';
   #reason: 'answered' | 'drained' | 'worker_lost' = 'answered';
   legs = 0;
@@ -87,9 +90,15 @@ export class RehearsedRun {
   readonly events: { readonly name: string; readonly data: JsonObject }[] = [];
   end: RunEnd | undefined;
 
-  constructor(agent: Agent, harness: Harness) {
+  constructor(agent: Agent, harness: Harness, signals: readonly RehearsedSignal[] = []) {
     this.#agent = agent;
     this.#harness = harness;
+    this.#waits = new RehearsedWaits(agent.limits.waitHours, signals, Date.now());
+  }
+
+  /** Times and messages that it has waited for. */
+  get waits(): readonly EndedWait[] {
+    return this.#waits.over;
   }
 
   get text(): string {
@@ -108,12 +117,14 @@ export class RehearsedRun {
   /** What its next leg begins with. */
   beginLeg(): LegInput {
     this.legs += 1;
+    this.#isParked = false;
     const fresh = this.#fresh;
     this.#fresh = new Map();
     if (this.#next === 'prompt') return { kind: 'prompt' };
     if (this.#next === 'resume') return { kind: 'resume', answers: fresh };
     const calls = knownCalls([...this.#calls.values()]);
-    return { kind: 'continue', reason: this.#reason, answers: new Map(this.#answers), calls };
+    const settled = { answers: new Map(this.#answers), calls, waits: this.#waits.known() };
+    return { kind: 'continue', reason: this.#reason, ...settled };
   }
 
   /** Makes what a program says durable. */
@@ -134,6 +145,9 @@ export class RehearsedRun {
         this.#ask(ref, { kind: 'question', question, options, multiple });
         break;
       }
+      case 'wait':
+        this.#waits.raise(event, this.#nextNumber);
+        break;
       case 'checkpoint':
         this.#checkpoint = event.state;
         this.#covered = event.recovery === true ? this.#texts.length : undefined;
@@ -232,6 +246,7 @@ export class RehearsedRun {
     }
     switch (end.outcome) {
       case 'waiting':
+        this.#isParked = true;
         return this.#continueWith(
           this.#harness.replays === true ? 'continue' : 'resume',
           'answered',
@@ -266,6 +281,16 @@ export class RehearsedRun {
     this.#open.delete(ref);
     this.#answers.set(ref, answer);
     this.#fresh.set(ref, answer);
+  }
+
+  /** Where the run waits and no person has to answer, time passes until what comes next. Returns it. */
+  passTime(): EndedWait | undefined {
+    return this.#isParked ? this.#waits.advance(this.#nextNumber) : undefined;
+  }
+
+  /** The place of what is settled next among the answers and waits. */
+  get #nextNumber(): number {
+    return this.#answers.size + this.#waits.settledCount + 1;
   }
 
   #continueWith(next: LegInput['kind'], reason: 'answered' | 'drained' | 'worker_lost'): void {

@@ -49,9 +49,11 @@ export interface InteractionRepository {
   /** Returns those that were pending. */
   cancelPending(runId: RunId): Promise<ClosedInteraction[]>;
   countPending(runId: RunId): Promise<number>;
+  /** The oldest of them. */
+  pending(runId: RunId, limit: number): Promise<PendingInteraction[]>;
   /** Settled interactions that no leg has acted on yet. */
   unapplied(runId: RunId): Promise<SettledInteraction[]>;
-  /** Every one of the run that was answered, or denied because its time was over (D-522). */
+  /** Every one of the run that was answered, or denied because its time was over (D-522), in that order. */
   answered(runId: RunId): Promise<SettledInteraction[]>;
   /** Uses the allow up for this call (D-519). False: another call has used it. */
   spend(key: InteractionKey, ref: string): Promise<boolean>;

@@ -166,6 +166,13 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       return row?.n ?? 0;
     },
 
+    async pending(run, limit) {
+      const rows = await db.all<InteractionRow>(sql`
+        select * from interactions where run_id = ${run} and status = 'pending'
+        order by interaction_key limit ${limit}`);
+      return rows.map(interactionTable.read).map(pendingOf);
+    },
+
     async unapplied(run) {
       const rows = await db.all<InteractionRow>(sql`
         select * from interactions
@@ -176,7 +183,7 @@ export function interactionRepository(db: Transaction): InteractionRepository {
     async answered(run) {
       const rows = await db.all<InteractionRow>(sql`
         select * from interactions
-        where run_id = ${run} and ${isSettled} order by interaction_key`);
+        where run_id = ${run} and ${isSettled} order by answered_at, interaction_key`);
       return rows.map(interactionTable.read).map(settledOf);
     },
 

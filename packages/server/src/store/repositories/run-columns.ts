@@ -44,6 +44,7 @@ export const runTable = nounTable<RunFields>('runs', {
     outputText: jsonText('output_text', 'changed'),
     output: text('output', 'changed'),
     pendingInteractions: number('pending_interactions'),
+    openWaits: number('open_waits', 'changed'),
     usage: made({
       input_tokens: { kind: 'bigint', write: ({ usage }) => usage?.inputTokens ?? null, written: 'changed' },
       output_tokens: { kind: 'bigint', write: ({ usage }) => usage?.outputTokens ?? null, written: 'changed' },

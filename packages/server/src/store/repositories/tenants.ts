@@ -174,6 +174,7 @@ async function purgeSession(db: Transaction, { tenant, session, limit }: Purge):
     budget -= events + 1;
     if (budget <= 0) return false;
     await db.run(sql`delete from interactions where run_id = ${run.id} and tenant_id = ${tenant}`);
+    await db.run(sql`delete from waits where run_id = ${run.id} and tenant_id = ${tenant}`);
     await db.run(sql`delete from tool_calls where run_id = ${run.id} and tenant_id = ${tenant}`);
     await db.run(sql`delete from usage_entries where run_id = ${run.id} and tenant_id = ${tenant}`);
     await db.run(sql`delete from feedback where run_id = ${run.id} and tenant_id = ${tenant}`);

@@ -73,10 +73,10 @@ class EventRetention {
     return { gaps, endedBefore, from: '' };
   }
 
-  /** The ledgers of tool calls and of usage go with the events of their run. */
+  /** The ledgers of tool calls and of usage, and the waits, go with the events of their run. */
   async #forgetLedgers(endedBefore: number): Promise<void> {
     const old = { endedBefore, until: firstRunId(endedBefore) };
-    for (const ledger of ['toolCalls', 'usage'] as const) {
+    for (const ledger of ['toolCalls', 'usage', 'waits'] as const) {
       const forget = () =>
         this.#services.store.transaction((tx) => tx[ledger].forget(old, rowsPerTransaction));
       while ((await forget()) === rowsPerTransaction);

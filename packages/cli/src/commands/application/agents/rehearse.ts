@@ -1,3 +1,4 @@
+import type { Json } from '@convoke/contract';
 import type { KillReport, PlayedRun, Rehearsal, RehearsedEvent } from '@convoke/server';
 import type { Command } from 'commander';
 import { exitCodes, Failure } from '../../../failure.ts';
@@ -22,6 +23,7 @@ import { type Answers, answersIn } from './rehearsed-answers.ts';
 import { KillPointCounter } from './kill-point-counter.ts';
 
 export interface RehearsalOptions extends Answers {
+  readonly signal?: readonly string[];
   readonly kill?: true;
   readonly input?: string;
 }
@@ -52,6 +54,23 @@ export async function rehearseInTerminal(asked: RehearsalCall, command: Command)
   }
 }
 
+/** `paid={"amount": 20}`, or a name alone. */
+function signalOf(text: string): { name: string; data: Json } {
+  const at = text.indexOf('=');
+  const name = at === -1 ? text : text.slice(0, at);
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
+    throw new Failure(
+      `--signal ${text}: pass a name and its data as JSON, such as paid='{"amount": 20}'`,
+    );
+  }
+  if (at === -1) return { name, data: null };
+  try {
+    return { name, data: JSON.parse(text.slice(at + 1)) as Json };
+  } catch {
+    throw new Failure(`--signal ${name}: the data is not JSON: ${text.slice(at + 1)}`);
+  }
+}
+
 interface Playing {
   readonly asked: RehearsalCall;
   readonly json: boolean;
@@ -67,6 +86,7 @@ async function play(rehearsal: Rehearsal, playing: Playing): Promise<void> {
   }
   const options = {
     input: await runInputOf(asked),
+    signals: (asked.signal ?? []).map(signalOf),
     signal,
     answer: answersIn({ ...asked, json, signal, stop }),
     ...(!json && { show }),
@@ -99,10 +119,29 @@ function show(event: RehearsedEvent): void {
       return note(`${event.ok ? '✓' : '✕'} ${event.name} ${short(event.output)}`);
     case 'custom':
       return note(`· ${noticeOf(event) ?? `${event.name} ${short(event.data)}`}`);
+    case 'waited':
+      return note(`(${waitedFor(event)})`);
     case 'printed':
       endLine();
       return remark(printable(`${event.agent} | ${event.line}`), 'dim');
   }
+}
+
+function waitedFor({ kind, name, seconds }: Extract<RehearsedEvent, { type: 'waited' }>): string {
+  const time = durationOf(seconds);
+  return kind === 'timer' ? `slept ${time}: ${name}` : `no message ${name} in ${time}`;
+}
+
+/** In the unit that agents use, where it is a whole number of one. */
+function durationOf(seconds: number): string {
+  const units = [
+    ['w', 604_800],
+    ['d', 86_400],
+    ['h', 3600],
+    ['m', 60],
+  ] as const;
+  const fitting = units.find(([, each]) => seconds >= each && seconds % each === 0);
+  return fitting === undefined ? `${Math.round(seconds)}s` : `${seconds / fitting[1]}${fitting[0]}`;
 }
 
 /** The words about a program that does not yield (D-479). */

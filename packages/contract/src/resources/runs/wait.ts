@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { limits } from '../../limits.ts';
+import { timestamp } from '../page.ts';
+
+/** What a run can wait for beside a person: a time, or a message from outside. */
+export const waitKinds = ['timer', 'signal'] as const;
+
+export const waitOutcomes = ['fired', 'received', 'timed_out'] as const;
+
+export const signalName = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, {
+    error: `has 1 to ${limits.signalNameMaxCharacters} characters of A-Z, a-z, 0-9, _ and -`,
+  })
+  .meta({ description: 'The name that the agent receives the message by.', examples: ['paid'] });
+
+/** How many open waits a run shows. */
+export const waitsShown = 20;
+
+export const openWait = z
+  .object({
+    kind: z.enum([...waitKinds, 'interaction']),
+    name: z.string().meta({
+      description:
+        'The name that the agent gave it. Of an interaction, the tool that needs a permission, or `question`.',
+      examples: ['paid'],
+    }),
+    since: timestamp,
+    until: timestamp.meta({ description: 'When it ends at the latest.' }),
+    interaction_key: z
+      .string()
+      .meta({ description: 'The interaction that needs a person.' })
+      .optional(),
+  })
+  .meta({ id: 'OpenWait', description: 'Something that a run waits for.' });

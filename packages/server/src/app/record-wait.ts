@@ -1,0 +1,31 @@
+import { waitSettled } from '../domain/run/run.ts';
+import { type Wait, type WaitResult, endedEvent, settleWait } from '../domain/wait.ts';
+import type { StoreTransaction } from '../ports/store.ts';
+import { type RunInSession, recordMove } from './record.ts';
+import type { Services } from './services.ts';
+
+/**
+ * Settles an open wait: its row, its event and the run, which is ready if it was parked, change in one transaction. The run
+ * is locked. False, and no change, where the wait is not open any more.
+ */
+export async function recordWait(
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
+  tx: StoreTransaction,
+  { seen, wait, result }: Settling,
+): Promise<boolean> {
+  const now = services.clock.now();
+  const number = await tx.waits.nextNumber(wait.runId);
+  const settled = settleWait(wait, result, { number, now });
+  if (!(await tx.waits.settle(settled))) return false;
+  recordMove(services, tx, {
+    seen,
+    move: { run: waitSettled(seen.run, now), events: [endedEvent(settled)] },
+  });
+  return true;
+}
+
+interface Settling {
+  readonly seen: RunInSession;
+  readonly wait: Wait;
+  readonly result: WaitResult;
+}

@@ -1,0 +1,42 @@
+import { idPrefixes } from '@convoke/contract';
+import type { Services } from '../../app/services.ts';
+import type { RunEventDraft } from '../../domain/run/run-event.ts';
+import type { Run } from '../../domain/run/run.ts';
+import { type Wait, endedEvent, openWait, startedEvent, takeKept } from '../../domain/wait.ts';
+import type { HarnessEvent } from '../../ports/harness.ts';
+import type { StoreTransaction } from '../../ports/store.ts';
+
+export type WaitEvent = Extract<HarnessEvent, { type: 'wait' }>;
+
+interface RaisedWait {
+  readonly events: readonly RunEventDraft[];
+  /** How many of the run's waits it has opened: none where its message had come before. */
+  readonly opened: 0 | 1;
+}
+
+const nothing: RaisedWait = { events: [], opened: 0 };
+
+/** Stores a new wait of a leg. A known `ref` is the same wait, and nothing is written. The run is locked. */
+export async function raiseWait(
+  { ids, clock }: Pick<Services, 'ids' | 'clock'>,
+  tx: StoreTransaction,
+  { run, item, waitMs }: { readonly run: Run; readonly item: WaitEvent; readonly waitMs: number },
+): Promise<RaisedWait> {
+  // It is about to end, and waits for nothing more.
+  if (run.status === 'cancelling') return nothing;
+  if ((await tx.waits.findByRef(run.id, item.ref)) !== undefined) return nothing;
+  const now = clock.now();
+  const { ref, kind, name, due = { inMs: waitMs } } = item;
+  const kept = kind === 'signal' ? await tx.waits.kept(run.id, name) : undefined;
+  if (kept !== undefined) {
+    const number = await tx.waits.nextNumber(run.id);
+    const taken = takeKept(kept, ref, { number, now });
+    await tx.waits.settle(taken);
+    return { events: [startedEvent(taken), endedEvent(taken)], opened: 0 };
+  }
+  const { organizationId, tenantId, sessionId, id: runId } = run;
+  const place = { id: ids.next(idPrefixes.wait), organizationId, tenantId, sessionId, runId };
+  const wait: Wait = openWait(place, { ref, kind, name, due }, now);
+  await tx.waits.insert(wait);
+  return { events: [startedEvent(wait)], opened: 1 };
+}

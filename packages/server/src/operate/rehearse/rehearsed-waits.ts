@@ -1,0 +1,94 @@
+import type { Json } from '../../domain/json.ts';
+import {
+  type KnownWait,
+  type Wait,
+  type WaitResult,
+  keptMessage,
+  knownWaits,
+  openWait,
+  resultAtEnd,
+  settleWait,
+  takeKept,
+} from '../../domain/wait.ts';
+import { organizationId, runId, sessionId, tenantId } from '@convoke/contract';
+import type { HarnessEvent } from '../../ports/harness.ts';
+
+/** A message that a client sends to the rehearsed run, before it begins. */
+export interface RehearsedSignal {
+  readonly name: string;
+  readonly data: Json;
+}
+
+/** Of a run that is in no database. */
+const nowhere = {
+  organizationId: organizationId('org_rehearsed'),
+  tenantId: tenantId('ten_rehearsed'),
+  sessionId: sessionId('sess_rehearsed'),
+  runId: runId('run_rehearsed'),
+};
+
+/** A wait of a rehearsed run that is over. */
+export interface EndedWait extends Pick<Wait, 'kind' | 'name'> {
+  readonly outcome: WaitResult['outcome'];
+  /** For how long the run has waited for it, in seconds. No real time passes. */
+  readonly seconds: number;
+}
+
+/** What a rehearsed run waits for beside a person. Its clock moves as soon as there is nothing else to do. */
+export class RehearsedWaits {
+  readonly #waitMs: number;
+  #waits: Wait[] = [];
+  #now: number;
+  readonly over: EndedWait[] = [];
+
+  constructor(waitHours: number, signals: readonly RehearsedSignal[], now: number) {
+    this.#waitMs = waitHours * 3_600_000;
+    this.#now = now;
+    for (const message of signals) {
+      this.#waits.push(keptMessage({ ...nowhere, id: this.#nextId }, message, now));
+    }
+  }
+
+  get #nextId(): string {
+    return `wait_${String(this.#waits.length).padStart(6, '0')}`;
+  }
+
+  raise(event: Extract<HarnessEvent, { type: 'wait' }>, number: number): void {
+    const { ref, kind, name, due = { inMs: this.#waitMs } } = event;
+    if (this.#waits.some((wait) => wait.ref === ref)) return;
+    const isKept = (wait: Wait) => wait.ref === null && wait.name === name;
+    const kept = kind === 'signal' ? this.#waits.find(isKept) : undefined;
+    if (kept !== undefined) {
+      this.#replace(takeKept(kept, ref, { number, now: this.#now }), 0);
+      return;
+    }
+    const request = { ref, kind, name, due };
+    this.#waits.push(openWait({ ...nowhere, id: this.#nextId }, request, this.#now));
+  }
+
+  get settledCount(): number {
+    return this.over.length;
+  }
+
+  known(): ReadonlyMap<string, KnownWait> {
+    return knownWaits(this.#waits);
+  }
+
+  /** Time passes until the next wait is over. Returns that wait; undefined if none is open. */
+  advance(number: number): EndedWait | undefined {
+    const open = this.#waits.filter(({ status }) => status === 'open');
+    const [next] = open.toSorted((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
+    if (next === undefined) return undefined;
+    this.#now = Math.max(this.#now, next.dueAt ?? 0);
+    const settled = settleWait(next, resultAtEnd(next), { number, now: this.#now });
+    return this.#replace(settled, (this.#now - next.createdAt) / 1000);
+  }
+
+  #replace(wait: Wait, seconds: number): EndedWait {
+    this.#waits = this.#waits.map((each) => (each.id === wait.id ? wait : each));
+    const { kind, name, result } = wait;
+    const ended = { kind, name, outcome: result?.outcome ?? 'fired', seconds };
+    this.over.push(ended);
+    return ended;
+  }
+}

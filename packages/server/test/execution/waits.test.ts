@@ -1,0 +1,120 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { cancelRun } from '../../src/app/runs/runs.ts';
+import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
+import { settleWaits } from '../../src/workers/settle-waits.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type RunFixture, createRunFixture, hour, over } from '../support/run-fixture.ts';
+
+const nap = { type: 'wait', ref: 'sleep nap', kind: 'timer', name: 'nap' } as const;
+const longNap = { ...nap, due: { inMs: hour } };
+const parked = { status: 'waiting', ...over } as const;
+
+describe.each(databaseKinds)('a run that sleeps, on %s (D-850)', (kind) => {
+  let world: RunFixture;
+  beforeAll(async () => {
+    world = await createRunFixture(kind, { framework: 'scripted' });
+    world.harnesses.set('scripted', { replays: true, afterLoss: 'repeat' });
+  });
+
+  async function sleeping(items: Parameters<RunFixture['record']>[1]['items'] = [longNap]) {
+    const run = await world.start(await world.open());
+    await world.record(await world.claimed(run), { items, end: parked });
+    return world.read(run);
+  }
+
+  test('is running, and has no lease (D-11: waiting means a person)', async () => {
+    const run = await sleeping();
+    expect(run).toMatchObject({ status: 'running', lease: null, openWaits: 1, readyAt: null });
+    expect((await world.session(run.sessionId))?.status).toBe('running');
+    expect(await world.claim(run)).toBeUndefined();
+    const { dueAt } = (await world.store.read.waits.open(run.id, 1))[0] ?? {};
+    expect((await world.logOf(run.id)).at(-1)).toMatchObject({
+      type: 'wait_started',
+      data: { kind: 'timer', name: 'nap', until: new Date(dueAt ?? 0).toISOString() },
+    });
+  });
+
+  test('wakes when its time is over, once, and the leg has the wait', async () => {
+    const run = await sleeping();
+    await settleWaits(world);
+    expect((await world.read(run)).readyAt).toBeNull();
+    world.clock.advance(hour);
+    await Promise.all([settleWaits(world), settleWaits(world)]);
+    await settleWaits(world);
+    const ended = (await world.logOf(run.id)).filter(({ type }) => type === 'wait_ended');
+    expect(ended).toMatchObject([{ data: { name: 'nap', outcome: 'fired' } }]);
+    const leg = await world.claimed(await world.read(run));
+    const { input } = leg;
+    const settled = { state: 'settled', kind: 'timer', number: 1, result: { outcome: 'fired' } };
+    expect(input).toMatchObject({ kind: 'continue', reason: 'answered' });
+    expect('waits' in input && input.waits?.get('sleep nap')).toEqual(settled);
+    expect(await world.read(run)).toMatchObject({ status: 'running', openWaits: 0 });
+    expect(await world.store.read.waits.hasUnapplied(run.id)).toBe(false);
+  });
+
+  test('is raised once, whatever its leg repeats', async () => {
+    const run = await world.start(await world.open());
+    const leg = await world.claimed(run);
+    await world.record(leg, { items: [longNap] });
+    expect(await world.read(run)).toMatchObject({ status: 'running', openWaits: 1 });
+    await world.record(leg, { items: [{ ...longNap, due: { inMs: 1 } }], end: parked });
+    expect(await world.read(run)).toMatchObject({ lease: null, openWaits: 1 });
+    expect(await world.store.read.waits.ofRun(run.id)).toHaveLength(1);
+  });
+
+  test('that was settled while its leg ended is ready at once: no wake-up is lost (D-853)', async () => {
+    const run = await world.start(await world.open());
+    const leg = await world.claimed(run);
+    await world.record(leg, { items: [longNap] });
+    world.clock.advance(hour);
+    await settleWaits(world);
+    expect(await world.read(run)).toMatchObject({ status: 'running', openWaits: 0, readyAt: null });
+    await world.record(leg, { items: [], end: parked });
+    expect(await world.claim(run)).toBeDefined();
+  });
+
+  test('wakes beside a question that nobody has answered', async () => {
+    const question = { type: 'user_question', ref: 'q', question: 'Ship it?' } as const;
+    const run = await sleeping([question, { ...nap, due: { inMs: 1000 } }]);
+    expect(run).toMatchObject({ status: 'waiting', pendingInteractions: 1, openWaits: 1 });
+    world.clock.advance(1000);
+    await settleWaits(world);
+    const leg = await world.claimed(await world.read(run));
+    expect(leg.run).toMatchObject({ status: 'running', pendingInteractions: 1 });
+    await world.record(leg, { items: [question], end: parked });
+    expect(await world.read(run)).toMatchObject({ status: 'waiting', readyAt: null });
+    await world.record(leg, { items: [] });
+  });
+
+  test('cancels its waits with the run, and no timer fires afterwards', async () => {
+    const run = await sleeping();
+    await cancelRun(world, world.scope, { sessionId: run.sessionId, runId: run.id });
+    await endParkedCancellations(world);
+    world.clock.advance(hour);
+    await settleWaits(world);
+    expect(await world.read(run)).toMatchObject({ status: 'cancelled', openWaits: 0 });
+    expect((await world.logOf(run.id)).at(-1)?.type).toBe('run_cancelled');
+    expect((await world.store.read.waits.ofRun(run.id))[0]?.status).toBe('cancelled');
+  });
+
+  test('that is being cancelled opens no more', async () => {
+    const run = await world.start(await world.open());
+    const leg = await world.claimed(run);
+    await cancelRun(world, world.scope, { sessionId: run.sessionId, runId: run.id });
+    await world.record(leg, { items: [longNap], end: parked });
+    expect(await world.read(run)).toMatchObject({ status: 'cancelled', openWaits: 0 });
+    expect(await world.store.read.waits.ofRun(run.id)).toEqual([]);
+  });
+
+  test('is no notice when it continues: a fan-in would be one each', async () => {
+    const run = await sleeping();
+    world.clock.advance(hour);
+    await settleWaits(world);
+    await world.claimed(await world.read(run));
+    const rows = await world.database.all<{ body: string }>({
+      strings: ['select body from outbox where body like ', ''],
+      values: [`%${run.id}%`],
+    });
+    expect(rows.map(({ body }) => JSON.parse(body).type)).not.toContain('run_resumed');
+  });
+});
