@@ -3,15 +3,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Convoke } from '@convoke/sdk';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
+import { describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../server/test/support/eventually.ts';
-import {
-  type CommandLine,
-  createCommandLine,
-  manyProcessesMs,
-  parsedLines,
-} from './command-line.ts';
+import { manyProcessesMs, openCommandLine, parsedLines } from './command-line.ts';
 
 vi.setConfig({ testTimeout: manyProcessesMs });
 
@@ -31,22 +25,13 @@ script: [{ say: Hello }]
 
 const broken = 'schema: 1\nname: broken\nframework: nothing\n';
 
-let server: DevServer;
-let convoke: CommandLine;
-beforeAll(async () => {
-  server = await startDevServer(async (place) => {
-    await mkdir(join(place, 'agents/lasting'));
-    await writeFile(join(place, 'agents/lasting/agent.yaml'), lasting);
-    await mkdir(join(place, 'agents/keyless'));
-    await writeFile(join(place, 'agents/keyless/agent.yaml'), keyless);
-    await mkdir(join(place, 'agents/broken'));
-    await writeFile(join(place, 'agents/broken/agent.yaml'), broken);
-  });
-  convoke = await createCommandLine(server.place);
-});
-afterAll(async () => {
-  await convoke.remove();
-  await server.stop();
+const { server, convoke } = await openCommandLine(async (place) => {
+  await mkdir(join(place, 'agents/lasting'));
+  await writeFile(join(place, 'agents/lasting/agent.yaml'), lasting);
+  await mkdir(join(place, 'agents/keyless'));
+  await writeFile(join(place, 'agents/keyless/agent.yaml'), keyless);
+  await mkdir(join(place, 'agents/broken'));
+  await writeFile(join(place, 'agents/broken/agent.yaml'), broken);
 });
 
 describe('a script', () => {

@@ -3,8 +3,10 @@ import { spawn } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { programPath } from '../../../test/bundled-programs.ts';
 import { compileCache } from '../../../test/compile-cache.ts';
+import { startDevServer } from '../../../test/dev-server.ts';
 import { removeFolder } from '../../../test/remove-folder.ts';
 
 export const mainPath = programPath('convoke');
@@ -62,6 +64,17 @@ export async function createCommandLine(place: string): Promise<CommandLine> {
     },
     remove: () => removeFolder(settings),
   };
+}
+
+/** A development server and a command line in its folder, for all tests of a file. `prepare` may add to the folder before. */
+export async function openCommandLine(prepare?: (place: string) => Promise<void>) {
+  const server = await startDevServer(prepare);
+  const convoke = await createCommandLine(server.place);
+  afterAll(async () => {
+    await convoke.remove();
+    await server.stop();
+  });
+  return { server, convoke };
 }
 
 export interface Line {

@@ -1,25 +1,15 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
+import { expect, test } from 'vitest';
 import { eventually } from '../../server/test/support/eventually.ts';
 import { requireSandbox, requireTerminal } from '../../../test/services.ts';
 import { writeAgents } from './agent-programs.ts';
-import { type CommandLine, createCommandLine, mainPath, ownEnvironment } from './command-line.ts';
+import { mainPath, openCommandLine, ownEnvironment } from './command-line.ts';
 import { openTerminal } from './terminal-session.ts';
 
-let server: DevServer;
-let convoke: CommandLine;
-beforeAll(async () => {
-  requireSandbox();
-  requireTerminal();
-  server = await startDevServer((place) => writeAgents(place, 'careful'));
-  convoke = await createCommandLine(server.place);
-});
-afterAll(async () => {
-  await convoke.remove();
-  await server.stop();
-});
+requireSandbox();
+requireTerminal();
+const { server, convoke } = await openCommandLine((place) => writeAgents(place, 'careful'));
 
 test('an agent is invoked after each change, with the answers given before, until Ctrl-C', {
   timeout: 300_000,

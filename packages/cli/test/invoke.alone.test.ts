@@ -1,14 +1,8 @@
 // `convoke invoke` as a script uses it, against a real development server.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
-import {
-  type CommandLine,
-  createCommandLine,
-  manyProcessesMs,
-  parsedLines,
-} from './command-line.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { manyProcessesMs, openCommandLine, parsedLines } from './command-line.ts';
 
 vi.setConfig({ testTimeout: manyProcessesMs });
 
@@ -28,20 +22,11 @@ script:
   - output: { ticket: '{{input.ticket}}' }
 `;
 
-let server: DevServer;
-let convoke: CommandLine;
-beforeAll(async () => {
-  server = await startDevServer(async (place) => {
-    await mkdir(join(place, 'agents/lasting'));
-    await writeFile(join(place, 'agents/lasting/agent.yaml'), lasting);
-    await mkdir(join(place, 'agents/typed'));
-    await writeFile(join(place, 'agents/typed/agent.yaml'), typed);
-  });
-  convoke = await createCommandLine(server.place);
-});
-afterAll(async () => {
-  await convoke.remove();
-  await server.stop();
+const { server, convoke } = await openCommandLine(async (place) => {
+  await mkdir(join(place, 'agents/lasting'));
+  await writeFile(join(place, 'agents/lasting/agent.yaml'), lasting);
+  await mkdir(join(place, 'agents/typed'));
+  await writeFile(join(place, 'agents/typed/agent.yaml'), typed);
 });
 
 describe('convoke invoke', () => {

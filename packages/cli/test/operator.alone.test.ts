@@ -3,28 +3,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
-import {
-  type CommandLine,
-  createCommandLine,
-  mainPath,
-  manyProcessesMs,
-  ownEnvironment,
-} from './command-line.ts';
+import { expect, test, vi } from 'vitest';
+import { mainPath, manyProcessesMs, openCommandLine, ownEnvironment } from './command-line.ts';
 
 vi.setConfig({ testTimeout: manyProcessesMs });
 
-let server: DevServer;
-let convoke: CommandLine;
-beforeAll(async () => {
-  server = await startDevServer();
-  convoke = await createCommandLine(server.place);
-});
-afterAll(async () => {
-  await convoke.remove();
-  await server.stop();
-});
+const { server, convoke } = await openCommandLine();
 
 test('the start prints a link to the console, and the command prints another', async () => {
   const [, link = ''] = /^Console: (\S+)$/m.exec(server.welcome) ?? [];

@@ -2,33 +2,17 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { ConvokeAdmin } from '@convoke/sdk';
-import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
 import { root } from '../../../test/repository.ts';
-import {
-  type CommandLine,
-  createCommandLine,
-  mainPath,
-  manyProcessesMs,
-  ownEnvironment,
-} from './command-line.ts';
+import { mainPath, manyProcessesMs, openCommandLine, ownEnvironment } from './command-line.ts';
 
 vi.setConfig({ testTimeout: manyProcessesMs });
 
 const run = promisify(execFile);
 
-let server: DevServer;
-let convoke: CommandLine;
-beforeAll(async () => {
-  server = await startDevServer();
-  convoke = await createCommandLine(server.place);
-});
-afterAll(async () => {
-  await convoke.remove();
-  await server.stop();
-});
+const { server, convoke } = await openCommandLine();
 
 test('an owner keeps the rules of tool calls in a file, and sees what a change changes (D-527)', async () => {
   const file = join(convoke.settings, 'rules.yaml');
