@@ -1,6 +1,7 @@
 // Each response of a stream, exactly: what a client shows is the sum of them, and nothing else is sent.
 import { describe, expect, test } from 'vitest';
-import { type A2aEvent, A2aStream, type A2aStreamOptions, type A2aUpdate } from '../src/index.ts';
+import type { A2aEvent } from '../src/a2a/stream.ts';
+import { A2aStream, type A2aStreamOptions, type A2aUpdate } from '../src/index.ts';
 import { logOf, permission, said } from './written-events.ts';
 
 const ids = { taskId: 'run_1', contextId: 'sess_1' };
@@ -17,7 +18,7 @@ const failing = timed(
 );
 
 /** Events a second apart. */
-function timed(...events: Parameters<typeof logOf>): readonly A2aEvent[] {
+function timed(...events: readonly (readonly [string, object])[]): readonly A2aEvent[] {
   return logOf(...events).map((event, index) => ({ ...event, created_at: at(index + 1) }));
 }
 
