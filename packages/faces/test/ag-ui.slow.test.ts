@@ -151,6 +151,63 @@ test('a wait ends the response with an interrupt, which says how to answer (D-21
   expect(JSON.stringify(last(eventsOf(events)))).not.toContain('editedArgs');
 });
 
+test.each([
+  ['one of no options', {}, { type: 'string' }],
+  ['one of options', { options: [{ label: 'a' }, {}] }, { type: 'string', enum: ['a', ''] }],
+  ['many without options', { multiple: true }, { type: 'array', items: { type: 'string' } }],
+])('a question that wants %s says exactly that', (_what, details, answer) => {
+  const question = { interaction_key: 'key_1', question: 'Which?', ...details };
+  const ended = last(eventsOf(logOf(['run_started', {}], ['user_question', question])));
+  const [interrupt] =
+    ended?.type === 'RUN_FINISHED' && ended.outcome?.type === 'interrupt'
+      ? ended.outcome.interrupts
+      : [];
+  expect(interrupt?.responseSchema).toEqual({
+    type: 'object',
+    properties: { answer },
+    required: ['answer'],
+  });
+});
+
+test('thoughts are reasoning, what is said is the assistant, and only text that is void leaves', () => {
+  const events = logOf(
+    ['run_started', {}],
+    ['claude.thought', { text: 'Hm. ' }],
+    said('Kept. '),
+    ['claude.tool_call', { tool_call_id: 'c', name: 'Read', input: {} }],
+    ['claude.tool_result', { tool_call_id: 'c', content: 'text' }],
+    ['claude.thought', { text: 'Then ' }],
+    said('void'),
+    ['run_interrupted', { reason: 'worker_lost', discard_from_event_id: '000000000006' }],
+  );
+  const stream = new AgUiStream(names);
+  for (const event of events) stream.take(event);
+  expect(stream.messages()).toMatchObject([
+    { role: 'reasoning', content: 'Hm. ' },
+    { role: 'assistant', content: 'Kept. ' },
+    { role: 'assistant', toolCalls: [{ function: { name: 'Read', arguments: '{}' } }] },
+    { role: 'tool', content: 'text' },
+    { role: 'reasoning', content: 'Then ' },
+  ]);
+});
+
+test('of more messages than a snapshot has, the oldest are forgotten, and one alone never is', () => {
+  const calls = Array.from({ length: snapshotBounds.messages + 5 }, (_, index) => {
+    return ['claude.tool_call', { tool_call_id: `c${index}`, name: 'Read', input: {} }] as const;
+  });
+  const kept = (log: readonly TranscriptEvent[]) => {
+    const stream = new AgUiStream(names);
+    for (const event of log) stream.take(event);
+    return stream.messages();
+  };
+  const messages = kept(logOf(['run_started', {}], ...calls));
+  expect(messages).toHaveLength(snapshotBounds.messages);
+  expect(messages[0]).toMatchObject({ toolCalls: [{ id: 'run_1-call-c5' }] });
+  const input = { text: 'x'.repeat(snapshotBounds.bytes + 1) };
+  const large = ['claude.tool_call', { tool_call_id: 'c', name: 'Write', input }] as const;
+  expect(kept(logOf(['run_started', {}], large))).toHaveLength(1);
+});
+
 test('a denied call stays denied, whatever the agent gets instead of a result', async () => {
   const events = logOf(
     ...shownThenAsked,

@@ -122,6 +122,43 @@ describe.each(runLogs())('a log of $framework: $name', ({ events, outputText }) 
   );
 });
 
+test('thoughts are reasoning, and the message of the history is the one that the library builds', async () => {
+  const events = logOf(
+    ['run_started', {}],
+    ['claude.thought', { text: 'Hm. ' }],
+    ['claude.thought', { text: 'Well. ' }],
+    said('Hello'),
+    ['claude.thought', { text: 'And ' }],
+    said(' there'),
+    ['run_completed', {}],
+  );
+  const parts = [
+    { type: 'reasoning', text: 'Hm. Well. ', state: 'done' },
+    { type: 'text', text: 'Hello', state: 'done' },
+    { type: 'reasoning', text: 'And ', state: 'done' },
+    { type: 'text', text: ' there', state: 'done' },
+  ];
+  const shown = assistantMessage(run, events);
+  expect(shown.parts.filter(({ type }) => type !== 'step-start')).toMatchObject(parts);
+  expect(plain(shown)).toEqual(plain(await built(chunksOf(events, { hasEnded: true }).chunks)));
+});
+
+test('the server carries a call out, and the client a question: only it has an output to give', () => {
+  const events = logOf(
+    ['run_started', {}],
+    ['claude.tool_call', { tool_call_id: 'c', name: 'Read', input: {} }],
+    ['claude.tool_result', { tool_call_id: 'c', content: 'text' }],
+    ['user_question', { interaction_key: 'key_1', question: 'Which?' }],
+  );
+  const calls = chunksOf(events).chunks.flatMap((chunk) =>
+    chunk.type === 'tool-input-available' ? [[chunk.toolName, chunk.providerExecuted]] : [],
+  );
+  expect(calls).toEqual([
+    ['Read', true],
+    ['ask_user', undefined],
+  ]);
+});
+
 test('a call that was shown before it is asked about moves into the step of requests (D-206)', async () => {
   const message = await built(chunksOf(logOf(...shownThenAsked)).chunks);
   expect(message?.parts.map((part) => ('state' in part ? part.state : part.type))).toEqual([
