@@ -1,6 +1,6 @@
 import type { EndItem, RunTranscript } from './transcript.ts';
 
-/** What a message says of its run, for a product that continues with the API (D-190). */
+/** A message's data about its run, for a product that continues with the API (D-190). */
 export interface RunMetadata {
   readonly session_id: string;
   readonly run_id: string;
@@ -13,7 +13,7 @@ export interface RunMetadata {
   readonly truncated?: true;
   readonly error_code?: string;
   readonly error_message?: string;
-  /** What an ended run has used, as its record has it. */
+  /** The usage of an ended run, as in its record. */
   readonly usage?: RunUsage;
 }
 
@@ -28,11 +28,11 @@ export interface RunUsage {
 interface StandingOptions {
   readonly lastId: string | undefined;
   readonly end: EndItem | undefined;
-  /** What the run has used; asked for at its end, because no event has it. */
+  /** The usage of the run; read at its end, because no event has it. */
   readonly usage: (() => RunUsage | undefined) | undefined;
 }
 
-/** What the metadata says of where a run stands. */
+/** The state of a run in the metadata. */
 export function standingOf(
   { waiting: asks }: Pick<RunTranscript, 'waiting'>,
   { lastId, end, usage: readUsage }: StandingOptions,

@@ -1,4 +1,4 @@
-/** An event as far as the text of a run depends on it. */
+/** The fields of an event that matter for the text of a run. */
 export interface TextEvent {
   readonly id: string;
   readonly type: string;
@@ -21,7 +21,7 @@ export class RunText {
     return this.#text;
   }
 
-  /** Returns true when text was dropped: what was shown of it is no longer part of the answer. */
+  /** Returns true if it dropped text, which a reader may have shown already. */
   take(event: TextEvent): boolean {
     if (event.type === 'message_delta') {
       this.#starts.push({ id: event.id, at: this.#text.length });

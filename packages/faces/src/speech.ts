@@ -2,7 +2,7 @@ import { RunTranscript, type TranscriptEvent } from './transcript.ts';
 
 export type SpeechKind = 'text' | 'reasoning';
 
-/** What an agent said or thought without a break: one part of its message. */
+/** Text or thoughts of an agent without a break: one part of its message. */
 export interface Speech {
   readonly kind: SpeechKind;
   readonly id: string;
@@ -20,7 +20,7 @@ export interface VoidText {
   readonly to: string;
 }
 
-/** What the log says about void text. A replay that knows it never shows any. */
+/** The void text of a log. A replay that knows it never shows any. */
 export function voidTextIn(events: readonly TranscriptEvent[]): readonly VoidText[] {
   const transcript = new RunTranscript();
   return events.flatMap((event) =>

@@ -51,7 +51,7 @@ export interface QuestionItem extends FromEvent {
   readonly about: 'question';
   readonly key: string;
   readonly question: string;
-  /** What else the event says of it: `options`, `multiple`, `about`. */
+  /** The other fields of the event: `options`, `multiple`, `about`. */
   readonly details: JsonObject;
 }
 

@@ -15,7 +15,7 @@ const answerArtifactId = 'answer';
 export interface A2aStreamOptions {
   readonly sessionId: string;
   readonly runId: string;
-  /** The last event that the first response sums up; absent while there is none. */
+  /** The last event that is part of the first response; absent while there is none. */
   readonly upTo: string | undefined;
   /** The stream ends when the run waits for a person, as clients expect it of the response to a message. */
   readonly endsAtWait: boolean;
@@ -113,7 +113,7 @@ export class A2aStream {
     return updates;
   }
 
-  /** What was said before the first response is part of the task in it. */
+  /** Text before the first response is part of the task in it. */
   #show(): void {
     if (this.#phase === 'summing') this.#phase = 'updating';
     this.#hasArtifact = this.#text.text !== '';
@@ -151,7 +151,7 @@ export class A2aStream {
     this.#sendText(text, this.#hasArtifact);
   }
 
-  /** An interruption took text back: what is kept of it replaces what was sent. */
+  /** An interruption took text back: the remaining text replaces the text that was sent. */
   #replaceText(): void {
     if (this.#hasArtifact) this.#sendText(this.#text.text, false);
   }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
 
-/** Version 1.0 of the Agent2Agent protocol, as far as this face sends it. */
+/** The messages of version 1.0 of the Agent2Agent protocol that this face sends. */
 export type A2aState =
   | 'TASK_STATE_SUBMITTED'
   | 'TASK_STATE_WORKING'
@@ -55,7 +55,7 @@ export type A2aUpdate =
         readonly taskId: string;
         readonly contextId: string;
         readonly artifact: A2aArtifact;
-        /** False where the text replaces what was sent of it before. */
+        /** False if the text replaces the text that was sent before. */
         readonly append: boolean;
       };
     };

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../json.ts';
 import type { RunMetadata } from '../run-metadata.ts';
 import type { AskItem, QuestionItem } from '../transcript.ts';
 
-/** What a response says of Convoke's run, for a product that continues with the API (D-190). */
+/** The ids of Convoke's run in a response, for a product that continues with the API (D-190). */
 interface Described {
   readonly metadata?: { readonly convoke: Partial<RunMetadata> };
 }

@@ -1,7 +1,7 @@
 import type { Speech } from '../speech.ts';
 import { type AgUiMessage, type OwnMessage, type ShownCall, callMessages } from './events.ts';
 
-/** What a client is shown of a conversation: the newest messages that fit (D-435). */
+/** The part of a conversation that a client gets: the newest messages that fit (D-435). */
 export const snapshotBounds = { messages: 1000, bytes: 3 * 1024 * 1024 };
 
 /** A text of the run that is longer continues in another message, so that a snapshot can leave out its beginning. */
@@ -9,7 +9,7 @@ export const messageMaxCharacters = 256 * 1024;
 
 export type Shown = Speech | ShownCall;
 
-/** What this response shows of one run, in order. The oldest of too much is forgotten. */
+/** The messages of one run in this response, in order. If there are too many, the oldest are dropped. */
 export class ShownMessages {
   #entries: { readonly shown: Shown; size: number }[] = [];
   #size = 0;
@@ -25,7 +25,7 @@ export class ShownMessages {
     this.grow(shown, 'name' in shown ? shown.arguments.length : 0);
   }
 
-  /** Counts characters that were added to what is shown. */
+  /** Counts characters that were added to the messages. */
   grow(shown: Shown, characters: number): void {
     const entry = this.#entryOf(shown);
     if (entry === undefined) return forget(shown);

@@ -46,7 +46,7 @@ export interface AgUiStreamOptions {
   readonly mayEdit?: boolean;
   /** Fields of the request that are not read (D-213). */
   readonly ignored?: readonly string[];
-  /** What the run has used; asked for at its end, because no event has it. */
+  /** The usage of the run; read at its end, because no event has it. */
   readonly usage?: () => RunUsage | undefined;
 }
 
@@ -104,7 +104,7 @@ export class AgUiStream {
     return after === '' ? [...first, this.#catchUp()] : first;
   }
 
-  /** Say of an event whether others of its batch follow: what they may change is shown once, after the last (D-465). */
+  /** Pass whether other events of the batch follow: their changes are sent once, after the last (D-465). */
   take(event: TranscriptEvent, isFollowed = false): readonly AgUiEvent[] {
     if (this.#phase === 'over') return [];
     const isBehind = this.#phase === 'behind';
@@ -144,7 +144,7 @@ export class AgUiStream {
     return { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'success' } };
   }
 
-  /** Ends a response with what the protocol calls an error of the run (D-213). */
+  /** Ends a response with the protocol's error of a run (D-213). */
   fail(message: string, code: string): AgUiEvent {
     this.#phase = 'over';
     return { type: 'RUN_ERROR', message, code };
@@ -304,7 +304,7 @@ export class AgUiStream {
   /** Replaces what the client shows of the run, if it has to. A client that is behind gets a snapshot anyway. */
   #showAgain(): void {
     if (!this.#isSnapshotDue || this.#phase === 'behind') return;
-    // Nothing may be open then. A text continues behind it.
+    // Nothing may be open then. A text continues after it.
     this.#closeSpeech();
     this.#out.push(this.#snapshot());
   }

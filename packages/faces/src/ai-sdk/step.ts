@@ -7,11 +7,11 @@ export interface ShownCall extends ClientCall {
   /** The number of the step that shows it. */
   readonly step: number;
   state: 'called' | 'asked' | 'over';
-  /** Everything that was said of it while its step was the current one. */
+  /** Everything that was sent about it while its step was the current one. */
   readonly chunks: UiChunk[];
 }
 
-/** A step of `requests` shows what a person is asked, and a step of `work` everything else (D-206). */
+/** A step of `requests` has the requests to a person, and a step of `work` everything else (D-206). */
 export type StepKind = 'work' | 'requests';
 
 /**
@@ -46,7 +46,7 @@ export class UiStep {
     return this.#entries.flatMap((entry) => ('chunks' in entry ? [entry] : []));
   }
 
-  /** The last delta of text; the given one where there is none. */
+  /** The last delta of text; the given one if there is none. */
   lastText(before: string): string {
     return this.#entries.reduce(
       (last, entry) => ('deltas' in entry ? (lastIdIn(entry) ?? last) : last),
@@ -122,7 +122,7 @@ export class UiStep {
     return true;
   }
 
-  /** Shows what was kept back. */
+  /** Sends the held parts. */
   show(): void {
     if (this.#reader === 'current') return;
     if (this.#reader === 'outdated') this.#out.push({ type: 'reset-step' });
@@ -131,12 +131,12 @@ export class UiStep {
         this.#out.push(chunk);
       }
     }
-    // What is still being said has no end yet.
+    // Text that is still open has no end yet.
     if (this.#speech !== undefined) this.#out.pop();
     this.skip();
   }
 
-  /** The reader has what was kept back. */
+  /** The reader already has the held parts. */
   skip(): void {
     this.#reader = 'current';
   }

@@ -32,7 +32,7 @@ export interface UiStreamOptions {
   readonly hasEnded?: boolean;
   /** The events are not all there: the message shows only the text of the run (D-195). */
   readonly isTruncated?: boolean;
-  /** What the run has used; asked for at its end, because no event has it. */
+  /** The usage of the run; read at its end, because no event has it. */
   readonly usage?: () => RunUsage | undefined;
 }
 
@@ -64,7 +64,7 @@ export class UiStream {
   readonly #out: UiChunk[] = [];
   #phase: Phase;
   #step = new UiStep(0, 'work', this.#out);
-  /** What is pending has changed since a reader of a held stream was told. */
+  /** The open requests have changed since a reader of a held stream was told. */
   #mustAnnounce = false;
   /** The last delta of text that an earlier step shows. */
   #lastBefore = '';
@@ -93,7 +93,7 @@ export class UiStream {
     };
   }
 
-  /** Say of an event whether others of its batch follow: what they may change is shown once, after the last (D-465). */
+  /** Pass whether other events of the batch follow: their changes are sent once, after the last (D-465). */
   take(event: TranscriptEvent, isFollowed = false): readonly UiChunk[] {
     if (this.#phase === 'behind' && !this.#isKnown(event)) this.#catchUp();
     if (this.#phase !== 'sending' && this.#phase !== 'behind') return [];
@@ -111,7 +111,7 @@ export class UiStream {
     return after === undefined ? this.#unseen.size > 0 : id <= after;
   }
 
-  /** The reader has what was kept back. */
+  /** The reader already has the held parts. */
   #skip(): void {
     this.#step.skip();
     this.#mustAnnounce = false;
@@ -136,7 +136,7 @@ export class UiStream {
     return [...this.#out.splice(0), { ...finish, messageMetadata: this.metadata() }];
   }
 
-  /** What the message says of its run at this moment. */
+  /** The message's metadata about its run at this moment. */
   metadata(end?: EndItem): RunMetadata {
     const standing = { lastId: this.#lastId, end, usage: this.#options.usage };
     return { ...this.#ids(), ...standingOf(this.#transcript, standing) };
@@ -212,7 +212,7 @@ export class UiStream {
 
   #result({ call: id, ok, output }: ResultItem): void {
     const call = this.#calls.get(id);
-    // A person denied the call: what the agent got instead of a result is not one.
+    // A person denied the call: the agent's replacement for a result is no result.
     if (call === undefined || call.state === 'over') return;
     call.state = 'over';
     this.#say(call, ok ? outputChunk(call, output) : errorChunk(call, textOfOutput(output)));
@@ -282,7 +282,7 @@ export class UiStream {
     this.#mustAnnounce = this.#options.isHeld === true;
   }
 
-  /** Shows what was kept back, and says what is pending. */
+  /** Sends the held parts and the open requests. */
   #show(): void {
     if (this.#phase !== 'sending') return;
     this.#step.show();
