@@ -1,4 +1,4 @@
-export { A2aStream, type A2aStreamOptions } from './a2a/stream.ts';
+export { type A2aEvent, A2aStream, type A2aStreamOptions } from './a2a/stream.ts';
 export {
   type A2aMessage,
   type A2aState,
@@ -23,6 +23,7 @@ export type { Json, JsonObject } from './json.ts';
 export { type McpAnswer, type McpForm, aboutOf, answerIn, formOf, replyTo } from './mcp/forms.ts';
 export { type McpResult, errorResult, resultOf } from './mcp/results.ts';
 export { McpRun, type McpRunState } from './mcp/run.ts';
+export { sessionArgument, toolInputSchema, toolOutputSchema } from './mcp/schemas.ts';
 export {
   type McpTool,
   agentTool,

@@ -86,6 +86,8 @@ export type TranscriptItem =
       readonly discardFrom: string | undefined;
     })
   | (FromEvent & { readonly kind: 'note'; readonly type: string; readonly data: JsonObject })
+  /** What the agent returned, right before the end. */
+  | (FromEvent & { readonly kind: 'output'; readonly output: Json })
   | EndItem;
 
 interface Call {
@@ -164,6 +166,7 @@ export class RunTranscript {
       case 'error':
         return [this.#end(id, type, data)];
       case 'run_output':
+        return [{ kind: 'output', id, output: data['output'] ?? null }];
       case 'permission_approved':
       case 'call_decided':
       case 'wait_started':

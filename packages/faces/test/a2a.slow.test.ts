@@ -34,6 +34,9 @@ function updatesOf(
   return { updates, stream };
 }
 
+/** What the agent returned has an artifact of its own. */
+const isAnswer = ({ artifactId }: { readonly artifactId: string }) => artifactId !== 'output';
+
 /** The text of the artifact, as a client of the protocol joins it. */
 function textOf(updates: readonly A2aUpdate[]): string {
   let text = '';
@@ -42,11 +45,11 @@ function textOf(updates: readonly A2aUpdate[]): string {
     const { payload } = StreamResponse.fromJSON(JSON.parse(JSON.stringify(update)));
     const artifact =
       payload?.$case === 'task'
-        ? payload.value.artifacts[0]
+        ? payload.value.artifacts.find(isAnswer)
         : payload?.$case === 'artifactUpdate'
           ? payload.value.artifact
           : undefined;
-    if (artifact === undefined) continue;
+    if (artifact === undefined || !isAnswer(artifact)) continue;
     const part = artifact.parts
       .map(({ content }) => (content?.$case === 'text' ? content.value : ''))
       .join('');
@@ -68,7 +71,7 @@ describe.each(runLogs())('a log of $framework: $name', ({ events, outputText, pe
       const { updates, stream } = updatesOf(events, known);
       const text = textOf(updates);
       if (outputText !== null) expect([known, text]).toEqual([known, outputText]);
-      const [artifact] = stream.task().artifacts ?? [];
+      const artifact = stream.task().artifacts?.find(isAnswer);
       const [part] = artifact?.parts ?? [{ text: '' }];
       expect(part).toEqual({ text });
     }

@@ -41,6 +41,19 @@ async function runsOf(sessionId: string) {
 }
 
 describe('a turn', () => {
+  test('of an agent that takes no words is JSON, and so is what it returns (D-570)', async () => {
+    const editor = await open('typed');
+    const sessionId = await editor.newSession();
+    await expect(editor.prompt(sessionId, 'Ticket 7')).rejects.toThrow('takes no words');
+    await editor.prompt(sessionId, '{"ticket": 7}');
+    const answer = 'Read 7.\n\n```json\n{\n  "team": "tech"\n}\n```\n';
+    expect(editor.text()).toBe(answer);
+    await expect(editor.prompt(sessionId, '{"ticket": "7"}')).rejects.toThrow('/input/ticket');
+    const other = await open('typed');
+    await other.agent.request('session/load', { sessionId, cwd: '/', mcpServers: [] });
+    expect(other.text()).toBe(answer);
+  });
+
   test('streams the words, asks with a form and for permission, and shows each call once', async () => {
     const asked: RequestPermissionRequest[] = [];
     const editor = await open('demo', {

@@ -16,6 +16,19 @@ import {
 const agents: Readonly<Record<string, string>> = {
   lasting:
     'framework: scripted\nscript: [{ repeat: { times: 10000, steps: [{ say: "tick " }, { sleep_ms: 50 }] } }]\n',
+  typed: `framework: scripted
+input_schema:
+  type: object
+  properties: { ticket: { $ref: "#/$defs/number" }, session_id: { type: string } }
+  required: [ticket]
+  $defs: { number: { type: integer } }
+output_schema:
+  type: object
+  properties: { team: { $ref: "#/$defs/team" } }
+  required: [team]
+  $defs: { team: { enum: [billing, tech] } }
+script: [{ say: "Read {{input.ticket}}." }, { output: { team: tech } }]
+`,
   patient:
     'framework: scripted\nscript: [{ ask: { question: "Which colour?" } }, { say: "It is {{answer}}." }]\n',
 };

@@ -26,7 +26,14 @@ export interface CallResult {
 }
 
 export interface Assistant {
-  tools(): Promise<readonly { readonly name: string; readonly description?: string }[]>;
+  tools(): Promise<
+    readonly {
+      readonly name: string;
+      readonly description?: string;
+      readonly inputSchema?: unknown;
+      readonly outputSchema?: unknown;
+    }[]
+  >;
   call(name: string, given: Record<string, unknown>, options?: CallOptions): Promise<CallResult>;
   close(): Promise<void>;
 }

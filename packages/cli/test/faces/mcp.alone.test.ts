@@ -42,6 +42,38 @@ describe.each(Object.entries(mcpClients))('%s', (_, connectTo) => {
     expect(second.structuredContent).toMatchObject({ session_id, text: 'Again (run 2)' });
   });
 
+  test('a tool takes and returns what the schemas of its agent say (D-570)', async () => {
+    const assistant = await connect({}, 'typed');
+    const tool = (await assistant.tools()).find(({ name }) => name === 'typed');
+    expect(tool?.inputSchema).toMatchObject({
+      properties: {
+        ticket: { $ref: '#/$defs/number' },
+        session_id: { type: 'string' },
+        convoke_session_id: { type: 'string' },
+      },
+      required: ['ticket'],
+      $defs: { number: { type: 'integer' } },
+      additionalProperties: false,
+    });
+    // The client checks what is structured against this schema.
+    expect(tool?.outputSchema).toMatchObject({
+      properties: { output: { properties: { team: { $ref: '#/$defs/team' } } } },
+      $defs: { team: { enum: ['billing', 'tech'] } },
+    });
+    const result = await assistant.call('typed', { ticket: 7 });
+    expect(result.structuredContent).toMatchObject({ text: 'Read 7.', output: { team: 'tech' } });
+    expect(result.content[1]?.text).toContain('"team": "tech"');
+    const { session_id: convoke_session_id } = result.structuredContent ?? {};
+    const again = await assistant.call('typed', { ticket: 8, convoke_session_id });
+    expect(again.structuredContent).toMatchObject({
+      session_id: convoke_session_id,
+      text: 'Read 8.',
+    });
+    const wrong = await assistant.call('typed', { ticket: '7' });
+    expect(wrong).toMatchObject({ isError: true });
+    expect(wrong.content[0]?.text).toContain('/input/ticket must be integer');
+  });
+
   test('shows questions and permissions to a person in forms; the tool runs once, in one run', async () => {
     const forms: ShownForm[] = [];
     const assistant = await connect({
@@ -128,7 +160,7 @@ describe.each(Object.entries(mcpClients))('%s', (_, connectTo) => {
       ['missing', { prompt: 'Hello' }, 'There is no agent missing'],
       ['demo', { prompt: 'Hello' }, 'There is no agent demo'],
       ['echo', { prompt: 'Hello', session_id: 'sess_x' }, 'not_found'],
-      ['echo', { prompt: 7 }, 'prompt must be a string'],
+      ['echo', { prompt: 7 }, 'prompt must be a non-empty string'],
       ['convoke_wait', { run_id: 'run_x' }, 'There is no run run_x'],
       ['fail', { prompt: 'fail' }, 'This agent always fails'],
     ] as const) {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import { RunText } from '../run-text.ts';
 import {
   type AskItem,
@@ -7,10 +7,20 @@ import {
   type TranscriptEvent,
   type TranscriptItem,
 } from '../transcript.ts';
-import type { A2aMessage, A2aPart, A2aState, A2aStatus, A2aTask, A2aUpdate } from './wire.ts';
+import type {
+  A2aArtifact,
+  A2aMessage,
+  A2aPart,
+  A2aState,
+  A2aStatus,
+  A2aTask,
+  A2aUpdate,
+} from './wire.ts';
 
 /** The artifact that holds the text of a run. */
 const answerArtifactId = 'answer';
+/** The id and the name of the artifact that holds what the agent returned. */
+const outputName = 'output';
 
 export interface A2aStreamOptions {
   readonly sessionId: string;
@@ -50,6 +60,7 @@ export class A2aStream {
   #metadata: JsonObject | undefined;
   #phase: Phase = 'summing';
   #hasArtifact = false;
+  #output: A2aArtifact | undefined;
   /** The requests have changed since the reader was told which of them are open. */
   #isAskedAnew = false;
   #out: A2aUpdate[] = [];
@@ -98,11 +109,13 @@ export class A2aStream {
     const { waiting } = this.#transcript;
     if (this.#isAskedAnew && waiting.length > 0) this.#ask(waiting);
     const { text } = this.#text;
+    const answer = { artifactId: answerArtifactId, parts: [{ text }] };
+    const artifacts = [...(text === '' ? [] : [answer]), ...(this.#output ? [this.#output] : [])];
     return {
       id,
       contextId,
       status: this.#status(),
-      ...(text !== '' && { artifacts: [{ artifactId: answerArtifactId, parts: [{ text }] }] }),
+      ...(artifacts.length > 0 && { artifacts }),
       ...(this.#metadata !== undefined && { metadata: this.#metadata }),
     };
   }
@@ -132,6 +145,8 @@ export class A2aStream {
         return;
       case 'settled':
         return this.#settle(at);
+      case 'output':
+        return this.#return(item.output);
       case 'end':
         return this.#end(item, at);
       // The protocol has no place for them.
@@ -160,6 +175,13 @@ export class A2aStream {
     this.#hasArtifact = true;
     const artifact = { artifactId: answerArtifactId, parts: [{ text }] };
     this.#out.push({ artifactUpdate: { ...this.#ids(), artifact, append } });
+  }
+
+  #return(data: Json): void {
+    const artifact = { artifactId: outputName, name: outputName, parts: [{ data }] };
+    this.#output = artifact;
+    if (this.#phase === 'summing') return;
+    this.#out.push({ artifactUpdate: { ...this.#ids(), artifact, append: false } });
   }
 
   #settle(at: string | undefined): void {

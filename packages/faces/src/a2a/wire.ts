@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 
 /** The messages of version 1.0 of the Agent2Agent protocol that this face sends. */
 export type A2aState =
@@ -9,7 +9,7 @@ export type A2aState =
   | 'TASK_STATE_CANCELED'
   | 'TASK_STATE_FAILED';
 
-export type A2aPart = { readonly text: string } | { readonly data: JsonObject };
+export type A2aPart = { readonly text: string } | { readonly data: Json };
 
 export interface A2aMessage {
   readonly messageId: string;
@@ -27,6 +27,7 @@ export interface A2aStatus {
 
 export interface A2aArtifact {
   readonly artifactId: string;
+  readonly name?: string;
   readonly parts: readonly A2aPart[];
 }
 
@@ -116,5 +117,11 @@ function legacyArtifact({ parts, ...rest }: A2aArtifact) {
 function legacyPart(part: A2aPart) {
   return 'text' in part
     ? ({ kind: 'text', text: part.text } as const)
-    : ({ kind: 'data', data: { ...part.data } } as const);
+    : ({ kind: 'data', data: objectOf(part.data) } as const);
+}
+
+/** Data of version 0.3 is an object, so any other value is the member `value` of one. */
+function objectOf(data: Json): { [member: string]: Json | undefined } {
+  const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);
+  return isObject ? { ...(data as JsonObject) } : { value: data };
 }

@@ -52,6 +52,8 @@ export type AgUiEvent =
       readonly type: 'RUN_FINISHED';
       readonly threadId: string;
       readonly runId: string;
+      /** What the agent returned. */
+      readonly result?: Json;
       readonly outcome: AgUiOutcome;
     })
   | (Described & {

@@ -78,6 +78,8 @@ export class AgUiStream {
   /** The client shows what has changed since; a snapshot replaces it (D-465). */
   #isSnapshotDue = false;
   #lastId: string | undefined;
+  /** What the agent returned, until the end, which follows it. */
+  #output: Json | undefined;
   #out: AgUiEvent[] = [];
 
   constructor(options: AgUiStreamOptions) {
@@ -194,6 +196,9 @@ export class AgUiStream {
         return this.#settle(item);
       case 'interrupted':
         return this.#interrupt(item.discardFrom);
+      case 'output':
+        this.#output = item.output;
+        return;
       case 'note': {
         const { type, data } = item;
         this.#out.push({ type: 'CUSTOM', name: 'convoke.event', value: { type, data } });
@@ -337,7 +342,9 @@ export class AgUiStream {
       return;
     }
     const type = end.outcome === 'cancelled' ? 'cancelled' : 'success';
-    this.#out.push({ type: 'RUN_FINISHED', threadId, runId, outcome: { type }, metadata });
+    const returned = this.#output === undefined ? {} : { result: this.#output };
+    const outcome = { type } as const;
+    this.#out.push({ type: 'RUN_FINISHED', threadId, runId, ...returned, outcome, metadata });
   }
 }
 

@@ -34,6 +34,8 @@ export type UiChunk =
       readonly data: { readonly type: string; readonly data: JsonObject };
       readonly transient: true;
     }
+  /** What the agent returned. */
+  | { readonly type: 'data-output'; readonly id: 'output'; readonly data: Json }
   | { readonly type: 'message-metadata'; readonly messageMetadata: RunMetadata }
   | { readonly type: 'error'; readonly errorText: string }
   | {

@@ -12,7 +12,16 @@ export type UiPart =
       readonly filename?: string;
       readonly url: string;
     }
+  | { readonly type: 'data-input'; readonly data: Json }
+  | OutputPart
   | ToolPart;
+
+/** What the agent returned. */
+export interface OutputPart {
+  readonly type: 'data-output';
+  readonly id: 'output';
+  readonly data: Json;
+}
 
 /** A call of any tool: to the page they are all dynamic. */
 export interface ToolPart {
@@ -53,7 +62,8 @@ export function applyChunk(parts: UiPart[], chunk: UiChunk): boolean {
     const spoken = lastSpoken(parts);
     if (spoken === undefined) return false;
     spoken.state = 'done';
-  } else return applyToCall(parts, chunk);
+  } else if (type === 'data-output') parts.push(chunk);
+  else return applyToCall(parts, chunk);
   return true;
 }
 

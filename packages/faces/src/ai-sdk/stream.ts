@@ -11,7 +11,7 @@ import {
 } from '../transcript.ts';
 import { type SpeechKind, type VoidText, isVoid } from '../speech.ts';
 import { type ClientCall, answerOf, permissionCall, questionCall, textOfOutput } from '../calls.ts';
-import type { JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import { type RunMetadata, type RunUsage, standingOf } from '../run-metadata.ts';
 import { type UiChunk, errorChunk, inputChunk, outputChunk } from './chunks.ts';
 import { type ShownCall, type StepKind, UiStep } from './step.ts';
@@ -68,6 +68,8 @@ export class UiStream {
   #mustAnnounce = false;
   /** The last delta of text that an earlier step shows. */
   #lastBefore = '';
+  /** What the agent returned, until the end, which follows it (D-842). */
+  #output: Json | undefined;
   #lastId: string | undefined;
 
   constructor(options: UiStreamOptions) {
@@ -173,6 +175,9 @@ export class UiStream {
         return this.#settle(item);
       case 'interrupted':
         return item.discardFrom === undefined ? undefined : this.#discard(item.discardFrom);
+      case 'output':
+        this.#output = item.output;
+        return;
       case 'note': {
         const { type, data } = item;
         this.#out.push({ type: 'data-convoke', data: { type, data }, transient: true });
@@ -320,6 +325,9 @@ export class UiStream {
     if (this.#step.kind === 'requests') this.#nextStep('work');
     this.#step.show();
     this.#phase = 'over';
+    if (this.#output !== undefined) {
+      this.#out.push({ type: 'data-output', id: 'output', data: this.#output });
+    }
     const messageMetadata = this.metadata(end);
     this.#out.push({ type: 'finish-step' });
     if (end.outcome === 'cancelled') this.#out.push({ type: 'abort' });

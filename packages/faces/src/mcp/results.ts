@@ -63,15 +63,20 @@ interface Said {
   readonly said: string;
 }
 
-function runResult({ sessionId, runId, text }: McpRunState, { status, said }: Said): McpResult {
+function runResult(state: McpRunState, { status, said }: Said): McpResult {
+  const { sessionId, runId, text, output } = state;
   // Not every client shows the model what is structured.
   const ids = `session_id: ${sessionId}, run_id: ${runId}, status: ${status}`;
+  const returned = output === undefined ? [] : [JSON.stringify(output, null, 2)];
   return {
-    content: [
-      { type: 'text', text: said },
-      { type: 'text', text: ids },
-    ],
-    structuredContent: { session_id: sessionId, run_id: runId, status, text },
+    content: [said, ...returned, ids].map((each) => ({ type: 'text', text: each })),
+    structuredContent: {
+      session_id: sessionId,
+      run_id: runId,
+      status,
+      text,
+      ...(output !== undefined && { output }),
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Json } from '../json.ts';
 import { RunText } from '../run-text.ts';
 import { type AskItem, RunTranscript, type TranscriptEvent } from '../transcript.ts';
 
@@ -15,6 +16,8 @@ export interface McpRunState {
   readonly asks: readonly AskItem[];
   /** Undefined for a run that has not ended. */
   readonly outcome: McpOutcome | undefined;
+  /** What the agent returned. */
+  readonly output?: Json | undefined;
 }
 
 /** Sums the events of one run up for the result of a tool. Take every event from the first on, once and in order. */
@@ -23,6 +26,7 @@ export class McpRun {
   readonly #transcript = new RunTranscript();
   readonly #text = new RunText();
   #outcome: McpOutcome | undefined;
+  #output: Json | undefined;
 
   constructor(ids: Pick<McpRunState, 'sessionId' | 'runId'>) {
     this.#ids = ids;
@@ -38,12 +42,14 @@ export class McpRun {
   }
 
   get state(): McpRunState {
-    return { ...this.#ids, text: this.#text.text, asks: this.asks, outcome: this.#outcome };
+    const [outcome, output] = [this.#outcome, this.#output];
+    return { ...this.#ids, text: this.#text.text, asks: this.asks, outcome, output };
   }
 
   take(event: TranscriptEvent): void {
     this.#text.take(event);
     for (const item of this.#transcript.take(event)) {
+      if (item.kind === 'output') this.#output = item.output;
       if (item.kind !== 'end') continue;
       const { outcome: status, message = '', code = '' } = item;
       this.#outcome =

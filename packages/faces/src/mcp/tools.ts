@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import { printable } from '../printable.ts';
+import { type AgentSchemas, toolInputSchema, toolOutputSchema } from './schemas.ts';
 
 export const waitTool = 'convoke_wait';
 export const answerTool = 'convoke_answer';
@@ -14,12 +15,8 @@ export interface McpTool {
   readonly annotations?: JsonObject;
 }
 
-const field = { type: 'string' };
-const outputSchema = {
-  type: 'object',
-  properties: { session_id: field, run_id: field, status: field, text: field },
-  required: ['session_id', 'run_id', 'status', 'text'],
-};
+/** Of a tool for every agent: what the output of a run is like is said by the tool of its agent. */
+const outputSchema = toolOutputSchema({ output_schema: {} });
 const runId = { type: 'string', description: 'The run_id of an earlier result.' };
 const ofRun = { type: 'object', properties: { run_id: runId }, required: ['run_id'] };
 
@@ -53,28 +50,14 @@ export const ownTools: readonly McpTool[] = [
 ];
 
 /** The tool that starts runs of an agent. */
-export function agentTool({
-  name,
-  description,
-}: {
-  readonly name: string;
-  readonly description: string;
-}): McpTool {
+export function agentTool(
+  agent: AgentSchemas & { readonly name: string; readonly description: string },
+): McpTool {
   return {
-    name,
-    description: printable(description),
-    inputSchema: {
-      type: 'object',
-      properties: {
-        prompt: { type: 'string', description: 'What the agent is asked to do.' },
-        session_id: {
-          type: 'string',
-          description: 'The session_id of an earlier result, to continue that conversation.',
-        },
-      },
-      required: ['prompt'],
-    },
-    outputSchema,
+    name: agent.name,
+    description: printable(agent.description),
+    inputSchema: toolInputSchema(agent),
+    outputSchema: toolOutputSchema(agent),
     annotations: { openWorldHint: true },
   };
 }

@@ -2,7 +2,7 @@ import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { Run, RunEvent, SessionHandle } from '@convoke/sdk';
 import { RunTranscript, type TranscriptItem, interruptedText } from '@convoke/faces';
 import { collect } from '../../collect.ts';
-import { said, updatesOf } from './updates.ts';
+import { outputText, said, updatesOf } from './updates.ts';
 
 /** The newest runs of a session that an editor is shown. */
 const runsMax = 50;
@@ -22,7 +22,9 @@ export async function* historyOf(session: SessionHandle): AsyncGenerator<Session
 async function* runUpdates(run: Run): AsyncGenerator<SessionUpdate> {
   const events = await collect(run.events({ limit: pageSize }), eventsMax + 1);
   if (events.length === 0 || events.length > eventsMax) {
-    if (run.record.output_text) yield said('agent_message_chunk', run.record.output_text);
+    const { output_text: text, output } = run.record;
+    if (text) yield said('agent_message_chunk', text);
+    if (output !== undefined) yield said('agent_message_chunk', outputText(output));
     return;
   }
   const transcript = new RunTranscript();

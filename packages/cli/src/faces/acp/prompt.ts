@@ -2,8 +2,10 @@ import { type ContentBlock, type PromptResponse, RequestError } from '@agentclie
 import {
   type Convoke,
   type InteractionRecord,
+  type JsonObject,
   NotFoundError,
   type RunHandle,
+  type RunInput,
   type Session,
 } from '@convoke/sdk';
 import { collect } from '../../collect.ts';
@@ -14,6 +16,7 @@ import { answerIn } from './questions.ts';
 import { type Ending, type Viewer, showRun } from './show-run.ts';
 
 export interface Prompting extends Viewer {
+  readonly convoke: Convoke;
   readonly session: Session;
   readonly prompt: readonly ContentBlock[];
   /** Gets the runs that the turn shows, for a cancellation. */
@@ -48,11 +51,33 @@ export async function runPrompt(prompting: Prompting): Promise<PromptResponse> {
     await answerOnce(session, key, answerIn(text, { options, multiple }));
     return show(prompting, [{ ...before, answered: key }]);
   }
-  const run = await session.run(text);
+  const run = await session.run(await inputOf(prompting, text));
   return show(
     prompting,
     before === undefined ? [{ run, after: '' }] : [before, { run, after: '' }],
   );
+}
+
+/** D-570: an agent that takes no prompt gets the text as JSON. */
+async function inputOf({ convoke, session }: Prompting, text: string): Promise<RunInput> {
+  const { agent_name: name } = session.record;
+  const { input_schema: schema } = await patiently(() => convoke.agents.get(name));
+  const { properties = {} } = schema as { readonly properties?: object };
+  if ('prompt' in properties) return text;
+  const input = jsonIn(text);
+  if (input !== undefined) return input;
+  const message = `${name} takes no words: write its input as a JSON object`;
+  throw RequestError.invalidParams({ agent: name }, message);
+}
+
+function jsonIn(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 interface Known {

@@ -29,6 +29,8 @@ export function updatesOf(item: TranscriptItem, runId: string): SessionUpdate[] 
     case 'interrupted':
       // ACP cannot take words back: what follows repeats them (D-215).
       return item.discardFrom === undefined ? [] : [said('agent_message_chunk', interruptedText)];
+    case 'output':
+      return [said('agent_message_chunk', outputText(item.output))];
     case 'begin':
     case 'note':
     case 'end':
@@ -81,6 +83,11 @@ function settled(
   const answer = outcome['declined'] === true ? '(declined)' : outcome['answer'];
   const text = Array.isArray(answer) ? answer.join(', ') : answer;
   return [{ ...update(toolCallId, 'completed'), content: contentOf(text ?? null) }];
+}
+
+/** ACP has no place for data that its clients would show. */
+export function outputText(output: Json): string {
+  return `\n\n\`\`\`json\n${JSON.stringify(output, null, 2)}\n\`\`\`\n`;
 }
 
 function update(toolCallId: string, status: 'in_progress' | 'completed' | 'failed') {

@@ -1,4 +1,11 @@
-import { type Convoke, NotFoundError, type Run } from '@convoke/sdk';
+import {
+  type Convoke,
+  type JsonObject,
+  NotFoundError,
+  type Run,
+  type RunHandle,
+} from '@convoke/sdk';
+import { sessionArgument } from '@convoke/faces';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type CallToolResult,
@@ -40,7 +47,7 @@ export async function callTool(
   call: Call,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { signal } = call.context;
-  let run: Run | undefined;
+  let run: RunHandle | undefined;
   try {
     const state = call.context.requestState<string>();
     run = state === undefined ? await firstRound(calls, call) : await runOf(calls, state, signal);
@@ -53,7 +60,7 @@ export async function callTool(
   }
 }
 
-async function firstRound(calls: Calls, { name, given, context }: Call): Promise<Run> {
+async function firstRound(calls: Calls, { name, given, context }: Call): Promise<RunHandle> {
   const { signal } = context;
   if (name === waitTool) return runOf(calls, textIn(given, 'run_id'), signal);
   if (name === answerTool) {
@@ -62,20 +69,19 @@ async function firstRound(calls: Calls, { name, given, context }: Call): Promise
     return run;
   }
   if (!calls.offered.has(name)) throw new Error(`There is no agent ${name}.`);
-  const { session_id: sessionId } = given;
-  const prompt = textIn(given, 'prompt');
-  const { sessions } = calls.convoke;
-  if (sessionId === undefined) {
-    const session = await sessions.create(name, { signal });
-    return session.run(prompt, { signal });
-  }
-  const session = await sessions.get(textIn(given, 'session_id'), { signal });
+  const { agents, sessions } = calls.convoke;
+  const argument = sessionArgument(await agents.get(name, { signal }));
+  const { [argument]: sessionId, ...rest } = given;
+  const input = rest as JsonObject;
+  // One request: an input that is refused leaves no session behind.
+  if (sessionId === undefined) return agents.invoke(name, input, { signal });
+  const session = await sessions.get(textIn(given, argument), { signal });
   const { agent_name, pending_interactions: waiting, current_run_id: current } = session.record;
   if (agent_name !== name) throw new Error(`${session.id} is a session of ${agent_name}.`);
   if (waiting > 0) {
     throw new Error(`The run ${current} of this session waits for a person: call ${waitTool}.`);
   }
-  return session.run(prompt, { signal });
+  return session.run(input, { signal });
 }
 
 /** A run of an agent that is not offered is as unknown as one that does not exist. */
@@ -113,7 +119,7 @@ async function answerQuestion({ convoke }: Calls, { run, said, signal }: Answeri
  * Takes what a person has filled in, for requests that still wait. Returns true if they declined or closed a form: the
  * request stays, and is not shown to them again in this call.
  */
-async function takeForms({ convoke }: Calls, call: Call, run: Run): Promise<boolean> {
+async function takeForms({ convoke }: Calls, call: Call, run: RunHandle): Promise<boolean> {
   const { inputResponses, signal } = call.context;
   // Without forms there is no person behind a response (D-220).
   if (!call.canAsk) return false;

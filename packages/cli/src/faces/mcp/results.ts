@@ -62,15 +62,22 @@ interface Said {
   readonly said: string;
 }
 
-function resultOf({ id, session_id }: RunRecord, { status, text, said }: Said): CallToolResult {
+function resultOf(
+  { id, session_id, output }: RunRecord,
+  { status, text, said }: Said,
+): CallToolResult {
   // Not every client shows the model what is structured.
   const ids = `session_id: ${session_id}, run_id: ${id}, status: ${status}`;
+  const returned = output === undefined ? [] : [JSON.stringify(output, null, 2)];
   return {
-    content: [
-      { type: 'text', text: said },
-      { type: 'text', text: ids },
-    ],
-    structuredContent: { session_id, run_id: id, status, text },
+    content: [said, ...returned, ids].map((each) => ({ type: 'text', text: each })),
+    structuredContent: {
+      session_id,
+      run_id: id,
+      status,
+      text,
+      ...(output !== undefined && { output }),
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { AgentRecord, Convoke } from '@convoke/sdk';
 import type { Tool } from '@modelcontextprotocol/server';
+import { toolInputSchema, toolOutputSchema } from '@convoke/faces';
 import { collect } from '../../collect.ts';
 import { printable, remark } from '../../terminal/output.ts';
 
@@ -10,13 +11,8 @@ export const waitTool = 'convoke_wait';
 export const answerTool = 'convoke_answer';
 
 const runId = { type: 'string', description: 'The run_id of an earlier result.' } as const;
-const field = { type: 'string' } as const;
-
-const outputSchema: Tool['outputSchema'] = {
-  type: 'object',
-  properties: { session_id: field, run_id: field, status: field, text: field },
-  required: ['session_id', 'run_id', 'status', 'text'],
-};
+/** Of a tool for every agent: what the output of the run is like is said by the tool of its agent. */
+const outputSchema = toolOutputSchema({ output_schema: {} }) as Tool['outputSchema'];
 
 /** The tools for every agent: none of them takes a decision on a permission (D-220). */
 const ownTools: readonly Tool[] = [
@@ -77,22 +73,12 @@ export class OfferedAgents {
   }
 }
 
-function toolOf({ name, description }: AgentRecord): Tool {
+function toolOf(agent: AgentRecord): Tool {
   return {
-    name,
-    description: printable(description),
-    inputSchema: {
-      type: 'object',
-      properties: {
-        prompt: { type: 'string', description: 'What the agent is asked to do.' },
-        session_id: {
-          type: 'string',
-          description: 'The session_id of an earlier result, to continue that conversation.',
-        },
-      },
-      required: ['prompt'],
-    },
-    outputSchema,
+    name: agent.name,
+    description: printable(agent.description),
+    inputSchema: toolInputSchema(agent) as Tool['inputSchema'],
+    outputSchema: toolOutputSchema(agent),
     annotations: { openWorldHint: true },
   };
 }

@@ -3,6 +3,7 @@ import { type TranscriptEvent, type VoidText, eventsInstead, voidTextIn } from '
 import { logOf, readLog } from '../runs/run-log.ts';
 import type { Services } from '../services.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
+import type { Json } from '../../domain/json.ts';
 import type { RunEvent } from '../../domain/run/run-event.ts';
 import { type Run, attemptOf, isEnded } from '../../domain/run/run.ts';
 
@@ -69,8 +70,17 @@ function isGone([first]: readonly RunEvent[]): boolean {
 
 /** The run as its row knows it. */
 export function eventsOfRow(run: Run): readonly TranscriptEvent[] {
-  const text = run.lastSeq > 2 ? (run.outputText ?? '') : undefined;
   const { end } = logOf(run);
   const last = end === undefined ? [] : eventsOf([end]);
-  return [...eventsInstead(text, formatEventId(1).length), ...last];
+  const returned = outputEvent(run);
+  const hasText = run.lastSeq > 2 + returned.length;
+  const text = hasText ? (run.outputText ?? '') : undefined;
+  return [...eventsInstead(text, formatEventId(1).length), ...returned, ...last];
+}
+
+/** The event before the end, if the agent returned something (D-566). */
+function outputEvent({ id, output, lastSeq }: Run): readonly TranscriptEvent[] {
+  if (output === null) return [];
+  const data = { run_id: id, output: JSON.parse(output) as Json };
+  return [{ id: formatEventId(lastSeq - 1), type: 'run_output', data }];
 }

@@ -5,6 +5,7 @@ import { getRun } from '../../runs/runs.ts';
 import { invokeAgent, startRun } from '../../runs/start-run.ts';
 import type { Services } from '../../services.ts';
 import { type FaceCaller, startedBy } from '../caller.ts';
+import { inputOfMessage } from '../message-input.ts';
 import { pendingOf } from '../pending.ts';
 import { failCall } from './failure.ts';
 import { type AgentTasks, findContext, findTask } from './tasks.ts';
@@ -31,10 +32,12 @@ export async function deliver(
     const run = await findTask(services, at, message.taskId);
     return answer(services, { caller, at, message, run });
   }
-  if (message.data.length > 0) {
-    failCall('CONTENT_TYPE_NOT_SUPPORTED', 'A task begins with text; data answers a task.');
+  if (message.data.some((part) => 'interaction_key' in part)) {
+    failCall('CONTENT_TYPE_NOT_SUPPORTED', 'Data with an interaction_key answers a task.');
   }
-  if (message.text === '') failCall('INVALID_PARAMS', 'The message has no text.');
+  if (message.text === '' && message.data.length === 0) {
+    failCall('INVALID_PARAMS', 'The message has neither text nor data.');
+  }
   return start(services, caller, { at, message });
 }
 
@@ -51,7 +54,7 @@ async function start(
   const { scope, agentName } = at;
   const started = {
     ...startedBy(caller),
-    input: { prompt: message.text },
+    input: inputOfMessage(message),
     idempotencyKey: keyOf(message),
     messageId: message.id,
   };

@@ -15,7 +15,8 @@ import {
 } from '@convoke/faces';
 import { logOf, readLog } from '../../runs/run-log.ts';
 import type { Services } from '../../services.ts';
-import { shownInputOf } from '../../../domain/run/run-input.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import { acceptedPrompt, otherMembers } from '../../../domain/run/run-input.ts';
 import { isoTime } from '../../../domain/iso-time.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';
 import type { TenantScope } from '../../../domain/scope.ts';
@@ -128,8 +129,16 @@ function inputOf(run: Run): A2aMessage {
     contextId: run.sessionId,
     taskId: run.id,
     role: 'ROLE_USER',
-    parts: [{ text: shownInputOf(run) }],
+    parts: partsOf(JSON.parse(run.input) as JsonObject),
   };
+}
+
+/** The parts that start a run with this input. */
+function partsOf(input: JsonObject): A2aMessage['parts'] {
+  const text = acceptedPrompt(input);
+  const data = otherMembers(input);
+  const hasData = Object.keys(data).length > 0;
+  return [...(text === '' && hasData ? [] : [{ text }]), ...(hasData ? [{ data }] : [])];
 }
 
 const states = {

@@ -45,7 +45,7 @@ export async function sessionOfThread(
 
 export interface NewMessage {
   readonly session: Session | undefined;
-  readonly prompt: string;
+  readonly input: JsonObject;
   /** The client's name of this response. */
   readonly runId: string;
 }
@@ -54,7 +54,7 @@ export interface NewMessage {
 export async function startRunOfMessage(
   services: Services,
   caller: FaceCaller,
-  { session, prompt, runId }: NewMessage,
+  { session, input, runId }: NewMessage,
 ): Promise<Omit<ShownRun, 'before'> | Refusal> {
   const { scope } = caller;
   const { id } = session ?? refuse('not_found');
@@ -63,7 +63,7 @@ export async function startRunOfMessage(
       ...startedBy(caller),
       sessionId: id,
       idempotencyKey: `ag-ui:${runId}`,
-      input: { prompt },
+      input,
     });
     return { run, isContinued };
   } catch (error) {

@@ -2,6 +2,7 @@ import { type InteractionKey, idPattern, interactionKey } from '@convoke/contrac
 import type { Interaction } from '../../../domain/interaction.ts';
 import { type Json, type JsonObject, isObject } from '../../../domain/json.ts';
 import { refuse } from '../../refusal.ts';
+import { inputOfMessage } from '../message-input.ts';
 
 /** The body of a request, of which the protocol owns all other fields. */
 export interface AgUiBody {
@@ -20,7 +21,7 @@ export interface AgUiBody {
 
 /** What a request of AG-UI asks for (D-211). */
 export type AgUiAsked =
-  | { readonly kind: 'message'; readonly prompt: string }
+  | { readonly kind: 'message'; readonly input: JsonObject }
   | { readonly kind: 'resume'; readonly entries: readonly ResumeEntry[] }
   | { readonly kind: 'connect' };
 
@@ -32,17 +33,26 @@ export interface ResumeEntry {
   readonly payload: Json | undefined;
 }
 
-export function askedIn({ messages, resume }: AgUiBody): AgUiAsked {
+export function askedIn({ messages, resume, forwardedProps }: AgUiBody): AgUiAsked {
   if (resume !== undefined && resume.length > 0) {
     return { kind: 'resume', entries: resume.map(entryOf) };
   }
   const last = messages.at(-1);
   if (last?.['role'] !== 'user') return { kind: 'connect' };
-  const prompt = textOf(last['content']);
-  if (prompt === '') {
+  const text = textOf(last['content']);
+  const data = dataIn(forwardedProps);
+  if (text === '' && data.length === 0) {
     return refuse('invalid_body', { message: 'The last message has no text.' });
   }
-  return { kind: 'message', prompt };
+  return { kind: 'message', input: inputOfMessage({ text, data }) };
+}
+
+/** Other members of the run's input: the protocol has no place of its own for them (D-570). */
+function dataIn(forwarded: unknown): readonly JsonObject[] {
+  const input = isObject(forwarded as Json) ? (forwarded as JsonObject)['input'] : undefined;
+  if (input === undefined || input === null) return [];
+  if (isObject(input)) return [input];
+  return refuse('invalid_body', { message: 'forwardedProps.input must be an object.' });
 }
 
 function entryOf({ interruptId, status, payload }: NonNullable<AgUiBody['resume']>[number]) {

@@ -6,7 +6,7 @@ import {
   assistantMessage,
 } from '@convoke/faces';
 import type { Services } from '../../services.ts';
-import { shownInput } from '../../../domain/run/run-input.ts';
+import { acceptedPrompt, otherMembers } from '../../../domain/run/run-input.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { Run } from '../../../domain/run/run.ts';
 import type { CutPage } from '../../../ports/page.ts';
@@ -68,5 +68,12 @@ async function inputParts({ store, baseUrl }: HistoryParts, run: Run): Promise<r
       url: `${baseUrl}/v1/sessions/${run.sessionId}/files/${id}/content`,
     });
   }
-  return [...files, { type: 'text', text: shownInput(input) }];
+  const data = otherMembers(input);
+  const hasData = Object.keys(data).length > 0;
+  const text = acceptedPrompt(input);
+  return [
+    ...files,
+    ...(hasData ? [{ type: 'data-input', data } as const] : []),
+    ...(text === '' && hasData ? [] : [{ type: 'text', text } as const]),
+  ];
 }

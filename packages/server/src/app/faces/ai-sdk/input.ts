@@ -11,6 +11,8 @@ export interface UserMessage {
   readonly id: string;
   readonly text: string;
   readonly files: readonly FilePart[];
+  /** Its `data-input` parts: other members of the run's input. */
+  readonly data: readonly JsonObject[];
 }
 
 export interface AssistantMessage {
@@ -56,8 +58,15 @@ export function readUiMessage(messages: readonly JsonObject[]): UiInput {
   const texts = known.flatMap(({ type, text }) => (type === 'text' ? (textOf(text) ?? []) : []));
   const files = known.flatMap((part) => (part['type'] === 'file' ? [fileOf(part)] : []));
   const text = texts.join('\n\n');
-  if (text === '' && files.length === 0) return invalid('has neither text nor a file');
-  return { role, id, text, files };
+  const data = known.flatMap((part) => (part['type'] === 'data-input' ? [dataOf(part)] : []));
+  if (text === '' && files.length === 0 && data.length === 0) {
+    return invalid('has neither text, nor a file, nor data');
+  }
+  return { role, id, text, files, data };
+}
+
+function dataOf({ data }: JsonObject): JsonObject {
+  return isObject(data) ? data : invalid('has a data-input part whose data is not an object');
 }
 
 function fileOf({ url, mediaType, filename }: JsonObject): FilePart {

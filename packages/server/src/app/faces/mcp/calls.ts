@@ -1,5 +1,12 @@
 import { type SessionId, idPattern, interactionKey, sessionId } from '@convoke/contract';
-import { aboutOf, answerTool, cancelTool, replyTo, waitTool } from '@convoke/faces';
+import {
+  aboutOf,
+  answerTool,
+  cancelTool,
+  replyTo,
+  sessionArgument,
+  waitTool,
+} from '@convoke/faces';
 import { isEnabledFor } from '../../../domain/agent.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { shownName } from '../../../domain/preview.ts';
@@ -12,7 +19,7 @@ import { findSession } from '../../sessions.ts';
 import { type FaceCaller, startedBy } from '../caller.ts';
 import { openAsks } from '../pending.ts';
 import { failTool } from './failure.ts';
-import { type Offer, findRun, isNamed, scopesOfTool } from './tools.ts';
+import { type Offer, findRun, isNamed, schemasOf, scopesOfTool } from './tools.ts';
 
 /** The first round of a call. */
 export interface ToolCall {
@@ -49,15 +56,15 @@ async function start(services: Services, caller: FaceCaller, call: ToolCall): Pr
   const isOffered =
     agent !== undefined && isEnabledFor(agent, scope.tenantId) && isNamed(offer, name);
   if (!isOffered) return failTool(`There is no agent ${shownName(name)}.`);
-  const started = {
-    ...startedBy(caller),
-    input: { prompt: textIn(given, 'prompt') },
-    idempotencyKey: keyOf(key),
-  };
-  if (given['session_id'] === undefined || given['session_id'] === null) {
+  const argument = sessionArgument(schemasOf(agent));
+  const { [argument]: session, ...members } = given;
+  // Of an agent without a schema nothing else is read.
+  const input = agent.input === undefined ? { prompt: textIn(given, 'prompt') } : members;
+  const started = { ...startedBy(caller), input, idempotencyKey: keyOf(key) };
+  if (session === undefined || session === null) {
     return (await invokeAgent(services, scope, { ...started, agentName: name })).resource;
   }
-  const id = await sessionOf(services, call, textIn(given, 'session_id'));
+  const id = await sessionOf(services, call, textIn(given, argument));
   return (await startRun(services, scope, { ...started, sessionId: id })).resource;
 }
 

@@ -7,7 +7,7 @@ import {
   ownTools,
   waitTool,
 } from '@convoke/faces';
-import { isEnabledFor } from '../../../domain/agent.ts';
+import { type Agent, isEnabledFor } from '../../../domain/agent.ts';
 import { shownName } from '../../../domain/preview.ts';
 import type { Run } from '../../../domain/run/run.ts';
 import type { TenantScope } from '../../../domain/scope.ts';
@@ -47,9 +47,18 @@ export function offeredTools(
     .all()
     .filter((agent) => isEnabledFor(agent, offer.scope.tenantId) && isNamed(offer, agent.name))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  return [...offered.slice(0, agentsMax).map(agentTool), ...ownTools].filter(({ name }) =>
+  return [...offered.slice(0, agentsMax).map(toolOf), ...ownTools].filter(({ name }) =>
     scopesOfTool(name).every((scope) => scopes.has(scope)),
   );
+}
+
+function toolOf({ name, description, ...agent }: Agent): McpTool {
+  return agentTool({ name, description, ...schemasOf(agent) });
+}
+
+/** What the agent takes and returns, as its tool says it. */
+export function schemasOf({ input, output }: Pick<Agent, 'input' | 'output'>) {
+  return { input_schema: input?.schema, output_schema: output?.schema };
 }
 
 /** Whether the address offers the agent, if the tenant has it. */

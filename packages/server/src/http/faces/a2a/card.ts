@@ -11,6 +11,8 @@ export interface CardPlace {
 /** The scopes that calls of a client need, all in all. */
 const cardScopes = ['runs:read', 'runs:write', 'sessions:write', 'interactions:write'] as const;
 const schemeName = 'convoke';
+/** Of agents with schemas. */
+const modes = ['text/plain', 'application/json'];
 
 /** The card of a published agent (D-233). It says nothing of the tenant beyond the address. */
 export function cardOf(agent: Agent, place: CardPlace, version: A2aVersion) {
@@ -30,7 +32,17 @@ export function cardOf(agent: Agent, place: CardPlace, version: A2aVersion) {
     supportedInterfaces,
     defaultInputModes: ['text/plain'],
     defaultOutputModes: ['text/plain'],
-    skills: [{ id: agent.name, name: agent.name, description, tags: ['convoke'] }],
+    skills: [
+      {
+        id: agent.name,
+        name: agent.name,
+        description,
+        tags: ['convoke'],
+        // A card has no place for the schemas.
+        ...(agent.input !== undefined && { inputModes: modes }),
+        ...(agent.output !== undefined && { outputModes: modes }),
+      },
+    ],
   };
   const scopes = Object.fromEntries(cardScopes.map((scope) => [scope, scopeDescriptions[scope]]));
   const tokenUrl = `${baseUrl}${operations.issue_token.path}`;

@@ -56,7 +56,8 @@ export function readMessage(params: unknown): ReadMessage {
   for (const part of message.parts) {
     if (typeof part['text'] === 'string') texts.push(part['text']);
     else if (isObject(part['data'])) data.push(part['data']);
-    else failCall('CONTENT_TYPE_NOT_SUPPORTED', 'A part must have text, or data that answers.');
+    else
+      failCall('CONTENT_TYPE_NOT_SUPPORTED', 'A part must have text, or data that is an object.');
   }
   const { messageId: id, contextId, taskId } = message;
   return {

@@ -77,7 +77,7 @@ async function respond(
   const begun =
     asked.kind === 'resume'
       ? await answerInterrupts(services, caller, { session, entries: asked.entries, messages })
-      : await startRunOfMessage(services, caller, { session, prompt: asked.prompt, runId });
+      : await startRunOfMessage(services, caller, { session, input: asked.input, runId });
   if (begun instanceof Refusal) return errorReply(face, call, begun);
   const { run, isContinued } = begun;
   return stream(face, call, { run, before: messagesOfOthers(messages, run), isContinued });
