@@ -167,7 +167,11 @@ export const errors = {
     message: 'The tenant has the maximum number of webhooks. Delete one first.',
   },
 
-  // Connections (D-590, D-609)
+  // Connections (D-590, D-601, D-609)
+  connection_missing: {
+    status: 409,
+    message: 'The agent needs an account that is not connected.',
+  },
   invalid_connection_url: {
     status: 400,
     message: 'token_endpoint must be an https URL of a public address.',
@@ -312,6 +316,8 @@ export const runErrors = {
   budget_exceeded: 'The run, or a budget that applies to it, reached its ceiling.',
   output_invalid:
     'The output of the agent does not fit its output_schema, is too large, or is missing.',
+  connection_missing:
+    'An account that the agent needs is not connected, or cannot be used any more.',
   internal_error: 'Internal server error.',
 } as const;
 
@@ -328,5 +334,6 @@ export const runErrorCodes = [
   'sandbox_unavailable',
   'budget_exceeded',
   'output_invalid',
+  'connection_missing',
   'internal_error',
 ] as const satisfies readonly RunErrorCode[];

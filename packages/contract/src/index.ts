@@ -257,9 +257,11 @@ export { nearestName } from './nearest-name.ts';
 export {
   type ConnectionAuth,
   type ConnectionAuthType,
+  type ConnectionOwner,
   type ConnectionReason,
   type ConnectionRecord,
   type ConnectionStatus,
+  connectionOwners,
   connectionRecord,
   connectionServicePattern,
   connectionStatuses,

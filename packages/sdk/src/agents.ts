@@ -7,6 +7,11 @@ import { type LabelledOptions, newKey } from './transport/idempotency.ts';
 import { at } from './transport/path.ts';
 import type { Transport } from './transport/transport.ts';
 
+export interface InvokeOptions extends LabelledOptions {
+  /** The user of your product that the new session is for. */
+  readonly endUser?: string | undefined;
+}
+
 /** The agents that are enabled for the workspace. */
 export class Agents extends PlainAgents {
   readonly #transport: Transport;
@@ -27,13 +32,18 @@ export class Agents extends PlainAgents {
   async invoke(
     agentName: string,
     input: RunInput,
-    options: LabelledOptions = {},
+    options: InvokeOptions = {},
   ): Promise<RunHandle> {
-    const { idempotencyKey = newKey(), labels, signal } = options;
+    const { idempotencyKey = newKey(), labels, endUser, signal } = options;
     const opened = await EventStream.open(this.#transport, {
       method: 'POST',
       path: at`/v1/agents/${agentName}/runs`,
-      json: { input: inputOf(input, {}), labels, idempotency_key: idempotencyKey },
+      json: {
+        input: inputOf(input, {}),
+        labels,
+        end_user: endUser,
+        idempotency_key: idempotencyKey,
+      },
       repeatable: 'always',
       signal,
     });

@@ -57,6 +57,7 @@ export const webhookEvents: Readonly<Record<Exclude<WebhookType, '*'>, string>> 
   session_ended: 'Session ended',
   budget_reached: 'Budget reached',
   webhook_disabled: 'Webhook disabled',
+  connection_expired: 'Connection expired',
   schedule_skipped: 'Schedule skipped',
 };
 

@@ -67,6 +67,7 @@ const known: Readonly<Record<string, readonly [title: string, action: string]>> 
     'A cost limit applies, but a model has no price on this server.',
     'Ask the operator to set its price, or limit tokens instead.',
   ],
+  connection_missing: ['An account is missing.', 'Connect it, then start the run again.'],
   budget_exhausted: ['Budget used up.', 'Wait for the next period, or raise the limit.'],
   invalid_cron: ['Invalid cron expression.', 'Use five fields: minute hour day month weekday.'],
   invalid_time_zone: ['Unknown time zone.', 'Use a name such as Europe/Berlin or UTC.'],
@@ -125,6 +126,7 @@ const needsDetail = new Set([
   'invalid_webhook_url',
   'invalid_cron',
   'invalid_time_zone',
+  'connection_missing',
   'budget_exhausted',
   'unpriced_model',
 ]);
@@ -146,6 +148,8 @@ const remedies: Readonly<Record<string, string>> = {
   tool_in_doubt: 'A tool call may have completed, and this agent is set to stop in that case.',
   sandbox_unavailable: 'The sandbox failed to start. See the server log.',
   budget_exceeded: 'The run reached its budget. Its output so far is kept.',
+  connection_missing:
+    'An account that the agent needs is not connected. Connect it, then run it again.',
   output_invalid:
     'The agent returned something else than its output_schema describes. Its text is kept.',
   internal_error: 'Server error. Search the server log for the run ID.',

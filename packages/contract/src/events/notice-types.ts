@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { runErrorCodes } from '../errors.ts';
+import { connectionReasons } from '../resources/connections/connection.ts';
 import { interactionKinds } from '../resources/interaction.ts';
 import {
   feedbackAuthorKinds,
@@ -89,6 +90,15 @@ export const noticeTypes = {
   webhook_disabled: {
     description: 'A webhook gets no more deliveries.',
     data: z.object({ webhook_id: z.string(), reason: z.string() }),
+  },
+  connection_expired: {
+    description: 'An account cannot be used any more: connect it again.',
+    data: z.object({
+      connection_id: z.string(),
+      service: z.string(),
+      end_user: z.string().optional(),
+      reason: z.enum(connectionReasons),
+    }),
   },
   schedule_skipped: {
     description: 'A schedule has skipped several runs in a row.',

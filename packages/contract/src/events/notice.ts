@@ -40,6 +40,12 @@ const noticeData = z
     budget_id: z.string().optional(),
     percent: z.int().meta({ description: 'The share of the budget that was reached.' }).optional(),
     webhook_id: z.string().optional(),
+    connection_id: z.string().optional(),
+    service: z.string().meta({ description: 'The service of the connection.' }).optional(),
+    end_user: z
+      .string()
+      .meta({ description: 'Whose connection it is; absent for the tenant.' })
+      .optional(),
     schedule_id: z.string().optional(),
     slot_at: timestamp.optional(),
     reason: z.string().optional(),

@@ -3,6 +3,7 @@ import { eventNames, runEvent } from '../events/envelope.ts';
 import { defineOperation } from '../operation.ts';
 import { agentDetails, agentList, agentName } from '../resources/agent.ts';
 import { givenLabels } from '../resources/labels.ts';
+import { sessionEndUser } from '../resources/session.ts';
 import { runBudget } from '../resources/budget.ts';
 import { namedPageQuery } from '../resources/page.ts';
 import { runInput } from '../resources/run.ts';
@@ -63,6 +64,7 @@ export const invokeAgent = defineOperation({
   body: z.strictObject({
     input: runInput,
     labels: givenLabels.optional(),
+    end_user: sessionEndUser.optional(),
     budget: runBudget
       .meta({ description: 'Lowers the limit of the agent; never raises it.' })
       .optional(),
@@ -87,6 +89,7 @@ export const invokeAgent = defineOperation({
     'invalid_label',
     'label_limit_reached',
     'file_not_ready',
+    'connection_missing',
     'budget_exhausted',
     'unpriced_model',
     'not_ready',

@@ -50,6 +50,7 @@ export const startRun = defineOperation({
     'session_stopped',
     'session_busy',
     'file_not_ready',
+    'connection_missing',
     'budget_exhausted',
     'unpriced_model',
   ],

@@ -258,6 +258,7 @@ export const runSchedule = defineOperation({
     'session_terminal',
     'session_stopped',
     'session_busy',
+    'connection_missing',
     'file_not_ready',
   ],
 });

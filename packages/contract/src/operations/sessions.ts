@@ -4,7 +4,13 @@ import { limits } from '../limits.ts';
 import { defineOperation, withStatus } from '../operation.ts';
 import { givenLabels, labelChanges, labelQuery } from '../resources/labels.ts';
 import { pageQuery } from '../resources/page.ts';
-import { sessionList, sessionRecord, sessionStatuses, stopModes } from '../resources/session.ts';
+import {
+  sessionEndUser,
+  sessionList,
+  sessionRecord,
+  sessionStatuses,
+  stopModes,
+} from '../resources/session.ts';
 import { text } from '../text.ts';
 import { idempotencyKey, idempotencyKeyHeader, replayedHeader } from './idempotency.ts';
 
@@ -23,6 +29,7 @@ export const createSession = defineOperation({
     agent_name: text({ max: limits.nameMaxCharacters }).meta({ examples: ['demo'] }),
     title: text({ max: limits.nameMaxCharacters, blank: 'refused' }).optional(),
     labels: givenLabels.optional(),
+    end_user: sessionEndUser.optional(),
     idempotency_key: idempotencyKey,
   }),
   bodyRequired: true,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jsonObject } from '../json.ts';
+import { connectionOwners, connectionService } from './connections/connection.ts';
 import { nextCursor, timestamp } from './page.ts';
 
 /** Pattern of agent names, which are also folder names. A name that does not match is an unknown agent. */
@@ -34,6 +35,16 @@ export const agentRecord = z
       .meta({ description: 'JSON Schema of the output of a run, if the agent declares one.' })
       .optional(),
     digest: agentDigest.optional(),
+    connections: z
+      .array(
+        z.object({
+          service: connectionService,
+          owner: z.enum(connectionOwners),
+          required: z.boolean(),
+        }),
+      )
+      .meta({ description: 'Services whose accounts it uses, if it uses any.' })
+      .optional(),
     missing_variables: z
       .array(z.string())
       .meta({

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { createdBy, labels } from './labels.ts';
 import { opaqueId } from './opaque-id.ts';
+import { limits } from '../limits.ts';
+import { text } from '../text.ts';
 import { nextCursor, timestamp } from './page.ts';
 
 /** D-11. `waiting`: a run waits for an answer. */
@@ -31,6 +33,13 @@ export function isTerminalSessionStatus(status: SessionStatus): status is Termin
 export const stopModes = ['suspend', 'terminate'] as const;
 export type StopMode = (typeof stopModes)[number];
 
+/** D-591: never changes. */
+export const sessionEndUser = text({ max: limits.endUserMaxCharacters, blank: 'refused' }).meta({
+  description:
+    'The user of your product that the session is for, by a name of your own: agents use the connections of this user. A session that a person opens is for that person.',
+  examples: ['u-17'],
+});
+
 /** A session with its agent, state and current run (D-10). */
 export const sessionRecord = z
   .object({
@@ -44,6 +53,10 @@ export const sessionRecord = z
       .optional(),
     labels,
     created_by: createdBy.optional(),
+    end_user: z
+      .string()
+      .meta({ description: 'The user whose connections its runs use.', examples: ['u-17'] })
+      .optional(),
     session_files_supported: z
       .boolean()
       .meta({ description: 'Whether this session supports the file operations.' }),

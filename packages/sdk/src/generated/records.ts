@@ -70,6 +70,15 @@ export interface AgentRecord {
   output_schema?: JsonObject | undefined;
   /** The version of the agent: SHA-256, in hex, of the files that decide what it does. */
   digest?: string | undefined;
+  /** Services whose accounts it uses, if it uses any. */
+  connections?:
+    | Array<{
+        /** The service, by the name that `agent.yaml` has for it. */
+        service: string;
+        owner: 'tenant' | 'end_user';
+        required: boolean;
+      }>
+    | undefined;
   /** Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail. */
   missing_variables?: string[] | undefined;
   /** Why its folder cannot be loaded. Such an agent cannot be invoked. */
@@ -90,6 +99,15 @@ export interface AgentDetails {
   output_schema?: JsonObject | undefined;
   /** The version of the agent: SHA-256, in hex, of the files that decide what it does. */
   digest?: string | undefined;
+  /** Services whose accounts it uses, if it uses any. */
+  connections?:
+    | Array<{
+        /** The service, by the name that `agent.yaml` has for it. */
+        service: string;
+        owner: 'tenant' | 'end_user';
+        required: boolean;
+      }>
+    | undefined;
   /** Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail. */
   missing_variables?: string[] | undefined;
   /** Why its folder cannot be loaded. Such an agent cannot be invoked. */
@@ -121,6 +139,8 @@ export interface SessionRecord {
         name?: string | undefined;
       }
     | undefined;
+  /** The user whose connections its runs use. */
+  end_user?: string | undefined;
   /** Whether this session supports the file operations. */
   session_files_supported: boolean;
   current_run_id?: string | undefined;
@@ -378,6 +398,11 @@ export interface NoticeRecord {
     /** The share of the budget that was reached. */
     percent?: number | undefined;
     webhook_id?: string | undefined;
+    connection_id?: string | undefined;
+    /** The service of the connection. */
+    service?: string | undefined;
+    /** Whose connection it is; absent for the tenant. */
+    end_user?: string | undefined;
     schedule_id?: string | undefined;
     slot_at?: string | undefined;
     reason?: string | undefined;

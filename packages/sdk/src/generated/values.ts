@@ -37,6 +37,7 @@ export type RunErrorCode =
   | 'sandbox_unavailable'
   | 'budget_exceeded'
   | 'output_invalid'
+  | 'connection_missing'
   | 'internal_error';
 
 export type RunFilter =
@@ -75,6 +76,7 @@ export type NoticeType =
   | 'session_ended'
   | 'budget_reached'
   | 'webhook_disabled'
+  | 'connection_expired'
   | 'schedule_skipped';
 
 export type Decision = 'allow' | 'deny';
@@ -109,6 +111,7 @@ export type WebhookType =
   | 'session_ended'
   | 'budget_reached'
   | 'webhook_disabled'
+  | 'connection_expired'
   | 'schedule_skipped';
 
 export type DeliveryStatus = 'pending' | 'sending' | 'delivered' | 'failed' | 'blocked';
@@ -201,6 +204,7 @@ export type ErrorCode =
   | 'schedule_limit_reached'
   | 'invalid_webhook_url'
   | 'webhook_limit_reached'
+  | 'connection_missing'
   | 'invalid_connection_url'
   | 'connection_limit_reached'
   | 'client_limit_reached'

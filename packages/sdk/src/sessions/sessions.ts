@@ -8,6 +8,8 @@ import { Session, SessionHandle } from './session.ts';
 
 export interface CreateSessionOptions extends LabelledOptions {
   readonly title?: string | undefined;
+  /** The user of your product that the session is for: its runs use the connections of this user. */
+  readonly endUser?: string | undefined;
 }
 
 /** The sessions of the workspace. */
@@ -20,11 +22,17 @@ export class Sessions {
 
   /** Creates a session with an agent. */
   async create(agentName: string, options: CreateSessionOptions = {}): Promise<Session> {
-    const { idempotencyKey = newKey(), title, labels, signal } = options;
+    const { idempotencyKey = newKey(), title, labels, endUser, signal } = options;
     const record = await this.#transport.json<SessionRecord>({
       method: 'POST',
       path: '/v1/sessions',
-      json: { agent_name: agentName, title, labels, idempotency_key: idempotencyKey },
+      json: {
+        agent_name: agentName,
+        title,
+        labels,
+        end_user: endUser,
+        idempotency_key: idempotencyKey,
+      },
       repeatable: 'always',
       signal,
     });

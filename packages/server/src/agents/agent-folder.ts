@@ -11,6 +11,7 @@ import { type Prices, isRefused, noPrices } from '../domain/usage/prices.ts';
 import type { DeclaredAgent, FrameworkKeys, Harness } from '../ports/harness.ts';
 import { errorCode } from '../runtime/error-code.ts';
 import { type AgentYaml, agentSchema, toDeclaredAgent } from './agent-schema.ts';
+import { connectionProblems } from './connection-problems.ts';
 import { contentDigest } from './content-digest.ts';
 import { type AgentProblem, problemsOf } from './problems.ts';
 import { literalSecrets, missingVariables } from './secret-references.ts';
@@ -226,6 +227,7 @@ function identityProblems(
 function findProblems(yaml: AgentYaml, request: ReadAgentFolder): readonly AgentProblem[] {
   const { harnesses, prices = noPrices } = request;
   const problems = identityProblems(yaml, request);
+  problems.push(...connectionProblems(yaml));
   if (yaml.script !== undefined && yaml.framework !== 'scripted') {
     problems.push({ path: ['script'], message: 'belongs to the framework "scripted" only' });
   }

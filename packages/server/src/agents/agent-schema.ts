@@ -1,4 +1,10 @@
-import { agentNamePattern, agentRules, limits } from '@convoke/contract';
+import {
+  agentNamePattern,
+  agentRules,
+  connectionOwners,
+  connectionServicePattern,
+  limits,
+} from '@convoke/contract';
 import { z } from 'zod';
 import { confinedPath } from '../confined-fs/path.ts';
 import { microsOf } from '../domain/usage/money.ts';
@@ -8,6 +14,7 @@ import { readRules } from '../domain/rules/rule.ts';
 import type { DeclaredAgent, FrameworkKeys } from '../ports/harness.ts';
 
 const listMax = 1000;
+const connectionsMax = 20;
 
 const path = z.string().transform((text, context) => {
   const inside = confinedPath(text);
@@ -33,6 +40,24 @@ const amount = z.union([z.number(), z.string()]).transform((value, context) => {
 const valueSchema = z.union([path, z.record(z.string(), z.json())], {
   error: 'must be a JSON Schema, or the path of a JSON file in the folder',
 });
+/** Services whose accounts the agent uses, with their owners (D-604). */
+const declaredConnections = z
+  .record(
+    z.string().regex(connectionServicePattern, 'must be 1 to 64 characters of a-z, 0-9 and -'),
+    z
+      .strictObject({
+        owner: z.enum(connectionOwners, `must be ${connectionOwners.join(' or ')}`),
+        fallback: z.literal('tenant', 'must be tenant').exactOptional(),
+        required: z.boolean().default(true),
+      })
+      .refine(({ owner, fallback }) => fallback === undefined || owner === 'end_user', {
+        path: ['fallback'],
+        error: 'only means something for the owner end_user',
+      }),
+  )
+  .refine((declared) => Object.keys(declared).length <= connectionsMax, {
+    error: `must name at most ${connectionsMax} services`,
+  });
 const glob = z.string().min(1).max(200);
 const tenantIds = z.array(z.string().min(1).max(64)).max(listMax);
 
@@ -62,6 +87,7 @@ export const agentSchema = z.strictObject({
   mcp_servers: z
     .record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/), z.record(z.string(), z.json()))
     .optional(),
+  connections: declaredConnections.default({}),
   ask_user: z.boolean().default(true),
   context_files: z.array(path).max(100).default([]),
   enable_claude_md: z.boolean().default(false),
@@ -166,9 +192,21 @@ export function toDeclaredAgent(yaml: AgentYaml, around: AgentSurroundings): Dec
     },
     tenants: yaml.tenants,
     publish: yaml.publish,
+    ...connectionsOf(yaml),
     folder: around.folder,
     declared: frameworkKeys(yaml, around.instructions),
   };
+}
+
+/** Absent where there are none, so that the digest of such an agent stays what it was. */
+function connectionsOf({ connections }: AgentYaml): Pick<DeclaredAgent, 'connections'> {
+  const declared = Object.entries(connections).map(([service, { owner, fallback, required }]) => ({
+    service,
+    owner,
+    hasFallback: fallback !== undefined,
+    isRequired: required,
+  }));
+  return declared.length === 0 ? {} : { connections: declared };
 }
 
 function frameworkKeys(yaml: AgentYaml, instructions: string | undefined): FrameworkKeys {
@@ -195,7 +233,7 @@ function frameworkKeys(yaml: AgentYaml, instructions: string | undefined): Frame
 function refuseLiteralSecrets(env: Record<string, string>, context: z.RefinementCtx): void {
   for (const [name, value] of Object.entries(env)) {
     if (!/(KEY|TOKEN|SECRET|PASSWORD)$/i.test(name)) continue;
-    if (/\$\{(env:\w+|file:\/[^}]+)\}/.test(value)) continue;
+    if (/\$\{(env:\w+|file:\/[^}]+|connection:[^}]+)\}/.test(value)) continue;
     context.addIssue({
       code: 'custom',
       path: [name],

@@ -19,6 +19,8 @@ const remoteServer = z.strictObject({
   type: z.enum(['http', 'sse']).default('http'),
   url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
   headers: texts.default({}),
+  /** The service whose account authorizes the requests (D-597). */
+  connection: z.string().exactOptional(),
 });
 
 /** An MCP server as an `agent.yaml` names it: a program to start, or a URL to call. */

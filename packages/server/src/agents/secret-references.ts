@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
+import type { LegConnections } from '../ports/connections/leg-connections.ts';
 import { errorCode } from '../runtime/error-code.ts';
 
 /**
@@ -26,21 +27,35 @@ export interface Redact {
 export const hiddenSecret = '[secret]';
 
 const fileBytesMax = 64 * 1024;
-const reference = /\$\{(env|file):([^}]*)\}/g;
+const reference = /\$\{(env|file|connection):([^}]*)\}/g;
 
+/** Where references lead. */
+export interface ReferenceSources {
+  /** Absent where no leg runs, or for an agent that declares none: a text with such a reference is then left out. */
+  readonly connections?: Pick<LegConnections, 'atStart'> | undefined;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+/** A text that refers to an account that is missing, and need not be there, is not among the values. */
 export async function resolveReferences(
   texts: Readonly<Record<string, string>>,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
+  { connections, environment = process.env }: ReferenceSources = {},
 ): Promise<Resolved> {
   const values: Record<string, string> = {};
   const secrets: string[] = [];
-  for (const [name, text] of Object.entries(texts)) {
+  const read = async (kind: string | undefined, target: string): Promise<Found | 'absent'> => {
+    if (kind === 'env') return readVariable(target, environment);
+    if (kind === 'file') return readSecretFile(target);
+    const account = connections?.atStart(target);
+    return account === undefined ? 'absent' : { secret: account.secret };
+  };
+  texts: for (const [name, text] of Object.entries(texts)) {
     const parts: string[] = [];
     let from = 0;
     for (const match of text.matchAll(reference)) {
       const [whole, kind, target = ''] = match;
-      const found =
-        kind === 'env' ? readVariable(target, environment) : await readSecretFile(target);
+      const found = await read(kind, target);
+      if (found === 'absent') continue texts;
       if ('reason' in found) {
         return { ok: false, message: `${name} refers to ${whole}, but ${found.reason}.` };
       }
@@ -51,6 +66,13 @@ export async function resolveReferences(
     values[name] = parts.join('') + text.slice(from);
   }
   return { ok: true, values, redact: redactor(secrets) };
+}
+
+/** The services whose accounts the text refers to. */
+export function connectionsIn(text: string): readonly string[] {
+  return Array.from(text.matchAll(reference)).flatMap(([, kind, name = '']) =>
+    kind === 'connection' ? [name] : [],
+  );
 }
 
 /** Names of the environment variables that the texts refer to and the server does not have (D-340). */

@@ -12,6 +12,9 @@ import type { SessionFolders } from '../ports/session-folders.ts';
 import type { Settings } from '../ports/settings.ts';
 import type { Store } from '../ports/store.ts';
 import type { Traces } from '../ports/traces.ts';
+import type { ConnectionSecrets } from '../ports/connections/secrets.ts';
+import type { TokenEndpoints } from '../ports/connections/token-endpoints.ts';
+import type { Refreshes } from './connections/refreshes.ts';
 import type { KnownRules } from './rules/known-rules.ts';
 
 /** Dependencies of the use cases. Each names those that it needs: `Pick<Services, 'store' | 'clock'>` (D-810). */
@@ -29,6 +32,9 @@ export interface Services {
   readonly settings: Settings;
   readonly prices: Prices;
   readonly knownRules: KnownRules;
+  readonly connectionSecrets: ConnectionSecrets;
+  readonly tokenEndpoints: TokenEndpoints;
+  readonly refreshes: Refreshes;
   /** How many decisions about calls an organization's audit log takes from this server (D-524). */
   readonly auditedCalls: RateLimit;
   /**

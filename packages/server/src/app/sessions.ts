@@ -5,6 +5,7 @@ import {
   isTerminalSessionStatus,
   sessionId,
 } from '@convoke/contract';
+import { isPerson } from '../domain/connections/declared.ts';
 import { cancelRun } from '../domain/run/run-cancel.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { changeLabels, readLabels } from '../domain/labels.ts';
@@ -43,6 +44,7 @@ export interface CreateSession {
   /** As the request has them. */
   readonly labels?: JsonObject | undefined;
   readonly createdBy?: string | undefined;
+  readonly endUser?: string | null | undefined;
   readonly idempotencyKey: string | undefined;
   readonly chargeRate: () => void;
 }
@@ -72,6 +74,7 @@ export async function createSession(
         agent_name: request.agentName,
         ...(request.title === undefined ? {} : { title: request.title }),
         ...(request.labels === undefined ? {} : { labels: request.labels }),
+        ...endUserText(request),
       },
       resourceId: id,
       now,
@@ -107,7 +110,7 @@ export async function findCreated(
 interface NewSession {
   readonly scope: TenantScope;
   readonly id: SessionId;
-  readonly request: Pick<CreateSession, 'agentName' | 'title' | 'labels' | 'createdBy'>;
+  readonly request: Pick<CreateSession, 'agentName' | 'title' | 'labels' | 'createdBy' | 'endUser'>;
 }
 
 export async function insertSession(
@@ -120,11 +123,28 @@ export async function insertSession(
   const agent = enabledAgent(services.agents, scope.tenantId, request.agentName);
   const identity = { id, ...scope, agentName: agent.name, filesSupported: agent.sessionFiles };
   const labels = orRefuse(readLabels(request.labels ?? {}));
-  const given = { title: request.title ?? null, labels, createdBy: request.createdBy ?? null };
+  const given = {
+    title: request.title ?? null,
+    labels,
+    createdBy: request.createdBy ?? null,
+    endUser: request.endUser ?? personIn(request),
+  };
   const session = openSession({ ...identity, ...given }, services.clock.now());
   recordNewSession(services, tx, session);
   tx.labels.insert(session, labels);
   return session;
+}
+
+/** D-592: whichever way a person opens a session, it is for that person. */
+function personIn({ createdBy }: NewSession['request']): string | null {
+  return createdBy !== undefined && isPerson(createdBy) ? createdBy : null;
+}
+
+/** Absent in the fingerprint of a request without one, so that keys of an older server stay good. */
+export function endUserText({ endUser }: Pick<CreateSession, 'endUser'>): JsonObject {
+  return endUser === undefined || endUser === null || isPerson(endUser)
+    ? {}
+    : { end_user: endUser };
 }
 
 type ReadServices = Pick<Services, 'store' | 'clock' | 'settings'>;

@@ -8,6 +8,7 @@ import { readAllowList } from '../egress/allow-list.ts';
 import { createTenantLookups } from '../egress/tenant-lookups.ts';
 import { createTokenEndpoints } from '../egress/token-endpoints.ts';
 import { createWebhookSender } from '../egress/webhook-sender.ts';
+import { Refreshes } from '../app/connections/refreshes.ts';
 import { KnownRules } from '../app/rules/known-rules.ts';
 import type { ExecutionServices } from '../execution/services.ts';
 import { inOwnContext } from '../fanout/in-own-context.ts';
@@ -22,8 +23,6 @@ import type { ShowOutput } from '../harness/stdio/shown-output.ts';
 import type { AnswerCaps } from '../http/answers/answers-under-way.ts';
 import type { StreamCaps } from '../http/streams/admitted-streams.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { ConnectionSecrets } from '../ports/connections/secrets.ts';
-import type { TokenEndpoints } from '../ports/connections/token-endpoints.ts';
 import type { CredentialProvider } from '../ports/credential-provider.ts';
 import type { Harness } from '../ports/harness.ts';
 import type { Log } from '../ports/log.ts';
@@ -69,8 +68,6 @@ export interface Overrides {
 export type OpenServices = ExecutionServices & {
   readonly webhookSecrets: WebhookSecrets;
   readonly webhookSender: WebhookSender;
-  readonly connectionSecrets: ConnectionSecrets;
-  readonly tokenEndpoints: TokenEndpoints;
   readonly sandbox: Sandbox;
   readonly metrics: ReturnType<typeof createMetrics>;
 };
@@ -104,6 +101,8 @@ export async function openServices(
     poolSize: config.databaseConnections,
   });
   closers.defer(() => store.close());
+  const refreshes = new Refreshes();
+  closers.defer(() => refreshes.settled());
   const clock = overrides.clock ?? (await openClock(config, { store, log }));
   const fanout = await openFanout(config, { log, metrics, masterKey });
   closers.defer(() => fanout.close());
@@ -140,6 +139,7 @@ export async function openServices(
     isSingleServer,
     knownRules: new KnownRules(),
     auditedCalls: createRateLimit(clock, auditedCallRate),
+    refreshes,
     ...outgoing(config, { masterKey, clock, nameServers: overrides.nameServers }),
     prices,
   };
@@ -166,6 +166,7 @@ function outgoing(
     connectionSecrets: createConnectionSecrets(deriveKey(masterKey, 'connection-secrets')),
     tokenEndpoints: createTokenEndpoints({
       allow: readAllowList('CONVOKE_CONNECTION_ALLOW', connectionAllow),
+      clock,
       resolve,
     }),
   };

@@ -1,6 +1,7 @@
 import type { TenantId } from '@convoke/contract';
 import type { Ceiling } from './usage/budget.ts';
 import type { RuleList } from './rules/rule.ts';
+import type { DeclaredConnection } from './connections/declared.ts';
 import type { ValueSchema } from './run/value-schema.ts';
 
 /** An agent as its folder declares it (`agent.yaml`), with every default filled in. */
@@ -13,6 +14,8 @@ export interface Agent {
   /** Its `rules`, without `approval_required_tools` (`rulesOfAgent` has both). */
   readonly rules: RuleList;
   readonly sessionFiles: boolean;
+  /** The services whose accounts it uses; absent where it uses none. */
+  readonly connections?: readonly DeclaredConnection[];
   /** What a start may send (D-562); absent where that is a prompt. */
   readonly input?: ValueSchema;
   /** What a run that completes returns (D-567); absent where that may be anything, or nothing. */

@@ -46,6 +46,7 @@ export type AuditAction =
   | 'client.enable'
   | 'client.update'
   | 'connection.delete'
+  | 'connection.expire'
   | 'connection.put'
   | 'credential.add'
   | 'credential.revoke'

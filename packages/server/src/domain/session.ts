@@ -32,6 +32,8 @@ export interface Session {
   /** Given by a client, else the first words of the first prompt. */
   readonly title: string | null;
   readonly labels: Labels;
+  /** Whose accounts its runs use: a user of the product, or a person; null for none (D-591). Never changes. */
+  readonly endUser: string | null;
   /** The client or the person that opened it; null for sessions that are older than this field. */
   readonly createdBy: string | null;
   readonly status: SessionStatus;
@@ -53,13 +55,14 @@ export interface Session {
 
 export function openSession(
   identity: Pick<Session, 'id' | 'organizationId' | 'tenantId' | 'agentName' | 'filesSupported'> &
-    Partial<Pick<Session, 'title' | 'labels' | 'createdBy'>>,
+    Partial<Pick<Session, 'title' | 'labels' | 'createdBy' | 'endUser'>>,
   now: number,
 ): Session {
   return {
     title: null,
     labels: {},
     createdBy: null,
+    endUser: null,
     ...identity,
     status: 'idle',
     statusReason: null,

@@ -9,6 +9,7 @@ import type { Harness, LegContext, LegInput } from '../ports/harness.ts';
 import type { PrepareFolder, AttachedFile } from '../ports/session-folders.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
 import type { LegWriter } from './recording/leg-writer.ts';
+import { openConnections } from './leg-connections.ts';
 import { retryStorage } from './retry-storage.ts';
 import type { ExecutionServices } from './services.ts';
 
@@ -37,6 +38,8 @@ export async function prepareLeg(
   if (harness === undefined) {
     return failure('agent_error', `This server has no harness for ${agent.framework}.`);
   }
+  const accounts = await openConnections(services, { agent, session });
+  if (!accounts.ok) return failure('connection_missing', accounts.message);
   const isFirstLeg = legInput.kind === 'prompt';
   const cut = await cutDeltas(services, claimed);
   const request: PrepareFolder = {
@@ -54,15 +57,7 @@ export async function prepareLeg(
     mustRestore: claimed.isElsewhere,
     files: session.filesSupported ? await readyFiles(services, claimed) : [],
   };
-  const until = services.clock.now() + fetchMaxMs;
-  const policy = { clock: services.clock, shouldRetry: () => services.clock.now() < until };
-  // The snapshot of the folder may be in a store that is briefly unavailable.
-  const prepared = await retryStorage(policy, () => services.sessionFolders.prepare(request)).catch(
-    (error: unknown) => {
-      services.log.error('session folder could not be prepared', error, { run_id: run.id });
-      return undefined;
-    },
-  );
+  const prepared = await preparedFolder(services, request, run);
   if (prepared === undefined) {
     return failure('sandbox_unavailable', 'The session folder could not be prepared.');
   }
@@ -83,6 +78,7 @@ export async function prepareLeg(
       sessionId: run.sessionId,
       agent,
       settings: agent.settings,
+      connections: accounts.connections,
       runNumber: run.number,
       // Not checked again: agent and settings may have changed since, but an accepted prompt is the one that runs.
       prompt: harness.readsWords === true ? promptOf(input) : acceptedPrompt(input),
@@ -130,6 +126,25 @@ function parse<T>(text: string | null): T | undefined {
   return text === null ? undefined : (JSON.parse(text) as T);
 }
 
-function failure(code: 'agent_error' | 'sandbox_unavailable', message: string): LegStart {
+function failure(
+  code: 'agent_error' | 'sandbox_unavailable' | 'connection_missing',
+  message: string,
+): LegStart {
   return { ready: false, outcome: { status: 'failed', code, message } };
+}
+
+/** The snapshot of the folder may be in a store that is briefly unavailable. */
+async function preparedFolder(
+  services: ExecutionServices,
+  request: PrepareFolder,
+  { id: run_id }: Pick<ClaimedLeg['run'], 'id'>,
+) {
+  const until = services.clock.now() + fetchMaxMs;
+  const policy = { clock: services.clock, shouldRetry: () => services.clock.now() < until };
+  return retryStorage(policy, () => services.sessionFolders.prepare(request)).catch(
+    (error: unknown) => {
+      services.log.error('session folder could not be prepared', error, { run_id });
+      return undefined;
+    },
+  );
 }

@@ -8,6 +8,7 @@ import type { CallIntent, CallResult, KnownCall } from '../domain/run/tool-call.
 import type { Cost } from '../domain/usage/prices.ts';
 import type { TokenCounts } from '../domain/usage/usage.ts';
 import type { KnownWait, WaitRequest } from '../domain/wait.ts';
+import type { LegConnections } from './connections/leg-connections.ts';
 import type { ProcessLimits, SandboxMode } from './sandbox.ts';
 
 /**
@@ -176,6 +177,8 @@ export interface LegContext<Settings = unknown> {
   readonly agent: Agent;
   /** What `Harness.read` returned for this agent. */
   readonly settings: Settings;
+  /** The accounts of the tenant and of the session's end user; absent for an agent that declares none. */
+  readonly connections?: LegConnections | undefined;
   /** 1 for the first run of the session. */
   readonly runNumber: number;
   /** Empty if the input has none. */
@@ -380,6 +383,7 @@ export type LegEnd =
           | 'tool_error'
           | 'sandbox_unavailable'
           | 'budget_exceeded'
+          | 'connection_missing'
           /** A leg that was to continue cannot: the agent's own record of the run is gone. */
           | 'worker_lost';
         readonly message: string;

@@ -42,6 +42,7 @@ export interface Instruments {
   readonly callsDecided: Counter<['effect', 'by']>;
   readonly recoveryExhausted: Counter;
   readonly webhookTries: Counter<['outcome']>;
+  readonly connectionRefreshes: Counter<['outcome']>;
   readonly scheduleFires: Counter<['outcome']>;
   readonly leasesLost: Counter;
   readonly eventsAppended: Counter;

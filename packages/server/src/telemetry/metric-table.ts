@@ -104,6 +104,12 @@ export const metricTable = {
     labels: [],
     means: 'Runs that ended because they lost their worker too often.',
   },
+  connectionRefreshes: {
+    kind: 'counter',
+    name: 'convoke_connection_refreshes_total',
+    labels: ['outcome'],
+    means: 'Tokens of connections that this process asked to refresh.',
+  },
   webhookTries: {
     kind: 'counter',
     name: 'convoke_webhook_tries_total',

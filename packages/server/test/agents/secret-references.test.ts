@@ -19,7 +19,9 @@ describe('a reference', () => {
     const path = join(await temporaryFolder(), 'key');
     await writeFile(path, 'from-a-file\n', { mode: 0o600 });
     const texts = { A: '${env:MY_KEY}', B: `Bearer \${file:${path}}!`, C: 'plain ${HOME}', D: '' };
-    expect(await resolveReferences(texts, { MY_KEY: '$& $1 value' })).toMatchObject({
+    expect(
+      await resolveReferences(texts, { environment: { MY_KEY: '$& $1 value' } }),
+    ).toMatchObject({
       ok: true,
       values: { A: '$& $1 value', B: 'Bearer from-a-file!', C: 'plain ${HOME}', D: '' },
     });
@@ -34,7 +36,7 @@ describe('a reference', () => {
     ['${file:/}', 'it is not a file'],
   ])('%s is refused with the reason', async (text, reason) => {
     const environment = { EMPTY: '', CONVOKE_DATABASE_URL: 'postgres://secret' };
-    const resolved = await resolveReferences({ API_KEY: text }, environment);
+    const resolved = await resolveReferences({ API_KEY: text }, { environment });
     expect(resolved).toEqual({ ok: false, message: `API_KEY refers to ${text}, but ${reason}.` });
   });
 
@@ -49,7 +51,10 @@ describe('a reference', () => {
   });
 
   test('returns a redactor for its value', async () => {
-    const resolved = await resolveReferences({ A: 'x-${env:A}' }, { A: 'hunter2-hunter2' });
+    const resolved = await resolveReferences(
+      { A: 'x-${env:A}' },
+      { environment: { A: 'hunter2-hunter2' } },
+    );
     const said = resolved.ok ? resolved.redact('key hunter2-hunter2 used') : '';
     expect(said).toBe('key [secret] used');
   });

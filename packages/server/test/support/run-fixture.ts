@@ -5,8 +5,11 @@ import {
   clientId,
   formatEventId,
 } from '@convoke/contract';
+import { randomBytes } from 'node:crypto';
+import { Refreshes } from '../../src/app/connections/refreshes.ts';
 import { KnownRules } from '../../src/app/rules/known-rules.ts';
 import { startRun } from '../../src/app/runs/start-run.ts';
+import { createConnectionSecrets } from '../../src/auth/connection-secrets.ts';
 import { createSession } from '../../src/app/sessions.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import { noPrices } from '../../src/domain/usage/prices.ts';
@@ -16,6 +19,7 @@ import type { Run } from '../../src/domain/run/run.ts';
 import { type ClaimedLeg, claimLeg, claimedLeg } from '../../src/execution/claim-leg.ts';
 import { type LegBatch, recordLeg } from '../../src/execution/recording/record-leg.ts';
 import type { Agents } from '../../src/ports/agents.ts';
+import type { TokenEndpoints } from '../../src/ports/connections/token-endpoints.ts';
 import type { Harness } from '../../src/ports/harness.ts';
 import type { Log, LogFields } from '../../src/ports/log.ts';
 import { auditedCallRate, createRateLimit } from '../../src/runtime/rate-limit.ts';
@@ -34,6 +38,12 @@ export const maker = { format: 1, agent: 'digest' };
 
 /** Of an agent without any. */
 export const noRules = { agentName: 'agent', agent: [], startedBy: null };
+
+/** Nothing is refreshed. */
+const noEndpoints: TokenEndpoints = {
+  problemOf: async () => undefined,
+  refresh: async () => ({ kind: 'unavailable' }),
+};
 
 /** The client that starts the runs of a fixture. */
 const starter = clientId('cli_starter');
@@ -69,6 +79,9 @@ export async function createRunFixture(
     settings,
     prices: noPrices,
     knownRules: new KnownRules(),
+    connectionSecrets: createConnectionSecrets(randomBytes(32)),
+    tokenEndpoints: noEndpoints,
+    refreshes: new Refreshes(),
     auditedCalls: createRateLimit(identity.clock, auditedCallRate),
     agents: only(agentOf({ name: 'agent', ...parts })),
     harnesses: new Map<string, Pick<Harness, 'afterLoss' | 'checkpointFormat' | 'replays'>>([

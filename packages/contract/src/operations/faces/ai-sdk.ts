@@ -105,6 +105,7 @@ export const sendUiMessage = defineOperation({
     'file_limit_reached',
     'file_too_large',
     'storage_limit_reached',
+    'connection_missing',
     'budget_exhausted',
     'unpriced_model',
     'not_ready',

@@ -25,6 +25,10 @@ export const connectionEndUser = text({
   examples: ['u-17'],
 });
 
+/** Whose account an agent uses. */
+export const connectionOwners = ['tenant', 'end_user'] as const;
+export type ConnectionOwner = (typeof connectionOwners)[number];
+
 export const connectionStatuses = ['connected', 'expired'] as const;
 export type ConnectionStatus = (typeof connectionStatuses)[number];
 
@@ -38,7 +42,7 @@ export const connectionReasons = [
 ] as const;
 export type ConnectionReason = (typeof connectionReasons)[number];
 
-export const connectionAuthTypes = ['bearer', 'header', 'oauth'] as const;
+const connectionAuthTypes = ['bearer', 'header', 'oauth'] as const;
 export type ConnectionAuthType = (typeof connectionAuthTypes)[number];
 
 /** What a secret may have as characters: those that a header can carry, without blanks at its ends. */

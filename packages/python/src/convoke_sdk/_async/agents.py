@@ -26,6 +26,7 @@ class AsyncInvoking(AsyncResource):
         input: RunInput,
         *,
         labels: Mapping[str, str] | None = None,
+        end_user: str | None = None,
         budget: RunBudget | None = None,
         idempotency_key: str | None = None,
     ) -> AsyncRunHandle:
@@ -35,7 +36,12 @@ class AsyncInvoking(AsyncResource):
         """
         from .._generated.async_resources import AsyncRunHandle
 
-        fields = {"input": input_of(input), "labels": labels, "budget": budget}
+        fields = {
+            "input": input_of(input),
+            "labels": labels,
+            "end_user": end_user,
+            "budget": budget,
+        }
         call = Call(
             op.INVOKE_AGENT,
             {"agent_name": agent_name},

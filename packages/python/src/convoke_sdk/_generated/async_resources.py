@@ -146,6 +146,7 @@ class AsyncSessions(AsyncSessionFinding):
         *,
         title: str | None = None,
         labels: Mapping[str, str] | None = None,
+        end_user: str | None = None,
         idempotency_key: str | None = None,
     ) -> AsyncSession:
         """Create a session with an agent.
@@ -154,7 +155,7 @@ class AsyncSessions(AsyncSessionFinding):
         """
         record = await self._json(
             op.CREATE_SESSION,
-            json=present({"agent_name": agent_name, "title": title, "labels": labels, "idempotency_key": idempotency_key or new_key()}),
+            json=present({"agent_name": agent_name, "title": title, "labels": labels, "end_user": end_user, "idempotency_key": idempotency_key or new_key()}),
         )
         return AsyncSession(self._driver, self._calls, record)
 

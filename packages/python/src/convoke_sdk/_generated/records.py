@@ -176,10 +176,19 @@ class AgentRecord(_AgentRecordRequired, total=False):
     output_schema: JsonObject
     #: The version of the agent: SHA-256, in hex, of the files that decide what it does.
     digest: str
+    #: Services whose accounts it uses, if it uses any.
+    connections: list[AgentRecordConnections]
     #: Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail.
     missing_variables: list[str]
     #: Why its folder cannot be loaded. Such an agent cannot be invoked.
     problem: str
+
+
+class AgentRecordConnections(TypedDict):
+    #: The service, by the name that `agent.yaml` has for it.
+    service: str
+    owner: Literal["tenant", "end_user"]
+    required: bool
 
 
 class _AgentDetailsRequired(TypedDict):
@@ -205,11 +214,20 @@ class AgentDetails(_AgentDetailsRequired, total=False):
     output_schema: JsonObject
     #: The version of the agent: SHA-256, in hex, of the files that decide what it does.
     digest: str
+    #: Services whose accounts it uses, if it uses any.
+    connections: list[AgentDetailsConnections]
     #: Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail.
     missing_variables: list[str]
     #: Why its folder cannot be loaded. Such an agent cannot be invoked.
     problem: str
     loaded_at: str
+
+
+class AgentDetailsConnections(TypedDict):
+    #: The service, by the name that `agent.yaml` has for it.
+    service: str
+    owner: Literal["tenant", "end_user"]
+    required: bool
 
 
 class _SessionRecordRequired(TypedDict):
@@ -233,6 +251,8 @@ class SessionRecord(_SessionRecordRequired, total=False):
     title: str
     #: The automation client or the person that made it.
     created_by: SessionRecordCreatedBy
+    #: The user whose connections its runs use.
+    end_user: str
     current_run_id: str
     stopped_at: str
     ended_at: str
@@ -834,6 +854,11 @@ class NoticeRecordData(TypedDict, total=False):
     #: The share of the budget that was reached.
     percent: int
     webhook_id: str
+    connection_id: str
+    #: The service of the connection.
+    service: str
+    #: Whose connection it is; absent for the tenant.
+    end_user: str
     schedule_id: str
     slot_at: str
     reason: str

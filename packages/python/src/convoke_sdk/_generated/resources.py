@@ -147,6 +147,7 @@ class Sessions(SessionFinding):
         *,
         title: str | None = None,
         labels: Mapping[str, str] | None = None,
+        end_user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Session:
         """Create a session with an agent.
@@ -155,7 +156,7 @@ class Sessions(SessionFinding):
         """
         record = self._json(
             op.CREATE_SESSION,
-            json=present({"agent_name": agent_name, "title": title, "labels": labels, "idempotency_key": idempotency_key or new_key()}),
+            json=present({"agent_name": agent_name, "title": title, "labels": labels, "end_user": end_user, "idempotency_key": idempotency_key or new_key()}),
         )
         return Session(self._driver, self._calls, record)
 

@@ -35,6 +35,7 @@ RunErrorCode = Literal[
     "sandbox_unavailable",
     "budget_exceeded",
     "output_invalid",
+    "connection_missing",
     "internal_error",
 ]
 RunFilter = Literal[
@@ -69,6 +70,7 @@ NoticeType = Literal[
     "session_ended",
     "budget_reached",
     "webhook_disabled",
+    "connection_expired",
     "schedule_skipped",
 ]
 Decision = Literal["allow", "deny"]
@@ -96,6 +98,7 @@ WebhookType = Literal[
     "session_ended",
     "budget_reached",
     "webhook_disabled",
+    "connection_expired",
     "schedule_skipped",
 ]
 DeliveryStatus = Literal["pending", "sending", "delivered", "failed", "blocked"]
@@ -178,6 +181,7 @@ ErrorCode = Literal[
     "schedule_limit_reached",
     "invalid_webhook_url",
     "webhook_limit_reached",
+    "connection_missing",
     "invalid_connection_url",
     "connection_limit_reached",
     "client_limit_reached",

@@ -27,6 +27,7 @@ class Invoking(Resource):
         input: RunInput,
         *,
         labels: Mapping[str, str] | None = None,
+        end_user: str | None = None,
         budget: RunBudget | None = None,
         idempotency_key: str | None = None,
     ) -> RunHandle:
@@ -36,7 +37,12 @@ class Invoking(Resource):
         """
         from .._generated.resources import RunHandle
 
-        fields = {"input": input_of(input), "labels": labels, "budget": budget}
+        fields = {
+            "input": input_of(input),
+            "labels": labels,
+            "end_user": end_user,
+            "budget": budget,
+        }
         call = Call(
             op.INVOKE_AGENT,
             {"agent_name": agent_name},

@@ -1,30 +1,27 @@
 import { connectionId, idPrefixes } from '@convoke/contract';
 import type { ApplicationActor } from '../../domain/access.ts';
-import type { Actor, AuditAction } from '../../domain/audit.ts';
+import type { Actor } from '../../domain/audit.ts';
 import {
   type Connection,
   type ConnectionPlace,
   type GivenAccount,
-  authTypeOf,
   firstVersion,
   mayAddConnection,
   openConnection,
   replaceAccount,
 } from '../../domain/connections/connection.ts';
 import type { TenantScope } from '../../domain/scope.ts';
-import type { ConnectionSecrets } from '../../ports/connections/secrets.ts';
-import type { TokenEndpoints } from '../../ports/connections/token-endpoints.ts';
 import type { PageRequest } from '../../ports/page.ts';
 import type { ConnectionFilter } from '../../ports/repositories/connections.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
-import { recordAudit } from '../audit.ts';
 import { orRefuse, refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
+import { auditConnection } from './audit-connection.ts';
 
-export type ConnectionServices = Pick<Services, 'store' | 'clock' | 'ids'> & {
-  readonly connectionSecrets: ConnectionSecrets;
-  readonly tokenEndpoints: TokenEndpoints;
-};
+export type ConnectionServices = Pick<
+  Services,
+  'store' | 'clock' | 'ids' | 'connectionSecrets' | 'tokenEndpoints'
+>;
 
 export interface PutConnection {
   readonly at: ConnectionPlace;
@@ -133,34 +130,5 @@ export function deleteConnection(
     const connection = (await tx.connections.lock(scope, at)) ?? refuse('not_found');
     await tx.connections.remove(connection);
     await auditConnection(tx, { connection, action: 'connection.delete', by, now: clock.now() });
-  });
-}
-
-/** D-602: never a value. Call it last in the transaction (`recordAudit`). */
-async function auditConnection(
-  tx: StoreTransaction,
-  entry: {
-    readonly connection: Connection;
-    readonly action: AuditAction;
-    readonly by: Actor;
-    readonly now: number;
-  },
-): Promise<void> {
-  const { connection, action, by, now } = entry;
-  const { organizationId, tenantId, id, service, endUser, version, statusReason } = connection;
-  await recordAudit(tx, {
-    chain: organizationId,
-    at: now,
-    by,
-    action,
-    object: id,
-    details: {
-      tenant_id: tenantId,
-      service,
-      ...(endUser === null ? {} : { owner: endUser }),
-      auth_type: authTypeOf(connection),
-      version,
-      ...(statusReason === null ? {} : { reason: statusReason }),
-    },
   });
 }

@@ -20,6 +20,7 @@ import type { StoreTransaction } from '../../ports/store.ts';
 import { type RunMove, recordNew } from '../record.ts';
 import { orRefuse, refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
+import { requireAccounts } from '../connections/required-accounts.ts';
 import { refuseUnpriced } from '../usage/unpriced-models.ts';
 import { beginRun } from './begin-run.ts';
 import type { InlineSlot } from './inline-slot.ts';
@@ -31,6 +32,8 @@ export interface RequestedRun {
   readonly clientId: ClientId | null;
   /** The client or the person that starts it; the client when absent. */
   readonly createdBy?: string | undefined;
+  /** Who made the schedule that starts it. */
+  readonly scheduledBy?: string | undefined;
   /** The id of the message that starts it, in the protocol of its client. */
   readonly messageId?: string | undefined;
   /** Labels of the run, as the request has them. */
@@ -83,6 +86,8 @@ export async function insertRun(
   const busy = { onBusy: agent.onBusy, queueMax: services.settings.sessionQueueMax };
   const preview = previewOf(shownInput(input));
   const accepted = orRefuse(acceptRun(titled(session, preview), busy, now));
+  const starter = request.createdBy ?? request.scheduledBy ?? clientId;
+  await requireAccounts(tx, { agent, session, starter, now });
   if (wanted.fileIds.length > 0) await requireReadyFiles(tx, session, wanted);
   const ceiling = stricter(agent.limits.ceiling ?? noCeiling, request.ceiling ?? noCeiling);
   const isUnpriced = isRefused(services.prices, agent);

@@ -7,7 +7,7 @@ import type { StoreTransaction } from '../../ports/store.ts';
 import { claimKey, keyScope, moveKey } from '../once.ts';
 import { refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
-import { type Created, insertSession, lockSession } from '../sessions.ts';
+import { type Created, endUserText, insertSession, lockSession } from '../sessions.ts';
 import { type RequestedRun, insertRun, laterId } from './insert-run.ts';
 import { InlineSlot } from './inline-slot.ts';
 
@@ -77,7 +77,7 @@ export async function findStarted(
 export function invokeAgent(
   services: StartServices,
   scope: TenantScope,
-  request: StartRun & { readonly agentName: string },
+  request: StartRun & { readonly agentName: string; readonly endUser?: string | null | undefined },
 ): Promise<Created<Run>> {
   return startInTransaction(services, (tx, slot) =>
     startOnce(services, tx, {
@@ -90,14 +90,15 @@ export function invokeAgent(
         input: request.input,
         ...labelsOf(request),
         ...ceilingText(request),
+        ...endUserText(request),
       },
       session: {
         isNew: true,
         get: async () => {
           const id = sessionId(services.ids.next(idPrefixes.session));
-          const { agentName, createdBy } = request;
+          const { agentName, createdBy, endUser } = request;
           const [session] = await Promise.all([
-            insertSession(services, tx, { scope, id, request: { agentName, createdBy } }),
+            insertSession(services, tx, { scope, id, request: { agentName, createdBy, endUser } }),
             slot.readShare(tx, scope),
           ]);
           return session;

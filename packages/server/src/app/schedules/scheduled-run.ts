@@ -27,18 +27,19 @@ export async function startScheduledRun(
   tx: StoreTransaction,
   { schedule, ...start }: ScheduledStart,
 ): Promise<Created<Run>> {
-  const { organizationId, tenantId, input, agentName } = schedule;
+  const { organizationId, tenantId, input } = schedule;
   const scope = { organizationId, tenantId };
+  const scheduledBy = schedule.createdBy.id;
   const kept = await lockKept(services, tx, schedule);
   return startWithin(services, tx, {
     scope,
     // D-144: found again by `GET /v1/runs?label=schedule_id:…`.
-    request: { ...start, input, labels: orRefuse(runLabels(schedule)) },
+    request: { ...start, input, labels: orRefuse(runLabels(schedule)), scheduledBy },
     place: start.place,
     body: start.body,
     session: {
       isNew: kept === undefined,
-      get: async () => kept ?? makeSession(services, tx, { scope, agentName }),
+      get: async () => kept ?? makeSession(services, tx, { scope, schedule }),
     },
   });
 }
@@ -46,10 +47,13 @@ export async function startScheduledRun(
 function makeSession(
   services: StartServices,
   tx: StoreTransaction,
-  { scope, agentName }: { readonly scope: TenantScope; readonly agentName: string },
+  { scope, schedule }: { readonly scope: TenantScope; readonly schedule: Schedule },
 ): Promise<Session> {
   const id = sessionId(services.ids.next(idPrefixes.session));
-  return insertSession(services, tx, { scope, id, request: { agentName } });
+  const { agentName, createdBy } = schedule;
+  // Runs of a person's schedule use the accounts of that person, as the person's own runs do (D-592).
+  const endUser = createdBy.kind === 'user' ? createdBy.id : null;
+  return insertSession(services, tx, { scope, id, request: { agentName, endUser } });
 }
 
 /** Undefined when the run needs a new session. A session that the client named is never replaced. */

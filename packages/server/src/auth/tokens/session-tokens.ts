@@ -12,6 +12,7 @@ import { getSession } from '../../app/sessions.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { isoTime } from '../../domain/iso-time.ts';
+import type { Session } from '../../domain/session.ts';
 import type { IssuedToken, Tokens } from './tokens.ts';
 
 /** D-196: issues the tokens that a page holds, each for one session. */
@@ -38,10 +39,11 @@ export function createSessionTokens(parts: SessionTokenParts): SessionTokens {
       const { identity, scope: selectors } = caller;
       // A person has no backend that could hand the token on; a token for a session lacks the scope already.
       if (identity.kind !== 'client') return refuse('forbidden', { codeOnly: true });
-      const { sessionId, lifetimeSeconds, endUser } = request;
+      const { sessionId, lifetimeSeconds } = request;
       const scopes = grantedScopes(caller.scopes, request.scopes);
-      const { status } = await getSession(parts, selectors, sessionId);
-      if (isTerminalSessionStatus(status)) return refuse('session_terminal');
+      const session = await getSession(parts, selectors, sessionId);
+      if (isTerminalSessionStatus(session.status)) return refuse('session_terminal');
+      const endUser = endUserOfToken(session, request.endUser);
       const { client, credentialId } = identity;
       const issued = await parts.tokens.issueForSession({
         oauthClientId: client.oauthClientId,
@@ -52,7 +54,7 @@ export function createSessionTokens(parts: SessionTokenParts): SessionTokens {
         endUser,
         lifetimeSeconds,
       });
-      await recordIssue(parts, { caller, request, scopes, issued });
+      await recordIssue(parts, { caller, request: { ...request, endUser }, scopes, issued });
       return {
         token: issued.token,
         token_type: 'Bearer',
@@ -63,6 +65,15 @@ export function createSessionTokens(parts: SessionTokenParts): SessionTokens {
       };
     },
   };
+}
+
+/** D-591: the token of a session that is for an end user is for the same one. */
+function endUserOfToken(
+  { endUser: ofSession }: Pick<Session, 'endUser'>,
+  given: string | undefined,
+): string | undefined {
+  if (ofSession === null || given === undefined || given === ofSession) return ofSession ?? given;
+  return refuse('invalid_body', { message: 'end_user: the session is for another end user.' });
 }
 
 /** The scopes of the token: what was asked for, or all that the caller has of those a page may have. */

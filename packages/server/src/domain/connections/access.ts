@@ -1,6 +1,6 @@
-import { idPrefixes } from '@convoke/contract';
 import { type ApplicationCaller, mayManage } from '../access.ts';
 import { type Ruling, accepted, refused } from '../refusal.ts';
+import { isPerson, personsText } from './declared.ts';
 
 type Writer = Pick<ApplicationCaller, 'identity'>;
 
@@ -26,12 +26,5 @@ export function mayDeleteConnection(
   }
   return endUser === identity.userId || mayManage(identity.role) ? allowed : refused('forbidden');
 }
-
-/** Ids of people are no names that a product may choose for its users (D-592). */
-function isPerson(endUser: string): boolean {
-  return endUser.startsWith(`${idPrefixes.user}_`);
-}
-
-const personsText = `end_user: names that begin with ${idPrefixes.user}_ are of people of the organization, who connect their own accounts.`;
 
 const allowed = accepted(undefined);

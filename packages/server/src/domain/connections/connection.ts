@@ -1,5 +1,4 @@
 import {
-  type ConnectionAuthType,
   type ConnectionId,
   type ConnectionReason,
   type ConnectionStatus,
@@ -124,8 +123,4 @@ export function mayAddConnection(count: number): Ruling<undefined> {
   return count < limits.connectionsPerTenant
     ? accepted(undefined)
     : refused('connection_limit_reached');
-}
-
-export function authTypeOf({ auth }: Pick<Connection, 'auth'>): ConnectionAuthType {
-  return auth.type;
 }

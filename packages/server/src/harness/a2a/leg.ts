@@ -215,8 +215,9 @@ export class A2aLeg implements Leg {
   }
 
   async #open(): Promise<Remote> {
-    const { url, env } = this.#context.settings;
-    const resolved = await resolveReferences(env);
+    const { connections, settings } = this.#context;
+    const { url, env } = settings;
+    const resolved = await resolveReferences(env, { connections });
     if (!resolved.ok) {
       throw new LegFailure('agent_error', `In the agent's env, ${resolved.message}`);
     }

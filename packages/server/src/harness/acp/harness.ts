@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { SessionId } from '@convoke/contract';
 import type { Clock } from '../../ports/clock.ts';
 import type { Harness, Leg, LegContext, LegInput } from '../../ports/harness.ts';
@@ -5,6 +6,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Sandbox } from '../../ports/sandbox.ts';
 import { KeptProcesses } from '../kept-processes.ts';
 import { LazyLeg } from '../lazy-leg.ts';
+import { resolveEquipment } from '../resolve-equipment.ts';
 import type { OpenProcess } from './leg.ts';
 import type { AgentProcess } from './process.ts';
 import { type AcpSettings, readAcp } from './settings.ts';
@@ -69,10 +71,15 @@ class AcpHarness implements Harness<AcpSettings> {
 
   async #open(context: LegContext<AcpSettings>, signal: AbortSignal): Promise<OpenProcess> {
     const state = stateOf(context.state);
-    // A process whose conversation differs from the checkpoint is replaced.
+    const equipment = await resolveEquipment(context.settings, context.connections);
+    const { env, mcpServers } = equipment;
+    // A process whose conversation differs from the checkpoint is replaced, and one whose secrets have changed.
     const kept = await this.#processes.take(
       context,
-      ({ session, run }) => session === state?.session && run === state.run,
+      ({ session, run, equipment: before }) =>
+        session === state?.session &&
+        run === state.run &&
+        isDeepStrictEqual(before, { env, mcpServers }),
     );
     if (kept !== undefined) {
       kept.run = context.runId;
@@ -81,10 +88,11 @@ class AcpHarness implements Harness<AcpSettings> {
     // Imported lazily: the protocol's SDK would cost servers without ACP agents 50 ms and 8 MB.
     const { startAgent } = await import('./start.ts');
     const { process, isKnown } = await startAgent(
-      { ...this.#parts, context, signal },
+      { ...this.#parts, context, equipment, signal },
       state?.session,
     );
     process.run = context.runId;
+    process.equipment = { env, mcpServers };
     await this.#processes.admit(context, process);
     if (state === undefined) return { process, memory: 'none' };
     return { process, memory: isKnown ? 'kept' : 'lost' };

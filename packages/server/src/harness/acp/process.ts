@@ -1,3 +1,4 @@
+import type { ResolvedEquipment } from '../resolve-equipment.ts';
 import {
   type AgentRequestMethod,
   type AgentRequestParamsByMethod,
@@ -66,6 +67,8 @@ export class AgentProcess {
   readonly #connection: ClientConnection;
   /** The last run that used it. */
   run = '';
+  /** What it was started with: a process is not kept for other secrets. */
+  equipment: Pick<ResolvedEquipment, 'env' | 'mcpServers'> | undefined;
   #listener: Listener | undefined;
   #initialized: InitializeResponse | undefined;
   #session = '';

@@ -7,7 +7,7 @@ import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../p
 import { inBackground } from '../../runtime/in-background.ts';
 import { findProgram, systemPath } from '../../sandbox/program-path.ts';
 import { LegFailure } from '../leg-failure.ts';
-import { resolveEquipment } from '../resolve-equipment.ts';
+import type { ResolvedEquipment } from '../resolve-equipment.ts';
 import { traceVariable } from '../trace-variable.ts';
 import { AgentProcess } from './process.ts';
 import type { AcpSettings } from './settings.ts';
@@ -16,16 +16,17 @@ export interface StartParts {
   readonly sandbox: Sandbox;
   readonly clock: Clock;
   readonly context: LegContext<AcpSettings>;
+  readonly equipment: ResolvedEquipment;
   /** Aborted when the run is cancelled: kills the process at any point of its start. */
   readonly signal: AbortSignal;
 }
 
 /** Starts the agent's program and opens its session: the known one if the agent still has it. */
 export async function startAgent(
-  { sandbox, clock, context, signal }: StartParts,
+  { sandbox, clock, context, equipment, signal }: StartParts,
   known: string | undefined,
 ): Promise<{ readonly process: AgentProcess; readonly isKnown: boolean }> {
-  const { env, mcpServers, redact } = await resolveEquipment(context.settings);
+  const { env, mcpServers, redact } = equipment;
   const settings = { ...context.settings, env, mcpServers };
   const child = await spawn(sandbox, context, settings);
   const kill = () => inBackground(child.kill());

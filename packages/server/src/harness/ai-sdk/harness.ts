@@ -30,7 +30,7 @@ class AiSdkLeg implements Leg {
   readonly #parts: AiSdkParts;
   readonly #stop = new AbortController();
   readonly #processes: LegProcesses;
-  readonly #references = new References();
+  readonly #references: References;
   #isYielding = false;
 
   constructor(input: LegInput, context: LegContext<AiSdkSettings>, parts: AiSdkParts) {
@@ -38,6 +38,7 @@ class AiSdkLeg implements Leg {
     this.#context = context;
     this.#parts = parts;
     this.#processes = new LegProcesses(parts.sandbox);
+    this.#references = new References(context.connections);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {

@@ -2,6 +2,7 @@ import type { LanguageModel } from 'ai';
 import type { McpServer } from '../../agents/mcp-servers.ts';
 import { NameLookup } from '../../egress/name-lookup.ts';
 import type { LegContext, LegEnd } from '../../ports/harness.ts';
+import { NotConnected } from '../../ports/connections/leg-connections.ts';
 import { SandboxUnavailable } from '../../ports/sandbox.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { failure } from './failure.ts';
@@ -14,6 +15,7 @@ import type { AgentTool } from './tools/agent-tool.ts';
 import { type Catalogue, catalogueOf } from './tools/catalogue.ts';
 import { fetchUrlTool } from './tools/fetch-url.ts';
 import { fileTools } from './tools/file-tools.ts';
+import type { McpAccount } from './tools/mcp-account.ts';
 import { type McpConnection, McpUnavailable, connectMcp } from './tools/mcp.ts';
 import { type CommandPlace, runCommandTool } from './tools/run-command.ts';
 import { submitTool } from './tools/submit-output.ts';
@@ -82,6 +84,7 @@ export async function openTools(
     await close();
     if (signal.aborted) return { type: 'end', outcome: 'cancelled' };
     if (error instanceof SandboxUnavailable) return failure('sandbox_unavailable', error.message);
+    if (error instanceof NotConnected) return failure('connection_missing', error.message);
     if (error instanceof McpUnavailable || error instanceof Unresolved)
       return failure('agent_error', references.redact(error.message));
     throw error;
@@ -125,14 +128,27 @@ async function connectAll(sources: ToolSources, connections: McpConnection[]): P
   const wanted = Object.entries(settings.mcpServers).filter(([name]) => mayUseSome(settings, name));
   const results = await Promise.allSettled(
     wanted.map(async ([name, server]) => {
+      const account = accountOf(server, references);
+      if (account === 'missing') return undefined;
       const resolved = await resolveServer(name, server, references);
       const spawn = (command: readonly string[], env: Readonly<Record<string, string>>) =>
         parts.processes.spawn(command, { ...place, env });
-      return connectMcp({ name, server: resolved, spawn }, signal);
+      return connectMcp({ name, server: resolved, account, spawn }, signal);
     }),
   );
-  for (const result of results) if (result.status === 'fulfilled') connections.push(result.value);
+  for (const result of results) {
+    if (result.status === 'fulfilled' && result.value !== undefined) connections.push(result.value);
+  }
   for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+/** A server whose account is missing, and need not be there, is not offered (D-596). */
+function accountOf(server: McpServer, references: References): McpAccount | undefined | 'missing' {
+  if (!('url' in server) || server.connection === undefined) return undefined;
+  const { connections } = references;
+  const { connection: service } = server;
+  if (connections?.atStart(service) === undefined) return 'missing';
+  return { service, connections, onSecret: (secret) => references.add(secret) };
 }
 
 /** Whether some `server/tool` could match, decided by the part of each glob before its first star. */

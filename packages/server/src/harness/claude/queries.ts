@@ -31,7 +31,7 @@ export async function prepareQueries(parts: QueriesParts): Promise<Queries> {
   const { load, sandbox, context, permissionHook, abort, onSpawn } = parts;
   const { settings: given, stateDir } = context;
   const sdk = await load();
-  const { redact, ...equipment } = await resolveEquipment(given);
+  const { redact, ...equipment } = await resolveEquipment(given, context.connections);
   const { env, mcpServers, secretNames } = hideSecrets(given, equipment);
   const unsetScript = await writeUnsetScript(stateDir, secretNames);
   const settings = { ...given, mcpServers, env: { ...env, CLAUDE_ENV_FILE: unsetScript } };

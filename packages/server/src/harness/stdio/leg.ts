@@ -168,8 +168,8 @@ export class StdioLeg {
   }
 
   async *#run(): AsyncGenerator<HarnessEvent, LegEnd> {
-    const { settings } = this.#context;
-    const resolved = await resolveReferences(settings.env);
+    const { settings, connections } = this.#context;
+    const resolved = await resolveReferences(settings.env, { connections });
     if (!resolved.ok) return agentError(`In the agent's env, ${resolved.message}`);
     this.#redact = resolved.redact;
     const needs = { context: this.#context, env: resolved.values };

@@ -1,7 +1,9 @@
 import { getAgent, listAgents } from '../../app/agents.ts';
 import { logOf } from '../../app/runs/run-log.ts';
 import { invokeAgent } from '../../app/runs/start-run.ts';
+import { orRefuse } from '../../app/refusal.ts';
 import type { Services } from '../../app/services.ts';
+import { endUserOfSession } from '../../domain/connections/declared.ts';
 import { clientOf } from '../actor.ts';
 import { ceilingIn } from '../ceiling.ts';
 import type { Handlers } from '../handler.ts';
@@ -38,6 +40,7 @@ export function agentRoutes(
         input: body.input,
         clientId: clientOf(caller),
         createdBy: caller.actor.id,
+        endUser: orRefuse(endUserOfSession(caller, body.end_user)),
         labels: body.labels,
         ceiling: ceilingIn(body.budget),
         idempotencyKey: idempotencyKeyOf(sent, body),

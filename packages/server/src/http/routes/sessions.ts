@@ -8,6 +8,8 @@ import {
   stopSession,
   updateSession,
 } from '../../app/sessions.ts';
+import { orRefuse } from '../../app/refusal.ts';
+import { endUserOfSession } from '../../domain/connections/declared.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
 import type { Session } from '../../domain/session.ts';
 import type { Handlers } from '../handler.ts';
@@ -42,6 +44,7 @@ export function sessionRoutes(
         title: body.title,
         labels: body.labels,
         createdBy: caller.actor.id,
+        endUser: orRefuse(endUserOfSession(caller, body.end_user)),
         idempotencyKey: idempotencyKeyOf(headers, body),
         chargeRate,
       };

@@ -27,6 +27,11 @@ export function agentView(agent: ListedAgent, fileAttachments: boolean): AgentRe
     input_schema: inputSchemaOf({ agent, takesFiles }),
     output_schema: agent.output?.schema,
     digest: agent.digest,
+    connections: agent.connections?.map(({ service, owner, isRequired }) => ({
+      service,
+      owner,
+      required: isRequired,
+    })),
     ...(missing.length === 0 ? {} : { missing_variables: [...missing] }),
   };
 }

@@ -21,6 +21,7 @@ export function sessionView(
     title: session.title ?? undefined,
     labels: session.labels,
     created_by: actorView(session.createdBy, names),
+    end_user: session.endUser ?? undefined,
     session_files_supported: acceptsFiles(session, { fileAttachments }),
     current_run_id: session.currentRunId ?? undefined,
     pending_interactions: session.pendingInteractions,

@@ -1,4 +1,5 @@
 import type { TenantId } from '@convoke/contract';
+import type { RefreshAnswer } from '../../domain/connections/refresh.ts';
 
 /** Calls the token endpoints of services: public addresses, and those that the operator allows (D-609). */
 export interface TokenEndpoints {
@@ -7,4 +8,14 @@ export interface TokenEndpoints {
     readonly tenantId: TenantId;
     readonly url: string;
   }): Promise<string | undefined>;
+  /** Sends one request and never another. Never throws: whatever goes wrong is an answer. */
+  refresh(request: RefreshRequest): Promise<RefreshAnswer>;
+}
+
+export interface RefreshRequest {
+  readonly tenantId: TenantId;
+  readonly url: string;
+  readonly clientId: string;
+  readonly clientSecret?: string | undefined;
+  readonly refreshToken: string;
 }

@@ -9,6 +9,8 @@ export interface ConnectionRepository {
   /** Locks the row until the transaction ends. */
   lock(scope: Pick<TenantScope, 'tenantId'>, at: ConnectionPlace): Promise<Connection | undefined>;
   save(connection: Connection): Promise<void>;
+  /** When it was used last, unless it has changed since. */
+  saveUse(used: Pick<Connection, 'tenantId' | 'id' | 'version'>, now: number): Promise<void>;
   remove(connection: Pick<Connection, 'tenantId' | 'id'>): Promise<void>;
   list(scope: TenantScope, filter: ConnectionFilter, page: PageRequest): Promise<Connection[]>;
   count(scope: TenantScope): Promise<number>;

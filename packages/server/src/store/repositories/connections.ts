@@ -64,6 +64,12 @@ export function connectionRepository(db: Transaction): ConnectionRepository {
         where id = ${connection.id} and tenant_id = ${connection.tenantId}`);
     },
 
+    async saveUse({ tenantId, id, version }, now) {
+      await db.run(sql`
+        update connections set last_used_at = ${now}
+        where id = ${id} and tenant_id = ${tenantId} and version = ${version}`);
+    },
+
     async remove({ tenantId, id }) {
       await db.run(sql`delete from connections where id = ${id} and tenant_id = ${tenantId}`);
     },

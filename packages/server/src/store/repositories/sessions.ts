@@ -27,6 +27,7 @@ const sessionTable = nounTable<Session>('sessions', {
     title: text('title'),
     labels: made({ labels: { kind: 'text', write: ({ labels }) => labelsText(labels) } }, labelsIn),
     createdBy: text('created_by', 'fixed'),
+    endUser: text('end_user', 'fixed'),
     status: text('status'),
     statusReason: text('status_reason'),
     filesSupported: flag('files_supported', 'fixed'),

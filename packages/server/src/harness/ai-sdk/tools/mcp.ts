@@ -16,6 +16,7 @@ import {
   shortened,
   succeeded,
 } from './agent-tool.ts';
+import { type AuthorizedRequests, type McpAccount, requestsAs } from './mcp-account.ts';
 import { fetchAnswers } from './mcp-answers.ts';
 import { fetchWithCallKey, underCallMeta } from './mcp-call-key.ts';
 import { SandboxedTransport } from './mcp-transport.ts';
@@ -30,6 +31,8 @@ const reasonCharsMax = 500;
 export interface McpTarget {
   readonly name: string;
   readonly server: McpServer;
+  /** Authorizes the requests to a remote server. */
+  readonly account?: McpAccount | undefined;
   /** Starts a local server in the sandbox. */
   spawn(
     command: readonly string[],
@@ -52,7 +55,8 @@ export class McpUnavailable extends Error {
 }
 
 export async function connectMcp(target: McpTarget, signal: AbortSignal): Promise<McpConnection> {
-  const { name, server } = target;
+  const { name, server, account } = target;
+  const requests = account && requestsAs(account, fetchWithCallKey);
   let local: SandboxedTransport | undefined;
   const open = (transport: MCPClientConfig['transport'], isLegacy: boolean) =>
     createMCPClient({
@@ -66,7 +70,7 @@ export async function connectMcp(target: McpTarget, signal: AbortSignal): Promis
       protocolVersionDiscovery: !isLegacy,
     });
   const connect = (isLegacy: boolean) => {
-    if ('url' in server) return open(remoteTransport(server), isLegacy);
+    if ('url' in server) return open(remoteTransport(server, requests), isLegacy);
     local = new SandboxedTransport(() =>
       target.spawn([server.command, ...server.args], server.env),
     );
@@ -78,10 +82,12 @@ export async function connectMcp(target: McpTarget, signal: AbortSignal): Promis
       if (era === undefined) throw error;
       return connect(era === 'legacy');
     });
-    return await connectionOf(target, client, signal);
+    return await connectionOf({ ...target, requests }, client, signal);
   } catch (error) {
     await local?.close();
     if (error instanceof SandboxUnavailable) throw error;
+    const problem = requests?.problem();
+    if (problem !== undefined) throw problem;
     const reason = reasonIn(local?.errorOutput() ?? '') ?? messageOf(error);
     const message = `The MCP server ${name} is not available: ${reason.slice(0, reasonCharsMax)}`;
     throw new McpUnavailable(message, { cause: error });
@@ -94,8 +100,11 @@ function reasonIn(errorOutput: string): string | undefined {
   return lines.find((line) => /\berror|cannot|not found|denied/i.test(line)) ?? lines.at(-1);
 }
 
-function remoteTransport({ type, url, headers }: Extract<McpServer, { readonly url: string }>) {
-  const fetch = fetchAnswers(type, fetchWithCallKey);
+function remoteTransport(
+  { type, url, headers }: Extract<McpServer, { readonly url: string }>,
+  requests: AuthorizedRequests | undefined,
+) {
+  const fetch = fetchAnswers(type, requests?.fetch ?? fetchWithCallKey);
   return { type, url, headers, redirect: 'error' as const, fetch };
 }
 
@@ -115,8 +124,12 @@ function eraAfter(error: unknown): 'modern' | 'legacy' | undefined {
 }
 
 /** Tools are optional in the protocol: a server may offer something else only (D-486). */
+interface ConnectedTarget extends McpTarget {
+  readonly requests: AuthorizedRequests | undefined;
+}
+
 async function connectionOf(
-  target: McpTarget,
+  target: ConnectedTarget,
   client: MCPClient,
   signal: AbortSignal,
 ): Promise<McpConnection> {
@@ -131,7 +144,7 @@ async function connectionOf(
 }
 
 async function toolsOf(
-  { name: server, server: declared }: McpTarget,
+  { name: server, server: declared, requests }: ConnectedTarget,
   client: MCPClient,
   signal: AbortSignal,
 ): Promise<readonly AgentTool[]> {
@@ -149,7 +162,7 @@ async function toolsOf(
         description: description ?? '',
         inputSchema: jsonSchema(schemaForModel(inputSchema)),
         ...effectOf(declared, annotations),
-        run: (input, use) => call({ client, name, input, ...use }),
+        run: (input, use) => call({ client, name, input, requests, ...use }),
       });
     }
     cursor = listed.nextCursor;
@@ -189,12 +202,14 @@ const argumentsSchema = z.record(z.string(), z.unknown());
 
 interface McpCall extends ToolUse {
   readonly client: MCPClient;
+  readonly requests: AuthorizedRequests | undefined;
   readonly name: string;
   readonly input: unknown;
 }
 
 async function call({
   client,
+  requests,
   name,
   input,
   signal,
@@ -208,7 +223,9 @@ async function call({
     const request = { name, arguments: parsed.data, options };
     return outputOf(await underCallMeta({ key, traceparent }, () => client.callTool(request)));
   } catch (error) {
-    return failed(`${name}: ${signal.aborted ? 'the run was cancelled' : messageOf(error)}`);
+    return failed(
+      `${name}: ${signal.aborted ? 'the run was cancelled' : messageOf(requests?.problem() ?? error)}`,
+    );
   }
 }
 

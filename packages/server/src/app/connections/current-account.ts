@@ -1,0 +1,232 @@
+import type { ConnectionReason } from '@convoke/contract';
+import type { Actor } from '../../domain/audit.ts';
+import type {
+  Connection,
+  ConnectionPlace,
+  ConnectionSecret,
+} from '../../domain/connections/connection.ts';
+import {
+  type RefreshAnswer,
+  type Wanted,
+  accountState,
+  answerMs,
+  claimRefresh,
+  expire,
+  expiredNotice,
+  isClaimOf,
+  laterRefresh,
+  refreshed,
+  refreshedSecret,
+} from '../../domain/connections/refresh.ts';
+import type { TenantScope } from '../../domain/scope.ts';
+import { announce } from '../feed/notices.ts';
+import type { Services } from '../services.ts';
+import { auditConnection } from './audit-connection.ts';
+
+export type AccountServices = Pick<
+  Services,
+  'store' | 'clock' | 'fanout' | 'metrics' | 'connectionSecrets' | 'tokenEndpoints' | 'refreshes'
+>;
+
+const service: Actor = { kind: 'system', id: 'connections', requestId: null, address: null };
+
+/** Wake-ups can be lost, so a server that waits for the refresh of another one also polls. */
+const lookAgainMs = 1000;
+const usedToMs = 60_000;
+
+export type Account =
+  | {
+      readonly kind: 'usable';
+      readonly connection: Connection;
+      readonly secret: ConnectionSecret;
+    }
+  | { readonly kind: 'expired' | 'unavailable'; readonly connection: Connection }
+  | { readonly kind: 'missing' };
+
+export interface WantedAccount extends Omit<Wanted, 'now'> {
+  readonly scope: TenantScope;
+  readonly at: ConnectionPlace;
+}
+
+/**
+ * The account as it is now, with a token that lasts: refreshed by this server, or by the one that has claimed the refresh.
+ * Reads the row each time, so that a revocation counts for the next request (D-597).
+ */
+export async function currentAccount(
+  services: AccountServices,
+  wanted: WantedAccount,
+): Promise<Account> {
+  for (;;) {
+    const { store, clock } = services;
+    const seen = await store.read.connections.find(wanted.scope, wanted.at);
+    if (seen === undefined) return { kind: 'missing' };
+    const state = accountState(seen, { ...wanted, now: clock.now() });
+    switch (state.kind) {
+      case 'expired':
+      case 'unavailable':
+        return { kind: state.kind, connection: seen };
+      case 'usable': {
+        const secret = services.connectionSecrets.open(seen);
+        if (secret !== undefined) return { kind: 'usable', connection: seen, secret };
+        await expireSeen(services, seen, 'unreadable');
+        break;
+      }
+      case 'expires':
+        await expireSeen(services, seen, state.reason);
+        break;
+      case 'claimed':
+        await nextChange(services, seen, state.until);
+        break;
+      case 'due':
+        await services.refreshes.during(refresh(services, seen));
+        break;
+      default:
+        return state satisfies never;
+    }
+  }
+}
+
+/** The service refused the account of this version, and there is no fresher one (D-600). */
+export function rejectAccount(services: AccountServices, used: Connection): Promise<void> {
+  return expireSeen(services, used, 'rejected');
+}
+
+/** Exact to a minute: most requests write nothing. */
+export async function noteUse({ store, clock }: AccountServices, used: Connection): Promise<void> {
+  const now = clock.now();
+  if (used.lastUsedAt !== null && now - used.lastUsedAt < usedToMs) return;
+  await store.transaction((tx) => tx.connections.saveUse(used, now));
+}
+
+/** Claims the refresh, sends the one request and stores its answer. No transaction is open in between. */
+async function refresh(services: AccountServices, seen: Connection): Promise<void> {
+  const { clock, connectionSecrets, tokenEndpoints } = services;
+  const claimed = await change(services, seen, {
+    isStill: (now) => now.version === seen.version && now.refreshEpoch === seen.refreshEpoch,
+    next: claimRefresh,
+  });
+  if (claimed === undefined) return;
+  const secret = connectionSecrets.open(claimed);
+  const { auth, tenantId, refreshingUntil } = claimed;
+  if (secret?.refreshToken === undefined || auth.type !== 'oauth') {
+    return expireClaim(services, claimed, 'unreadable');
+  }
+  // The process may have been suspended: the answer must arrive while the claim holds.
+  if (clock.now() > (refreshingUntil ?? 0) - answerMs) return;
+  const answer = await tokenEndpoints.refresh({
+    tenantId,
+    url: auth.tokenEndpoint ?? '',
+    clientId: auth.clientId ?? '',
+    clientSecret: secret.clientSecret,
+    refreshToken: secret.refreshToken,
+  });
+  await storeAnswer(services, claimed, { answer, secret });
+  services.metrics.connectionRefreshes.add(1, answer.kind);
+}
+
+async function storeAnswer(
+  services: AccountServices,
+  claimed: Connection,
+  { answer, secret }: { readonly answer: RefreshAnswer; readonly secret: ConnectionSecret },
+): Promise<void> {
+  switch (answer.kind) {
+    case 'refused':
+      return expireClaim(services, claimed, 'refresh_refused');
+    case 'lost':
+      return expireClaim(services, claimed, 'refresh_lost');
+    case 'unavailable':
+      await change(services, claimed, { isStill: ofClaim(claimed), next: laterRefresh });
+      return;
+    case 'refreshed': {
+      const { token } = answer;
+      const of = { id: claimed.id, version: claimed.version + 1 };
+      const sealed = services.connectionSecrets.seal(of, refreshedSecret(secret, token));
+      const next = (now: Connection, at: number) => refreshed(now, { token, sealed }, at);
+      await change(services, claimed, { isStill: ofClaim(claimed), next });
+      return;
+    }
+    default:
+      return answer satisfies never;
+  }
+}
+
+function ofClaim(claimed: Connection): Change['isStill'] {
+  return (now) => isClaimOf(claimed, now);
+}
+
+function expireClaim(services: AccountServices, claimed: Connection, reason: ConnectionReason) {
+  return expireWhere(services, claimed, { isStill: ofClaim(claimed), reason });
+}
+
+/** Once, by the first server that sees it: the others find the row changed. */
+function expireSeen(services: AccountServices, seen: Connection, reason: ConnectionReason) {
+  const isStill = (now: Connection) =>
+    now.status === 'connected' &&
+    now.version === seen.version &&
+    now.refreshEpoch === seen.refreshEpoch;
+  return expireWhere(services, seen, { isStill, reason });
+}
+
+async function expireWhere(
+  services: AccountServices,
+  seen: Connection,
+  { isStill, reason }: Pick<Change, 'isStill'> & { readonly reason: ConnectionReason },
+): Promise<void> {
+  await change(services, seen, {
+    isStill,
+    next: (now, at) => expire(now, reason, at),
+    tell: true,
+  });
+}
+
+interface Change {
+  /** Whether the row is still as this server saw it; nothing is written otherwise. */
+  readonly isStill: (now: Connection) => boolean;
+  readonly next: (now: Connection, at: number) => Connection;
+  /** Whether the feed and the audit log tell it. */
+  readonly tell?: true;
+}
+
+async function change(
+  services: AccountServices,
+  seen: Connection,
+  { isStill, next, tell }: Change,
+): Promise<Connection | undefined> {
+  const { store, clock, fanout } = services;
+  return store.transaction(async (tx) => {
+    const locked = await tx.connections.lock(seen, seen);
+    if (locked?.id !== seen.id || !isStill(locked)) return undefined;
+    const now = clock.now();
+    const connection = next(locked, now);
+    await tx.connections.save(connection);
+    tx.onCommit(() => fanout.wake(`connection:${seen.id}`));
+    if (tell === true) {
+      const { tenantId } = connection;
+      announce(services, tx, { tenantId, notices: [expiredNotice(connection, now)] });
+      await auditConnection(tx, { connection, action: 'connection.expire', by: service, now });
+    }
+    return connection;
+  });
+}
+
+/** Resolves when another server may have ended its claim. */
+async function nextChange(
+  { clock, fanout, store }: AccountServices,
+  seen: Connection,
+  until: number,
+): Promise<void> {
+  const changed = Promise.withResolvers<void>();
+  const drop = fanout.subscribe(`connection:${seen.id}`, changed.resolve);
+  const waitMs = Math.max(1, Math.min(lookAgainMs, until - clock.now()));
+  const cancelTimer = clock.after(waitMs, changed.resolve);
+  try {
+    // It may have changed before the subscription.
+    const now = await store.read.connections.find(seen, seen);
+    if (now?.refreshEpoch === seen.refreshEpoch && now.refreshingUntil !== null) {
+      await changed.promise;
+    }
+  } finally {
+    cancelTimer();
+    drop();
+  }
+}

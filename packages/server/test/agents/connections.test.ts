@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readAgentFolder } from '../../src/agents/agent-folder.ts';
+import { acpHarness } from '../../src/harness/acp/harness.ts';
+import { resolveEquipment } from '../../src/harness/resolve-equipment.ts';
+import type { AccountHeader } from '../../src/ports/connections/leg-connections.ts';
+import type { Harness } from '../../src/ports/harness.ts';
+import { temporaryFolder, writeFiles } from '../support/agent-folders.ts';
+
+/** Only their settings are read here. */
+const parts = {} as Parameters<typeof acpHarness>[0];
+const harnesses = new Map<string, Harness>([['acp', acpHarness(parts)]]);
+
+async function read(yaml: string) {
+  const folder = await temporaryFolder();
+  const text = `framework: acp\ncommand: [assistant]\n${yaml}`;
+  await writeFiles(folder, { 'mailer/agent.yaml': text });
+  return readAgentFolder({ folder: join(folder, 'mailer'), name: 'mailer', harnesses });
+}
+
+test('connections of an agent have an owner, and are required unless it says otherwise (D-604)', async () => {
+  const found = await read(`
+connections:
+  github: { owner: end_user }
+  mail: { owner: end_user, fallback: tenant, required: false }
+mcp_servers:
+  github: { url: "https://mcp.test/", connection: github }
+env: { MAIL_TOKEN: "\${connection:mail}" }`);
+  if (!found.ok) throw new Error(found.reason);
+  expect(found.agent.connections).toEqual([
+    { service: 'github', owner: 'end_user', hasFallback: false, isRequired: true },
+    { service: 'mail', owner: 'end_user', hasFallback: true, isRequired: false },
+  ]);
+  const without = await read('');
+  expect(without.ok && without.agent).not.toHaveProperty('connections');
+});
+
+const many = Array.from({ length: 21 }, (_, index) => `  s${index}: { owner: tenant }`).join('\n');
+
+test.each([
+  ['env: { A: "x ${connection:mail}" }', /env\.A.* refers to the connection mail/],
+  [
+    'mcp_servers: { m: { url: "https://m.test/", headers: { X-Key: "${connection:mail}" } } }',
+    /mcp_servers\.m\.headers\.X-Key/,
+  ],
+  [
+    'mcp_servers: { m: { url: "https://m.test/", connection: mail } }',
+    /mcp_servers\.m\.connection/,
+  ],
+  [
+    'connections: { mail: { owner: tenant } }\nmcp_servers: { m: { command: x, connection: mail } }',
+    /connection/,
+  ],
+  [
+    'connections: { mail: { owner: tenant } }\nmcp_servers: { m: { url: "https://m.test/", connection: mail, headers: { authorization: "${env:A}" } } }',
+    /headers\.authorization must not stand beside connection/,
+  ],
+  ['connections: { mail: {} }', /connections\.mail\.owner must be tenant or end_user/],
+  ['connections: { mail: { owner: tenant, fallback: tenant } }', /connections\.mail\.fallback/],
+  ['connections: { mail: { owner: end_user, oauth: {} } }', /oauth/],
+  ['connections: { Mail: { owner: tenant } }', /connections\.Mail is not a valid name/],
+  [`connections:\n${many}`, /at most 20/],
+])('%s is a problem with its place', async (yaml, problem) => {
+  const found = await read(yaml);
+  expect(found.ok).toBe(false);
+  expect(!found.ok && found.reason).toMatch(problem);
+  expect(!found.ok && found.reason).toMatch(/^agent\.yaml:\d+:\d+: /);
+});
+
+test('a program gets the header of its account, or no server where it is missing (D-596)', async () => {
+  const account: AccountHeader = {
+    name: 'X-Api-Key',
+    value: 'an-account-of-mail',
+    secret: 'an-account-of-mail',
+    version: 1,
+  };
+  const given = {
+    env: { MAIL: '${connection:mail}', CRM: '${connection:crm}' },
+    mcpServers: {
+      mail: { type: 'http', url: 'https://m.test/', headers: {}, connection: 'mail' },
+      crm: { type: 'http', url: 'https://c.test/', headers: {}, connection: 'crm' },
+    },
+  } as const;
+  const connections = {
+    atStart: (service: string) => (service === 'mail' ? account : undefined),
+    now: async () => account,
+    refreshed: async () => account,
+    rejected: () => Promise.reject(new Error('not asked for')),
+  };
+  const { env, mcpServers, redact } = await resolveEquipment(given, connections);
+  expect(env).toEqual({ MAIL: 'an-account-of-mail' });
+  expect(mcpServers).toEqual({
+    mail: { type: 'http', url: 'https://m.test/', headers: { 'X-Api-Key': 'an-account-of-mail' } },
+  });
+  expect(redact('key=an-account-of-mail')).toBe('key=[secret]');
+});

@@ -1,0 +1,271 @@
+import { connectionId } from '@convoke/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  type AccountServices,
+  currentAccount,
+  rejectAccount,
+} from '../../src/app/connections/current-account.ts';
+import { deleteConnection, putConnection } from '../../src/app/connections/connections.ts';
+import { openConnection } from '../../src/domain/connections/connection.ts';
+import {
+  type RefreshAnswer,
+  aheadOfRequestMs,
+  claimMs,
+} from '../../src/domain/connections/refresh.ts';
+import type { TokenEndpoints } from '../../src/ports/connections/token-endpoints.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { by } from '../support/identity-fixture.ts';
+import { type RunFixture, createRunFixture } from '../support/run-fixture.ts';
+import { sql } from '../../src/store/sql.ts';
+
+/** A provider that accepts each refresh token once, and ends the account when one is sent again, as rotating ones do. */
+class Provider implements TokenEndpoints {
+  readonly sent: string[] = [];
+  answer: 'usual' | RefreshAnswer = 'usual';
+  /** Called while a request is under way. */
+  during: () => Promise<void> = async () => {};
+  #current = 'refresh-token-0';
+
+  async problemOf() {
+    return undefined;
+  }
+
+  async refresh({ refreshToken }: { readonly refreshToken: string }): Promise<RefreshAnswer> {
+    this.sent.push(refreshToken);
+    await this.during();
+    if (this.answer !== 'usual') return this.answer;
+    if (refreshToken !== this.#current) return { kind: 'refused' };
+    const number = this.sent.length;
+    this.#current = `refresh-token-${number}`;
+    const accessToken = `access-token-${number}`;
+    const token = { accessToken, refreshToken: this.#current, expiresInSeconds: 3600 };
+    return { kind: 'refreshed', token };
+  }
+
+  get reused(): boolean {
+    return new Set(this.sent).size < this.sent.length;
+  }
+}
+
+/** The process ends here: what it was about to do never happens. */
+class Death extends Error {}
+
+const moments = [
+  'before the claim',
+  'after the claim',
+  'before the request',
+  'after the request',
+  'before the answer is stored',
+  'after the answer is stored',
+] as const;
+type Moment = (typeof moments)[number];
+
+const at = { service: 'github', endUser: 'u-17' };
+
+describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
+  let world: RunFixture;
+  beforeAll(async () => {
+    world = await createRunFixture(kind);
+  });
+
+  /** A tenant with one account whose token ends in half a minute, and what its provider sees. */
+  async function setUp() {
+    const { id: tenantId } = await world.seed.tenant(world.scope.organizationId);
+    const scope = { ...world.scope, tenantId };
+    const provider = new Provider();
+    const services = { ...world, tokenEndpoints: provider };
+    const put = (accessToken: string, refreshToken = 'refresh-token-0', endsInMs = 30_000) =>
+      putConnection(services, scope, {
+        at,
+        account: {
+          auth: {
+            type: 'oauth',
+            tokenEndpoint: 'https://provider.test/token',
+            clientId: 'client',
+            refreshes: true,
+          },
+          secret: { value: accessToken, refreshToken },
+          expiresAt: world.clock.now() + endsInMs,
+        },
+        createdBy: { kind: 'client', id: 'cli_1' },
+        by,
+      });
+    await put('access-token-0');
+    const wanted = { scope, at, aheadMs: aheadOfRequestMs };
+    const account = (own: AccountServices = services) => currentAccount(own, wanted);
+    const row = async () => {
+      const found = await world.store.read.connections.find(scope, at);
+      if (found === undefined) throw new Error('the connection is gone');
+      return found;
+    };
+    const notices = async () =>
+      (
+        await world.database.all<{ body: string }>(sql`
+          select body from outbox where tenant_id = ${tenantId}
+          union all select body from notices where tenant_id = ${tenantId}`)
+      ).filter(({ body }) => body.includes('connection_expired')).length;
+    return { scope, provider, services, put, wanted, account, row, notices };
+  }
+
+  /** The same services in a process that dies at a moment of its refresh. */
+  function mortal(services: AccountServices, moment: Moment): AccountServices {
+    let transactions = 0;
+    const { store, tokenEndpoints } = services;
+    const die = (now: Moment) => {
+      if (now === moment) throw new Death(now);
+    };
+    return {
+      ...services,
+      store: {
+        ...store,
+        read: store.read,
+        async transaction(work) {
+          transactions += 1;
+          const isClaim = transactions === 1;
+          die(isClaim ? 'before the claim' : 'before the answer is stored');
+          const result = await store.transaction(work);
+          die(isClaim ? 'after the claim' : 'after the answer is stored');
+          return result;
+        },
+      },
+      tokenEndpoints: {
+        problemOf: (endpoint) => tokenEndpoints.problemOf(endpoint),
+        async refresh(request) {
+          die('before the request');
+          const answer = await tokenEndpoints.refresh(request);
+          die('after the request');
+          return answer;
+        },
+      },
+    };
+  }
+
+  test('one server refreshes, the others wait and get the new token', async () => {
+    const { provider, account } = await setUp();
+    const accounts = await Promise.all(Array.from({ length: 8 }, () => account()));
+    expect(accounts.map((one) => one.kind === 'usable' && one.secret.value)).toEqual(
+      Array.from({ length: 8 }, () => 'access-token-1'),
+    );
+    expect(provider.sent).toEqual(['refresh-token-0']);
+    expect(await account()).toMatchObject({ kind: 'usable', connection: { version: 2 } });
+  });
+
+  test.each(moments)('a server that dies %s sends no refresh token twice', async (moment) => {
+    const { provider, services, account, row, notices } = await setUp();
+    await expect(account(mortal(services, moment))).rejects.toThrow(Death);
+    const wasStored = moment === 'after the answer is stored';
+    const wasClaimed = moment !== 'before the claim';
+    world.clock.advance(claimMs + 1);
+    // Many look at once, of several servers: one of them says what has become of it.
+    const accounts = await Promise.all(Array.from({ length: 5 }, () => account()));
+    const kinds = new Set(accounts.map((one) => one.kind));
+    expect(provider.reused).toBe(false);
+    if (wasClaimed && !wasStored) {
+      expect(kinds).toEqual(new Set(['expired']));
+      expect(await row()).toMatchObject({ status: 'expired', statusReason: 'refresh_lost' });
+      expect(await notices()).toBe(1);
+    } else {
+      expect(kinds).toEqual(new Set(['usable']));
+      expect(await notices()).toBe(0);
+    }
+  });
+
+  test('an account that is put during its refresh keeps the newer secret', async () => {
+    const { provider, put, account, row } = await setUp();
+    provider.during = async () => {
+      provider.during = async () => {};
+      await put('access-token-put', 'refresh-token-put', 3_600_000);
+    };
+    expect(await account()).toMatchObject({ secret: { value: 'access-token-put' } });
+    expect(await row()).toMatchObject({ status: 'connected', version: 2, refreshingUntil: null });
+  });
+
+  test('an account that is deleted during its refresh stays deleted', async () => {
+    const { provider, services, scope, account } = await setUp();
+    provider.during = () => deleteConnection(services, scope, { at, by });
+    expect(await account()).toEqual({ kind: 'missing' });
+  });
+
+  test('an answer that comes when the claim has run out is dropped', async () => {
+    const { provider, account, row, notices } = await setUp();
+    provider.during = async () => {
+      world.clock.advance(claimMs + 1);
+      expect((await account()).kind).toBe('expired');
+    };
+    expect((await account()).kind).toBe('expired');
+    expect(await row()).toMatchObject({ statusReason: 'refresh_lost', version: 1 });
+    expect(await notices()).toBe(1);
+  });
+
+  test('an endpoint that is not available is asked later, and the token used while it lasts (D-599)', async () => {
+    const { provider, account, row } = await setUp();
+    provider.answer = { kind: 'unavailable' };
+    expect(await account()).toMatchObject({ secret: { value: 'access-token-0' } });
+    expect(await account()).toMatchObject({ secret: { value: 'access-token-0' } });
+    expect(provider.sent).toHaveLength(1);
+    world.clock.advance(30_001);
+    expect((await account()).kind).toBe('unavailable');
+    expect((await row()).status).toBe('connected');
+    provider.answer = 'usual';
+    world.clock.advance(30_001);
+    expect((await account()).kind).toBe('usable');
+    expect(await row()).toMatchObject({ status: 'connected', retryAt: null });
+  });
+
+  test.each([
+    ['refused', 'refresh_refused'],
+    ['lost', 'refresh_lost'],
+  ] as const)(
+    'an answer that is %s expires the account once (D-599, D-602)',
+    async (answer, reason) => {
+      const { provider, account, row, notices, put } = await setUp();
+      provider.answer = { kind: answer };
+      expect((await account()).kind).toBe('expired');
+      expect((await account()).kind).toBe('expired');
+      expect(provider.sent).toHaveLength(1);
+      expect(await row()).toMatchObject({ status: 'expired', statusReason: reason });
+      expect(await notices()).toBe(1);
+      await put('access-token-again', 'refresh-token-0', 3_600_000);
+      expect((await account()).kind).toBe('usable');
+    },
+  );
+
+  test('an answer without a refresh token keeps the one before', async () => {
+    const { provider, services, account, row } = await setUp();
+    const token = { accessToken: 'access-token-only', expiresInSeconds: 60 };
+    provider.answer = { kind: 'refreshed', token };
+    // Lasts for less than is wanted: refreshed again, with the same token.
+    provider.during = async () => {
+      if (provider.sent.length === 2) provider.answer = { kind: 'lost' };
+    };
+    expect((await account()).kind).toBe('expired');
+    expect(provider.sent).toEqual(['refresh-token-0', 'refresh-token-0']);
+    expect(services.connectionSecrets.open(await row())).toMatchObject({
+      value: 'access-token-only',
+    });
+  });
+
+  test('a refused token of the version that was used expires, and a newer one does not (D-600)', async () => {
+    const { services, put, row } = await setUp();
+    await put('access-token-1', 'refresh-token-1', 3_600_000);
+    const used = await row();
+    await put('access-token-2', 'refresh-token-2', 3_600_000);
+    await rejectAccount(services, used);
+    expect((await row()).status).toBe('connected');
+    await rejectAccount(services, await row());
+    expect(await row()).toMatchObject({ status: 'expired', statusReason: 'rejected' });
+  });
+
+  test('a secret that another key has sealed expires as unreadable', async () => {
+    const { scope, account, row } = await setUp();
+    const { id } = await row();
+    await world.store.transaction((tx) => tx.connections.remove({ ...scope, id }));
+    const createdBy = { kind: 'client', id: 'cli_1' } as const;
+    const identity = { ...scope, ...at, id: connectionId(`${id}x`), createdBy };
+    const foreign = { auth: { type: 'bearer' }, sealed: 'nonsense', expiresAt: null } as const;
+    const opened = openConnection(identity, foreign, world.clock.now());
+    await world.store.transaction((tx) => tx.connections.insert(opened));
+    expect((await account()).kind).toBe('expired');
+    expect(await row()).toMatchObject({ statusReason: 'unreadable' });
+  });
+});
