@@ -14,12 +14,14 @@ const verbs: Readonly<Record<string, string>> = {
   'client.disable': 'disabled client',
   'client.enable': 'enabled client',
   'client.update': 'changed client',
-  'connection.delete': 'revoked connection',
-  'connection.expire': 'found expired connection',
-  'connection.put': 'connected account',
+  'connection.delete': 'disconnected the account for',
+  'connection.expire': 'marked as expired the account for',
+  'connection.put': 'connected the account for',
   'credential.add': 'added credential',
   'credential.revoke': 'revoked credential',
   'interaction.answer': 'answered request',
+  'interaction.approve': 'approved request',
+  'interaction.forget': 'ended the remembered allow of request',
   'invitation.accept': 'accepted invitation',
   'invitation.create': 'created invitation',
   'invitation.revoke': 'revoked invitation',
@@ -88,6 +90,7 @@ export function auditSentence(
 ): string {
   const who = actor.name ?? (actor.id === '' ? 'The server' : actor.id);
   if (action === 'interaction.answer') return `${who} ${answerWords(details, nameOf)}`;
+  if (action === 'interaction.approve') return `${who} approved ${requestWords(details, nameOf)}`;
   if (action === 'call.deny' || action === 'call.allow') {
     return `${who} ${decidedWords(action, details, nameOf)}`;
   }
@@ -107,13 +110,29 @@ export function auditSentence(
 
 /** `allowed write_file in run_01ja…r8en` */
 function answerWords(
-  { decision, tool_name: tool, run_id: run }: AuditRecord['details'],
+  details: AuditRecord['details'],
   nameOf: (id: string) => string | undefined,
 ): string {
-  const where = typeof run === 'string' ? ` in ${nameOf(run) ?? run}` : '';
-  const what = typeof tool === 'string' ? tool : 'a request';
-  if (decision === 'allow') return `allowed ${what}${where}`;
-  return decision === 'deny' ? `denied ${what}${where}` : `answered a question${where}`;
+  const { decision } = details;
+  if (decision === 'allow') return `allowed ${requestWords(details, nameOf)}`;
+  if (decision === 'deny') return `denied ${requestWords(details, nameOf)}`;
+  return `answered a question${placeWords(details, nameOf)}`;
+}
+
+/** `write_file in run_01ja…r8en` */
+function requestWords(
+  details: AuditRecord['details'],
+  nameOf: (id: string) => string | undefined,
+): string {
+  const { tool_name: tool } = details;
+  return `${typeof tool === 'string' ? tool : 'a request'}${placeWords(details, nameOf)}`;
+}
+
+function placeWords(
+  { run_id: run }: AuditRecord['details'],
+  nameOf: (id: string) => string | undefined,
+): string {
+  return typeof run === 'string' ? ` in ${nameOf(run) ?? run}` : '';
 }
 
 const bySentence: Readonly<Record<string, string>> = {
@@ -124,10 +143,11 @@ const bySentence: Readonly<Record<string, string>> = {
 /** `denied refund in run_01ja…r8en by the rule no-refunds` */
 function decidedWords(
   action: string,
-  { tool_name: tool, run_id: run, by, rules }: AuditRecord['details'],
+  details: AuditRecord['details'],
   nameOf: (id: string) => string | undefined,
 ): string {
-  const where = typeof run === 'string' ? ` in ${nameOf(run) ?? run}` : '';
+  const { tool_name: tool, by, rules } = details;
+  const where = placeWords(details, nameOf);
   const what = typeof tool === 'string' ? tool : 'a call';
   const reason = (typeof by === 'string' ? bySentence[by] : undefined) ?? byRules(rules);
   return `${verbs[action]} ${what}${where}${reason}`;
@@ -151,8 +171,11 @@ function nameIn(details: AuditRecord['details']): string | undefined {
     origin,
     scope_kind: kind,
     scope_id: id,
+    service,
   } = details;
   const scope =
     typeof kind === 'string' && typeof id === 'string' ? `for ${kind} ${id}` : undefined;
-  return [name, displayName, email, origin, scope].find((text) => typeof text === 'string');
+  return [name, displayName, email, origin, scope, service].find(
+    (text) => typeof text === 'string',
+  );
 }
