@@ -125,7 +125,7 @@ export const errors = {
   },
   denied_by_rule: {
     status: 409,
-    message: 'A rule denies this call by now. It can only be denied.',
+    message: 'A rule now denies this call. The request can only be denied.',
   },
 
   // Files (D-41, D-42)

@@ -74,7 +74,7 @@ export const tryRules = defineOperation({
   tag: 'Organizations',
   summary: 'Try rules over past calls',
   description:
-    'Decides about past tool calls of the organization with the rules of now and with a draft, and shows where they differ. Nothing is written and no input is shown. Calls of the newest runs come first; a page ends after 5,000 calls, or earlier when they are large or the rules are costly. Answers of people do not count, and the lists of agents are those of now. Calls that change nothing, and that no rule was about when they were made, are not stored, so they are not among them.',
+    'Decides about past tool calls of the organization with the current rules and with a draft, and shows where they differ. Nothing is written and no input is shown. Calls of the newest runs come first; a page ends after 5,000 calls, or earlier when they are large or the rules are costly. Answers of people do not count, and the lists of agents are those of now. Calls that change nothing, and that no rule was about when they were made, are not stored, so they are not among them.',
   caller: 'human',
   scope: byRole,
   params: ofOrganization,

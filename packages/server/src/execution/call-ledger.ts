@@ -111,7 +111,7 @@ export class CallLedger implements Effects {
     return `${this.#parts.claimed.holder.runId}.${ref}`;
   }
 
-  /** Whether a rule may decide about the tool, by the rules of now. */
+  /** Whether a rule may decide about the tool, by the current rules. */
   async #isNamed({ toolName, kind }: NewCall): Promise<boolean> {
     if (kind !== undefined) return false;
     return isNamed(await this.#read(() => this.#deciding()), { toolName });

@@ -292,7 +292,7 @@ describe.each(databaseKinds)('who may allow a call on %s (D-512)', (database) =>
     expect(types.filter((type) => type === 'permission_approved')).toHaveLength(1);
   });
 
-  test('an answer is judged by the rules of now (D-515)', async () => {
+  test('an answer is judged by the current rules (D-515)', async () => {
     const { request, run } = await asked('anyone');
     await organizationHas(ofOrganization({ approvers: { role: 'owner' } }));
     expect((await shown(request)).can_allow).toBe(true);

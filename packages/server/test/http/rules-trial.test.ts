@@ -77,7 +77,7 @@ describe.each(databaseKinds)('rules that are tried on %s (D-526)', (database) =>
     await ended(server, run);
     const decided = (await logOf(server, run)).filter(({ type }) => type === 'call_decided');
     expect(decided).toMatchObject([{ data: { effect: 'deny', rules: [{ name: 'no-b' }] } }]);
-    // Now they are the rules of now: the draft without them is what changes.
+    // Now they are the current rules: the draft without them is what changes.
     expect((await attempt([])).changes[0]).toMatchObject({ before: 'deny', after: 'allow' });
     await server.send('set_rules', { params, body: { version: body.version, rules: [] } });
   });

@@ -1431,7 +1431,7 @@ class AsyncRules(AsyncResource):
     ) -> RuleTrialRecord:
         """Try rules over past calls.
 
-        Decides about past tool calls of the organization with the rules of now and with a draft, and shows
+        Decides about past tool calls of the organization with the current rules and with a draft, and shows
         where they differ. Nothing is written and no input is shown. Calls of the newest runs come first; a
         page ends after 5,000 calls, or earlier when they are large or the rules are costly. Answers of people
         do not count, and the lists of agents are those of now. Calls that change nothing, and that no rule

@@ -42,7 +42,7 @@ export function callOf(interaction: Interaction): AskedCall | undefined {
   return { toolName, input, isRepeat: true, asked: [] };
 }
 
-/** The rules of now about a call, as far as the agent can be read; else its part as it was when it asked (D-515). */
+/** The current rules about a call, as far as the agent can be read; else its part as it was when it asked (D-515). */
 export async function rulesOfNow(
   { agents, knownRules }: RuleServices,
   repositories: Pick<Repositories, 'rules'>,
@@ -67,7 +67,7 @@ export interface AnswerToJudge {
   readonly now: number;
 }
 
-/** What the rules of now demanded of an allow. */
+/** What the current rules demanded of an allow. */
 export interface JudgedAllow {
   /** Absent where one person is enough. */
   readonly approvals?: Approvals;
@@ -76,7 +76,7 @@ export interface JudgedAllow {
 }
 
 /**
- * Refuses an allow by a caller that may not give it, by the rules of now (D-515). Undefined for every other answer:
+ * Refuses an allow by a caller that may not give it, by the current rules (D-515). Undefined for every other answer:
  * only allowing is restricted (D-514).
  */
 export async function judgeAllow(

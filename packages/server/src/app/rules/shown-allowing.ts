@@ -60,7 +60,7 @@ export async function allowingIn(
   );
 }
 
-/** By the rules of now, as an answer is judged. Undefined for what is not pending, or is not about a call. */
+/** By the current rules, as an answer is judged. Undefined for what is not pending, or is not about a call. */
 export async function allowingNow(
   services: RuleServices,
   repositories: Pick<Repositories, 'rules'>,

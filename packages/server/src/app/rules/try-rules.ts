@@ -59,7 +59,7 @@ const callsPerTurn = 50;
 
 type TryServices = Pick<Services, 'store' | 'clock' | 'agents' | 'metrics'>;
 
-/** D-526: decides about past calls with the rules of now and with a draft. */
+/** D-526: decides about past calls with the current rules and with a draft. */
 export async function tryRules(
   services: TryServices,
   organizationId: OrganizationId,

@@ -18,7 +18,7 @@ export interface TriedCall {
   readonly rule?: string | undefined;
 }
 
-/** What the rules of now and a draft say about a past call. */
+/** What the current rules and a draft say about a past call. */
 export function tryCall({ agent, before, after }: TrialLists, call: CallToDecide): TriedCall {
   const now = decide({ agent, organization: before }, call);
   const then = decide({ agent, organization: after }, call);
