@@ -292,6 +292,8 @@ function ticksOf({ from, to, x, breaks }: Axis): Tick[] {
 /** Shares of the width that a duration needs: in its bar, also beside an open event, and in a free part of the lane. */
 const roomInside = 0.12;
 const roomBeside = 0.08;
+/** The same on a phone. */
+const roomBesideNarrow = 0.16;
 
 /** Where a bar says how long it took: in itself, or in the free part of its lane that a narrow bar has beside it. */
 export function durationPlace(
@@ -299,6 +301,8 @@ export function durationPlace(
   { before, after }: { readonly before: number; readonly after: number },
 ): 'inside' | 'after' | 'before' {
   if (width >= roomInside) return 'inside';
+  if (after >= roomBesideNarrow) return 'after';
+  if (before >= roomBesideNarrow) return 'before';
   if (after >= roomBeside) return 'after';
   return before >= roomBeside ? 'before' : 'inside';
 }

@@ -287,7 +287,10 @@ test('a result that comes after an interruption belongs to the call before it', 
 
 test.each([
   [0.5, { before: 0, after: 0 }, 'inside'],
-  [0.01, { before: 0.9, after: 0.09 }, 'after'],
+  [0.01, { before: 0.2, after: 0.7 }, 'after'],
+  // A phone would cut it.
+  [0.01, { before: 0.9, after: 0.09 }, 'before'],
+  [0.01, { before: 0.1, after: 0.09 }, 'after'],
   [0.01, { before: 0.9, after: 0.01 }, 'before'],
   [0.06, { before: 0.01, after: 0.01 }, 'inside'],
 ])('a bar of %d of the width with %j beside it has its duration %s', (width, room, place) => {

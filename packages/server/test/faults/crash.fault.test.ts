@@ -9,7 +9,7 @@ const minute = 60_000;
 const usualRounds = rounds(6);
 /** Chance decides what a crash interrupts, so rounds are added until every kind of interruption has occurred. */
 const mostRounds = 4 * usualRounds;
-const timeout = 15 * minute * Math.ceil(usualRounds / 6);
+const timeout = 40 * minute * Math.ceil(usualRounds / 6);
 
 // On PostgreSQL most of the time is spent waiting for leases to expire: SQLite uses it.
 describe.concurrent('the server is killed under twenty streaming runs: every received event stays, every run continues and ends once, every waiting run still waits', () => {
