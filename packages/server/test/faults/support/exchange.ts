@@ -15,7 +15,7 @@ export interface Exchange {
   readonly timeoutMs?: number | undefined;
 }
 
-const longestExchangeMs = 30_000;
+const longestExchangeMs = 120_000;
 
 /**
  * One request on a new connection, so that none is reused from a server that died. Rejects when the
