@@ -32,6 +32,7 @@ export {
   ownTools,
   waitTool,
 } from './mcp/tools.ts';
+export { inputText } from './printable.ts';
 export type { RunMetadata } from './run-metadata.ts';
 export { RunText, type TextEvent, interruptedText } from './run-text.ts';
 export { type VoidText, voidTextIn } from './speech.ts';

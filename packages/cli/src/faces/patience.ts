@@ -5,6 +5,11 @@ import { ConnectionError, RateLimitError, ServerError } from '@convoke/sdk';
 const patienceMs = 120_000;
 const pauseMs = 1000;
 
+/** A connection broke, or the server is away: the call may be repeated. */
+export class Interruption extends Error {
+  override readonly name = 'Interruption';
+}
+
 /** Repeats a call that may be repeated while the server is away, so that a restart of it is not seen in an editor. */
 export async function patiently<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const until = performance.now() + patienceMs;
@@ -20,6 +25,7 @@ export async function patiently<T>(call: () => Promise<T>, signal?: AbortSignal)
 
 function isAway(error: unknown): boolean {
   return (
+    error instanceof Interruption ||
     error instanceof ConnectionError ||
     error instanceof ServerError ||
     error instanceof RateLimitError

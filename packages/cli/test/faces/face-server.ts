@@ -89,7 +89,7 @@ export function useFaceServer(): () => FaceServer {
 }
 
 /** The framework and what it needs are in `more`. */
-export async function writeAgent(place: string, name: string, more: string): Promise<void> {
+async function writeAgent(place: string, name: string, more: string): Promise<void> {
   const head = `schema: 1\nname: ${name}\ndescription: For a test\n`;
   await mkdir(join(place, 'agents', name));
   await writeFile(join(place, 'agents', name, 'agent.yaml'), head + more);

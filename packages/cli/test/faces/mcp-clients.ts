@@ -3,10 +3,7 @@ import { Client as NewClient } from '@modelcontextprotocol/client';
 import { StdioClientTransport as NewTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import {
-  ElicitRequestSchema,
-  ToolListChangedNotificationSchema,
-} from '@modelcontextprotocol/sdk/types.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
 /** A form that the client shows to its user. */
 export interface ShownForm {
@@ -53,7 +50,6 @@ export interface Program {
 export interface Connecting {
   /** What the user fills in; without it the client has no forms. */
   readonly fill?: (form: ShownForm) => Filled | Promise<Filled>;
-  readonly onListChanged?: () => void;
 }
 
 type Connect = (program: Program, connecting: Connecting) => Promise<Assistant>;
@@ -61,7 +57,7 @@ type Connect = (program: Program, connecting: Connecting) => Promise<Assistant>;
 const info = { name: 'test', version: '1' };
 const callMs = 120_000;
 
-const connectOld: Connect = async (program, { fill, onListChanged }) => {
+const connectOld: Connect = async (program, { fill }) => {
   const capabilities = fill === undefined ? {} : { elicitation: {} };
   const client = new OldClient(info, { capabilities });
   if (fill !== undefined) {
@@ -69,7 +65,6 @@ const connectOld: Connect = async (program, { fill, onListChanged }) => {
       ...(await fill(params as unknown as ShownForm)),
     }));
   }
-  client.setNotificationHandler(ToolListChangedNotificationSchema, () => onListChanged?.());
   await client.connect(new OldTransport({ ...program, stderr: 'ignore' }));
   return {
     tools: async () => (await client.listTools()).tools as never,
@@ -85,7 +80,7 @@ const connectOld: Connect = async (program, { fill, onListChanged }) => {
 };
 
 function connectNew(mode: 'legacy' | { readonly pin: string }): Connect {
-  return async (program, { fill, onListChanged }) => {
+  return async (program, { fill }) => {
     const client = new NewClient(info, {
       capabilities: fill === undefined ? {} : { elicitation: { form: {} } },
       versionNegotiation: { mode },
@@ -95,7 +90,6 @@ function connectNew(mode: 'legacy' | { readonly pin: string }): Connect {
         ...(await fill(params as unknown as ShownForm)),
       }));
     }
-    client.setNotificationHandler('notifications/tools/list_changed', () => onListChanged?.());
     await client.connect(new NewTransport({ ...program, stderr: 'ignore' }));
     return {
       tools: async () => (await client.listTools()).tools as never,

@@ -1,17 +1,12 @@
 // `convoke mcp` as assistants use it: their own client libraries start the command, against a real server.
-import { spawn } from 'node:child_process';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { SessionHandle } from '@convoke/sdk';
-import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../../server/test/support/eventually.ts';
 import { root, textOf } from '../../../../test/repository.ts';
-import { createServer } from '../../src/faces/mcp/serve.ts';
-import { OfferedAgents } from '../../src/faces/mcp/tools.ts';
 import { paymentsIn } from '../agent-programs.ts';
-import { useFaceServer, writeAgent } from './face-server.ts';
+import { useFaceServer } from './face-server.ts';
 import {
   type Assistant,
   type CallResult,
@@ -33,7 +28,7 @@ describe.each(Object.entries(mcpClients))('%s', (_, connectTo) => {
   test('lists agents as tools, calls one, and continues its session', async () => {
     const assistant = await connect({}, 'echo', 'demo');
     const names = (await assistant.tools()).map(({ name }) => name);
-    expect(names).toEqual(['demo', 'echo', 'convoke_wait', 'convoke_answer']);
+    expect(names).toEqual(['demo', 'echo', 'convoke_wait', 'convoke_answer', 'convoke_cancel']);
     const first = await assistant.call('echo', { prompt: 'Hello' });
     expect(first.content[0]?.text).toBe('Hello (run 1)');
     expect(first.structuredContent).toMatchObject({ status: 'completed', text: 'Hello (run 1)' });
@@ -94,43 +89,6 @@ describe.each(Object.entries(mcpClients))('%s', (_, connectTo) => {
     expect(await runsOf(result)).toHaveLength(1);
   });
 
-  test('a form that is declined or closed leaves its request to a person elsewhere', async () => {
-    const actions: Filled['action'][] = ['decline', 'cancel'];
-    const assistant = await connect({ fill: () => ({ action: actions.shift() ?? 'cancel' }) });
-    const result = await assistant.call('demo', { prompt: 'Hello' });
-    expect(result.structuredContent).toMatchObject({ status: 'waiting' });
-    const again = await assistant.call('convoke_wait', { run_id: runOf(result) });
-    expect(again.structuredContent).toMatchObject({ status: 'waiting' });
-    expect(actions).toEqual([]);
-    expect(await pending(result)).toHaveLength(1);
-  });
-
-  test('without forms a question goes through the model, and a permission cannot', async () => {
-    const assistant = await connect();
-    const result = await assistant.call('demo', { prompt: 'Hello' });
-    const run_id = runOf(result);
-    expect(result.content[0]?.text).toMatch(/What should I call you\?\n- Captain\n- Friend/);
-    const next = await assistant.call('convoke_answer', { run_id, answer: 'Friend' });
-    expect(next.structuredContent).toMatchObject({ status: 'waiting' });
-    const [named] = next.content;
-    expect(named?.text).toContain('permission to run write_file. You cannot give it.');
-    expect(named?.text).toMatch(/\/console\/t\/ten_\w+\/runs\/run_/);
-
-    for (const answer of ['allow', 'yes', '{"decision":"allow"}']) {
-      const refused = await assistant.call('convoke_answer', { run_id, answer });
-      expect(refused).toMatchObject({ isError: true });
-    }
-    const given = { run_id, answer: 'allow', decision: 'allow' };
-    expect(await assistant.call('convoke_wait', given)).not.toMatchObject({ isError: true });
-    const [ask] = await pending(next);
-    expect(ask).toMatchObject({ kind: 'permission', status: 'pending' });
-
-    await sessionOf(next).interactions.answer(ask?.interaction_key ?? '', { decision: 'deny' });
-    const end = await assistant.call('convoke_wait', { run_id });
-    expect(end.structuredContent).toMatchObject({ status: 'completed', run_id });
-    expect(await runsOf(end)).toHaveLength(1);
-  });
-
   test('a call that takes longer returns the run, which continues; so it does when the call is cancelled', async () => {
     const assistant = await connect({}, 'lasting', '--wait', '1');
     const result = await assistant.call('lasting', { prompt: 'Hello' });
@@ -153,22 +111,6 @@ describe.each(Object.entries(mcpClients))('%s', (_, connectTo) => {
     });
     expect(end.structuredContent).toMatchObject({ status: 'cancelled' });
   });
-
-  test('what is wrong is said in a result', async () => {
-    const assistant = await connect({}, 'echo', 'fail');
-    for (const [tool, given, said] of [
-      ['missing', { prompt: 'Hello' }, 'There is no agent missing'],
-      ['demo', { prompt: 'Hello' }, 'There is no agent demo'],
-      ['echo', { prompt: 'Hello', session_id: 'sess_x' }, 'not_found'],
-      ['echo', { prompt: 7 }, 'prompt must be a non-empty string'],
-      ['convoke_wait', { run_id: 'run_x' }, 'There is no run run_x'],
-      ['fail', { prompt: 'fail' }, 'This agent always fails'],
-    ] as const) {
-      const result = await assistant.call(tool, given);
-      expect(result).toMatchObject({ isError: true });
-      expect(result.content[0]?.text).toContain(said);
-    }
-  });
 });
 
 describe('convoke mcp', () => {
@@ -181,55 +123,13 @@ describe('convoke mcp', () => {
     return assistant;
   }
 
-  test('a run of an agent that is not offered is unknown to the model', async () => {
-    const run = await (await faces().convoke.sessions.create('echo')).run('Secret');
-    await run.wait();
-    const assistant = await connect({}, 'demo');
-    const result = await assistant.call('convoke_wait', { run_id: run.id });
-    expect(result).toMatchObject({ isError: true });
-    expect(JSON.stringify(result)).not.toContain('Secret');
-  });
-
-  test('a session whose run waits for a person takes no further prompt', async () => {
-    const assistant = await connect();
-    const result = await assistant.call('patient', { prompt: 'Hello' });
-    const { session_id } = result.structuredContent ?? {};
-    const refused = await assistant.call('patient', { prompt: 'Hello?', session_id });
-    expect(refused).toMatchObject({ isError: true });
-    expect(refused.content[0]?.text).toContain('waits for a person');
-    const end = await assistant.call('convoke_answer', { run_id: runOf(result), answer: 'Red' });
-    expect(end.content[0]?.text).toBe('It is Red.');
-  });
-
-  test('an answer given elsewhere wins over a form that is filled in later', async () => {
-    const assistant = await connect({
-      fill: async () => {
-        const found = faces().convoke.interactions.list({ agent_name: 'patient' });
-        for await (const ask of found)
-          await faces().convoke.interactions.answer(ask, { answer: 'Blue' });
-        return accept({ answer: 'Red' });
-      },
-    });
-    const result = await assistant.call('patient', { prompt: 'Hello' });
-    expect(result.content[0]?.text).toBe('It is Blue.');
-  });
-
-  test('a filled-in form of a client that declared none decides nothing', async () => {
-    const assistant = await connect();
-    const result = await assistant.call('demo', { prompt: 'Hello' });
-    const run_id = runOf(result);
-    const next = await assistant.call('convoke_answer', { run_id, answer: 'Captain' });
-    const [ask] = await pending(next);
-    const key = ask?.interaction_key ?? '';
-    const inputResponses = { [key]: accept({ decision: 'allow' }) };
-    const calls = ['demo', 'convoke_wait', 'convoke_answer'].map((name) => {
-      const given = { run_id, prompt: 'Hello', answer: 'allow' };
-      return { name, arguments: given, inputResponses, requestState: run_id };
-    });
-    const answers = await rawCalls(calls);
-    for (const answer of answers) expect(JSON.stringify(answer)).toContain('waiting');
-    expect((await pending(next)).map(({ status }) => status)).toEqual(['pending']);
-    expect(await runsOf(next)).toHaveLength(1);
+  test('prints the address for programs that send a token themselves', async () => {
+    const { organization_id, tenant_id, base_url } = faces().server.quickstart;
+    const at = `${base_url}/v1/mcp/${organization_id}/${tenant_id}`;
+    const plain = await faces().settings.run(['mcp', '--url']);
+    expect(plain.stdout).toBe(`${at}\n`);
+    const full = await faces().settings.run(['mcp', 'demo', 'echo', '--wait', '2m', '--url']);
+    expect(full.stdout).toBe(`${at}?agents=demo%2Cecho&wait=120\n`);
   });
 
   test('prints nothing but the protocol, and ends when the client is gone', async () => {
@@ -256,43 +156,6 @@ describe('convoke mcp', () => {
     onTestFinished(() => assistant.close());
     const result = await assistant.call('echo', { prompt: 'Hello' });
     expect(result.content[0]?.text).toBe('Hello (run 1)');
-  });
-
-  test('clients that ask for it hear that a call continues', async () => {
-    const assistant = await connect({}, 'lasting', '--wait', '6');
-    const heard: number[] = [];
-    const onprogress = ({ progress }: { readonly progress: number }) => void heard.push(progress);
-    const result = await assistant.call('lasting', { prompt: 'Hello' }, { onprogress });
-    expect(heard).toEqual([1]);
-    await sessionOf(result).runs.at(runOf(result)).cancel();
-  });
-
-  test('a client hears that there is another agent', async () => {
-    const offered = new OfferedAgents(faces().convoke, []);
-    const linkTo = async () => '';
-    const mcp = createServer({
-      convoke: faces().convoke,
-      offered,
-      waitMs: 1,
-      linkTo,
-      version: '1',
-      listMs: 50,
-    });
-    const [ours, theirs] = InMemoryTransport.createLinkedPair();
-    const client = new Client({ name: 'test', version: '1' });
-    let isHeard = false;
-    client.setNotificationHandler('notifications/tools/list_changed', () => void (isHeard = true));
-    await Promise.all([mcp.connect(ours), client.connect(theirs)]);
-    onTestFinished(() => client.close());
-    const before = await client.listTools();
-    await writeAgent(
-      faces().server.place,
-      'newcomer',
-      'framework: scripted\nscript: [{ say: Hello }]\n',
-    );
-    await eventually(() => isHeard);
-    const added = (await client.listTools()).tools.length - before.tools.length;
-    expect(added).toBe(1);
   });
 
   test('the server is killed while a call waits: it is one run, and the model cannot have its payment repeated', async () => {
@@ -336,27 +199,4 @@ async function pending(result: CallResult) {
 
 async function runsOf(result: CallResult) {
   return (await sessionOf(result).runs.list().page()).items;
-}
-
-/** Calls of the newer era, as no library sends them; their answers in the order in which they come. */
-async function rawCalls(calls: readonly object[]): Promise<unknown[]> {
-  const { command, args, env, cwd } = faces().program('mcp');
-  const child = spawn(command, args, { env, cwd, stdio: ['pipe', 'pipe', 'ignore'] });
-  onTestFinished(() => void child.kill());
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  };
-  for (const [id, params] of calls.entries()) {
-    const request = { jsonrpc: '2.0', id, method: 'tools/call', params: { ...params, _meta } };
-    child.stdin.write(`${JSON.stringify(request)}\n`);
-  }
-  const answers: unknown[] = [];
-  for await (const line of createInterface(child.stdout)) {
-    const message = JSON.parse(line) as { readonly id?: number };
-    if (message.id !== undefined) answers.push(message);
-    if (answers.length === calls.length) break;
-  }
-  return answers;
 }

@@ -1,13 +1,18 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { consoleLink } from '../../console-link.ts';
+import { patiently } from '../../faces/patience.ts';
 import { seconds } from '../../options/durations.ts';
 import { example } from '../../options/options.ts';
-import { ownVersion } from '../../own-version.ts';
 import { connect } from '../../sign-in/connection.ts';
+import { usedLogin } from '../../sign-in/used-login.ts';
+import { print } from '../../terminal/output.ts';
 
-/** D-218: some assistants give up after a minute and cannot be told otherwise. */
-const usualWaitSeconds = 45;
-const waitMaxSeconds = 86_400;
+const waitMaxSeconds = 3600;
+
+interface McpOptions {
+  /** In seconds. */
+  readonly wait?: number;
+  readonly url?: true;
+}
 
 export function mcpCommand(): Command {
   return new Command('mcp')
@@ -15,10 +20,10 @@ export function mcpCommand(): Command {
     .argument('[agents...]', 'names of the agents to offer; all of them if none is named')
     .option(
       '--wait <time>',
-      'how long a call waits for its run: 45, 90s, 1h',
+      'how long a call waits for its run: 45 (the default), 90s, 1h',
       readWait,
-      usualWaitSeconds,
     )
+    .option('--url', 'print the address for programs that send a token themselves, and end')
     .addHelpText('after', example('mcp demo'))
     .addHelpText(
       'after',
@@ -27,22 +32,21 @@ export function mcpCommand(): Command {
         'A call that takes longer than --wait returns the id of its run, for the tool convoke_wait. Permissions are given by\n' +
         "a person: in a form of the assistant's, or in the console. The assistant's model cannot give them.\n",
     )
-    .action(async (agents: string[], { wait }: { readonly wait: number }, command: Command) => {
+    .action(async (agents: string[], { wait, url: isAsked }: McpOptions, command: Command) => {
       const convoke = await connect(command);
+      const place = await patiently(() => convoke.whoami());
+      const base = usedLogin()?.baseUrl.replace(/\/$/, '') ?? '';
+      const url = new URL(`${base}/v1/mcp/${place.organization_id}/${place.tenant_id}`);
+      if (agents.length > 0) url.searchParams.set('agents', agents.join(','));
+      if (wait !== undefined) url.searchParams.set('wait', String(wait));
+      if (isAsked === true) return print(url.href);
       const { serveMcp } = await import('../../faces/mcp/serve.ts');
-      const { OfferedAgents } = await import('../../faces/mcp/tools.ts');
-      await serveMcp({
-        convoke,
-        offered: new OfferedAgents(convoke, agents),
-        waitMs: wait * 1000,
-        linkTo: (runId) => consoleLink(convoke, runId),
-        version: ownVersion(),
-      });
+      await serveMcp({ fetch: convoke.fetch, url: url.href });
     });
 }
 
 function readWait(text: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : seconds(text);
   if (value >= 1 && value <= waitMaxSeconds) return value;
-  throw new InvalidArgumentError('Must be at least a second and at most a day.');
+  throw new InvalidArgumentError('Must be at least a second and at most an hour.');
 }

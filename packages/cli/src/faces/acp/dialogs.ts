@@ -6,7 +6,7 @@ import type {
 import type { Answer, SessionHandle } from '@convoke/sdk';
 import type { AskItem, PermissionItem, QuestionItem } from '@convoke/faces';
 import { answerOnce } from '../answer-once.ts';
-import { inputText } from '../asked-input.ts';
+import { inputText } from '@convoke/faces';
 import { printable } from '../../terminal/output.ts';
 import { answerOf, formOf, permissionOptions, shownQuestion } from './questions.ts';
 import { callOf, said } from './updates.ts';

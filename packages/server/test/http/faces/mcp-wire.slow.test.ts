@@ -13,12 +13,21 @@ interface RawMessage {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: Json };
 }
 
+const twice = {
+  description: 'Asks twice',
+  script: [
+    { ask: { question: 'First?' } },
+    { say: 'One: {{answer}}. ' },
+    { ask: { question: 'Second?' } },
+    { say: 'Two: {{answer}}.' },
+  ],
+};
 const hidden = { ...usualAgents.echo, tenants: { default: 'disabled' } };
 
 let server: TestServer;
 beforeAll(async () => {
   server = await startServer({
-    agents: { ...usualAgents, hidden },
+    agents: { ...usualAgents, hidden, twice },
     env: { CONVOKE_CORS_ORIGINS: 'https://app.example' },
   });
 });
@@ -176,6 +185,48 @@ describe('the newer era', () => {
     const { status, message } = await post(recent('tools/list', {}, meta), { headers });
     expect([status, message?.error?.code]).toEqual([400, -32602]);
   });
+});
+
+test('a filled-in form of a client that declared none decides nothing (D-220)', async () => {
+  const begun = await post(recent('tools/call', { name: 'writer', arguments: { prompt: 'x' } }), {
+    headers: headersOf('tools/call', 'writer'),
+  });
+  const [, session_id = '', run_id = ''] =
+    /"session_id":"(\w+)","run_id":"(\w+)"/.exec(begun.text) ?? [];
+  const asked = { params: { session_id } };
+  const { body } = await server.send('list_interactions', asked);
+  const key = body.interactions[0]?.interaction_key ?? '';
+  const filled = { action: 'accept', content: { decision: 'allow' } };
+  for (const name of ['writer', 'convoke_wait', 'convoke_answer']) {
+    const given = { run_id, prompt: 'x', answer: 'allow' };
+    const round = { name, arguments: given, inputResponses: { [key]: filled } };
+    const { text } = await post(recent('tools/call', { ...round, requestState: run_id }), {
+      headers: headersOf('tools/call', name),
+    });
+    expect(text).toContain('waiting');
+  }
+  const response = { jsonrpc: '2.0', id: `${session_id}/${key}`, result: filled };
+  expect((await post(response)).status).toBe(202);
+  const left = await server.send('list_interactions', asked);
+  expect(left.body.interactions.map(({ status }) => status)).toEqual(['pending']);
+  const { runs } = (await server.send('list_runs', asked)).body;
+  expect(runs).toHaveLength(1);
+});
+
+test('a call that is sent again under its key is the same run, and answers nothing twice (D-616)', async () => {
+  const call = async (name: string, given: object, key: string) => {
+    const headers = { 'idempotency-key': key };
+    return (await post(old('tools/call', { name, arguments: given }), { headers })).text;
+  };
+  const first = await call('twice', { prompt: 'x' }, 'call-1');
+  expect(await call('twice', { prompt: 'x' }, 'call-1')).toBe(first);
+  expect(await call('twice', { prompt: 'y' }, 'call-1')).toContain('idempotency_conflict');
+  const [, run_id = ''] = /"run_id":"(\w+)"/.exec(first) ?? [];
+  const answered = await call('convoke_answer', { run_id, answer: 'red' }, 'answer-1');
+  expect(answered).toContain('Second?');
+  expect(await call('convoke_answer', { run_id, answer: 'red' }, 'answer-1')).toBe(answered);
+  const end = await call('convoke_answer', { run_id, answer: 'blue' }, 'answer-2');
+  expect(end).toContain('One: red. Two: blue.');
 });
 
 describe('what is no message', () => {
