@@ -27,6 +27,13 @@ export interface Ask {
   readonly isMultiple: boolean;
   readonly about?: InteractionRecord['about'];
   readonly outcome?: AskOutcome | undefined;
+  /** The rules that ask, with what their authors say about it. */
+  readonly rules?: InteractionRecord['rules'];
+  /** Who may allow it. Absent: everyone who may answer. */
+  readonly approvers?: InteractionRecord['approvers'];
+  readonly approvals?: InteractionRecord['approvals'];
+  /** Absent where it is not known, as in the events of a run. */
+  readonly canAllow?: boolean | undefined;
 }
 
 export interface AskOutcome {
@@ -39,6 +46,11 @@ export interface AskOutcome {
   /** Their name, where the server knows it. */
   readonly byName?: string | undefined;
   readonly at?: string | undefined;
+}
+
+/** Whether this person may allow the call. Where only approvers may, it has to be known that they are one. */
+export function mayAllow({ approvers, canAllow }: Ask): boolean {
+  return approvers === undefined ? canAllow !== false : canAllow === true;
 }
 
 /** The input that the agent asked for, on which a person decides. */
@@ -65,6 +77,10 @@ export function askOfRecord(
     options: record.options ?? [],
     isMultiple: record.multiple === true,
     about: record.about,
+    rules: record.rules,
+    approvers: record.approvers,
+    approvals: record.approvals,
+    canAllow: record.can_allow,
     outcome:
       record.status === 'answered'
         ? {
@@ -96,8 +112,9 @@ export function askOfItem(
     outcome: resolution === undefined ? undefined : outcomeOf(resolution),
   };
   if (request.kind === 'permission') {
-    const { tool_name: toolName, tool_input: toolInput } = request;
-    return { ...common, kind: 'permission', toolName, toolInput, isMultiple: false };
+    const { tool_name: toolName, tool_input: toolInput, rules, approvers } = request;
+    const call = { toolName, toolInput, rules, approvers };
+    return { ...common, ...call, kind: 'permission', isMultiple: false };
   }
   const { question, options = [], multiple, about } = request;
   return { ...common, kind: 'question', question, options, about, isMultiple: multiple === true };

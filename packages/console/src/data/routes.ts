@@ -22,6 +22,7 @@ const patterns = {
   members: '/o/:org/members',
   audit: '/o/:org/audit',
   budgets: '/o/:org/budgets',
+  rules: '/o/:org/rules',
   settings: '/settings',
   join: '/join',
   callback: '/callback',

@@ -42,6 +42,7 @@ export const organizationEntries: readonly Entry[] = [
   { name: 'Clients', screen: 'clients', icon: 'KeyRound', also: ['client'] },
   { name: 'Members', screen: 'members', icon: 'Users' },
   { name: 'Budgets', screen: 'budgets', icon: 'Wallet' },
+  { name: 'Rules', screen: 'rules', icon: 'ShieldCheck' },
   { name: 'Audit', screen: 'audit', icon: 'ScrollText' },
 ];
 

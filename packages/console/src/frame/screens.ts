@@ -24,6 +24,7 @@ const loaders: Partial<Record<ScreenName, () => Promise<Screen>>> = {
   members: async () => (await import('../screens/organization/members.tsx')).MembersScreen,
   audit: async () => (await import('../screens/organization/audit.tsx')).AuditScreen,
   budgets: async () => (await import('../screens/organization/budgets.tsx')).BudgetsScreen,
+  rules: async () => (await import('../screens/organization/rules.tsx')).RulesScreen,
   webhooks: async () => (await import('../screens/webhooks.tsx')).WebhooksScreen,
   webhook: async () => (await import('../screens/webhook.tsx')).WebhookScreen,
   join: async () => (await import('../screens/join.tsx')).JoinScreen,

@@ -59,7 +59,11 @@ export function RowDecision(props: {
 /** The decision, in place of the buttons. */
 export function RowOutcome({ record }: { readonly record: InteractionRecord }): JSX.Element {
   const { outcome } = askOfRecord(record);
-  if (outcome === undefined) return <span class="muted">No longer waiting</span>;
+  if (outcome === undefined) {
+    const words =
+      record.status === 'pending' ? 'Allowed, and waits for another person' : 'No longer waiting';
+    return <span class="muted">{words}</span>;
+  }
   const { glyph, words, tone } = outcomeText(outcome);
   return <span class={`nowrap ${tone}`} role="status">{`${glyph} ${words}`}</span>;
 }

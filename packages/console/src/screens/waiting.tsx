@@ -21,7 +21,7 @@ export function Waiting(): JSX.Element {
   const [open, setOpen] = useState<string | undefined>(undefined);
   const [decided, setDecided] = useState<ReadonlyMap<string, InteractionRecord>>(new Map());
   const pending = useResource(`${tenant.tenantId}/home-pending`, () =>
-    listInteractions(tenant, { status: 'pending', limit: 6 }, undefined),
+    listInteractions(tenant, { status: 'pending', limit: 6, isForMe: mayAnswer }, undefined),
   );
   useRefreshOnNotice(
     ({ type }) => type.startsWith('interaction_') || type.startsWith('run_'),

@@ -80,12 +80,14 @@ export interface InteractionsShown {
   readonly agent?: string | undefined;
   readonly label?: string | undefined;
   readonly limit?: number | undefined;
+  /** Only those that this person may allow or answer. */
+  readonly isForMe?: boolean | undefined;
 }
 
 /** The request that has waited longest comes first; of answered ones, the latest. */
 export function listInteractions(
   { client }: TenantScope,
-  { status, kind, agent, label, limit = pageRows }: InteractionsShown,
+  { status, kind, agent, label, limit = pageRows, isForMe = false }: InteractionsShown,
   cursor: string | undefined,
 ): Promise<PageOf<InteractionSummary>> {
   return client.interactions
@@ -94,6 +96,7 @@ export function listInteractions(
       kind: isSet(kind) ? (kind as TenantInteractionsQuery['kind']) : undefined,
       agent_name: isSet(agent) ? agent : undefined,
       label: labelFilter(label),
+      can_allow: isForMe ? 'true' : undefined,
       order: status === 'pending' ? 'asc' : 'desc',
       limit,
       cursor,

@@ -85,7 +85,7 @@ test('a denial carries the message, and the keys act only on the card that has t
   const page = await web.visit(path);
   await card(page).getByRole('button', { name: /^Deny/ }).and(page.locator(':enabled')).waitFor();
   // Outside the card the key does nothing.
-  await page.getByRole('link', { name: 'Pending' }).focus();
+  await page.getByRole('link', { name: 'For me' }).focus();
   await page.keyboard.press('a');
   await card(page).focus();
   await page.keyboard.press('r');

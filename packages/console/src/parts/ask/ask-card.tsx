@@ -12,7 +12,9 @@ import { settings } from '../../page/settings.ts';
 import { isInText } from '../../page/shortcuts.ts';
 import { AskForm } from './ask-form.tsx';
 import type { AskFormHandle } from './ask-form-props.ts';
+import { useRefreshOnNotice } from '../../session/live.ts';
 import { useAction } from '../dialog.tsx';
+import { AskReasons } from './approvers.tsx';
 import { Difference } from '../input/difference.tsx';
 import { FileChange } from '../input/file-change.tsx';
 import { WholeJson } from '../json-tree.tsx';
@@ -40,7 +42,7 @@ export function AskCard(props: AskCardProps): JSX.Element {
   const [wasLate, setLate] = useState(false);
   const frame = useRef<HTMLElement>(null);
   const form = useRef<AskFormHandle>(null);
-  const ask = recorded?.key === props.ask.key ? recorded : props.ask;
+  const ask = useAllowing(recorded?.key === props.ask.key ? recorded : props.ask);
   const isOpen = ask.status === 'pending';
   const input = useInputParts(ask);
 
@@ -103,6 +105,24 @@ export function AskCard(props: AskCardProps): JSX.Element {
       </div>
     </section>
   );
+}
+
+/** The events of a run say who may allow a call, and not whether this person may; the record does. */
+function useAllowing(ask: Ask): Ask {
+  const tenant = useTenant();
+  const isKnown =
+    ask.approvers === undefined || ask.canAllow !== undefined || ask.status !== 'pending';
+  const found = useResource(`${tenant.tenantId}/allowing/${isKnown ? 'known' : ask.key}`, () =>
+    isKnown ? Promise.resolve(undefined) : findInteraction(tenant, ask.key),
+  );
+  useRefreshOnNotice(
+    ({ type, data: about }) =>
+      !isKnown && type === 'interaction_approved' && about.interaction_key === ask.key,
+    () => found.refresh(),
+  );
+  const record = found.data.value;
+  if (isKnown || record === undefined) return ask;
+  return { ...ask, approvals: record.approvals, canAllow: record.can_allow };
 }
 
 /** False for a moment after another request has appeared. */
@@ -177,34 +197,37 @@ function useAnswer(ask: Ask, onRecord: (record: InteractionRecord, isLate: boole
 function AskHeader({ ask }: { readonly ask: Ask }): JSX.Element {
   const isOpen = ask.status === 'pending';
   return (
-    <header>
-      <strong>
-        {isOpen && (
-          <span class="waiting" aria-hidden="true">
-            ◆{' '}
-          </span>
-        )}
-        {ask.kind === 'permission' ? (
-          <>
-            {`${ask.agentName ?? 'The agent'} ${isOpen ? 'wants' : 'wanted'} to run `}
-            <code>{askTitle(ask)}</code>
-          </>
-        ) : ask.about === undefined ? (
-          askTitle(ask)
-        ) : (
-          (ask.question ?? '')
-        )}
-      </strong>
-      <span class="muted small">
-        asked <Time at={ask.createdAt} />
-        {isOpen && ask.expiresAt !== undefined && (
-          <>
-            {' · '}
-            <Until at={ask.expiresAt} before="expires" />
-          </>
-        )}
-      </span>
-    </header>
+    <>
+      <header>
+        <strong>
+          {isOpen && (
+            <span class="waiting" aria-hidden="true">
+              ◆{' '}
+            </span>
+          )}
+          {ask.kind === 'permission' ? (
+            <>
+              {`${ask.agentName ?? 'The agent'} ${isOpen ? 'wants' : 'wanted'} to run `}
+              <code>{askTitle(ask)}</code>
+            </>
+          ) : ask.about === undefined ? (
+            askTitle(ask)
+          ) : (
+            (ask.question ?? '')
+          )}
+        </strong>
+        <span class="muted small">
+          asked <Time at={ask.createdAt} />
+          {isOpen && ask.expiresAt !== undefined && (
+            <>
+              {' · '}
+              <Until at={ask.expiresAt} before="expires" />
+            </>
+          )}
+        </span>
+      </header>
+      <AskReasons ask={ask} />
+    </>
   );
 }
 

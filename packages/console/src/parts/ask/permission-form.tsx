@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
 import { useImperativeHandle, useRef, useState } from 'preact/hooks';
-import type { Ask } from '../../data/ask.ts';
+import { type Ask, mayAllow } from '../../data/ask.ts';
 import { comparableText, jsonText, parsedObject } from '../../data/json-text.ts';
 import { Button } from '../button.tsx';
 import { TextField } from '../field.tsx';
 import { Difference } from '../input/difference.tsx';
 import { InputEditor } from '../input/input-editor.tsx';
+import { Approvals, NeedsOthers } from './approvers.tsx';
 import type { AskFormProps } from './ask-form-props.ts';
 import { unseenWords, useUnseen } from './unseen.ts';
 
@@ -25,9 +26,10 @@ export function PermissionForm(props: AskFormProps): JSX.Element {
   const parsed = edited === undefined ? undefined : parsedObject(edited);
   const isChanged = edited !== undefined && edited.trim() !== original;
   const said = message.trim() === '' ? {} : { message: message.trim() };
-  const mayAllow = isReady && isWholeShown && parsed?.ok !== false;
+  const isApprover = mayAllow(ask);
+  const canPress = isApprover && isReady && isWholeShown && parsed?.ok !== false;
   const allow = () => {
-    if (!mayAllow) return;
+    if (!canPress) return;
     const changed = parsed?.ok === true && isChanged ? { updated_input: parsed.value } : {};
     onAnswer({ decision: 'allow', ...said, ...changed });
   };
@@ -38,7 +40,7 @@ export function PermissionForm(props: AskFormProps): JSX.Element {
   const press = (key: string) => {
     if (key === 'a') allowByKey();
     else if (key === 'd' && isReady) deny();
-    else if (key === 'e') edit();
+    else if (key === 'e' && isApprover) edit();
     else if (key === 'r') frame.current?.querySelector<HTMLElement>('.decision input')?.focus();
     else return false;
     return true;
@@ -54,7 +56,11 @@ export function PermissionForm(props: AskFormProps): JSX.Element {
         )}
       </div>
       <div class="decision" ref={bar}>
-        <Warning isWholeShown={isWholeShown} unseen={isWarned ? unseen : undefined} />
+        <Approvals ask={ask} />
+        <Warning
+          isWholeShown={isWholeShown || !isApprover}
+          unseen={isWarned ? unseen : undefined}
+        />
         <TextField
           label="Message to the agent (optional)"
           isLabelInside
@@ -63,20 +69,44 @@ export function PermissionForm(props: AskFormProps): JSX.Element {
           max={2000}
         />
         <div class="buttons">
-          <Button onClick={edit} kind="quiet" pressed={edited !== undefined}>
-            {edited === undefined ? 'Edit input' : 'Discard changes'} <kbd>e</kbd>
-          </Button>
+          <EditOrNeeds ask={ask} isEditing={edited !== undefined} onEdit={edit} />
           <span class="grow" />
           <Button onClick={deny} disabled={!isReady}>
             Deny <kbd>d</kbd>
           </Button>
-          <Button kind="primary" onClick={allow} disabled={!mayAllow}>
-            {isChanged ? 'Allow with changes' : 'Allow'}
-            {unseen !== undefined && <span class="unseen">{unseen}</span>} <kbd>a</kbd>
-          </Button>
+          {isApprover && <AllowButton {...{ isChanged, unseen, canPress }} onAllow={allow} />}
         </div>
       </div>
     </div>
+  );
+}
+
+/** The input of a call is edited by a person who may allow it; another one sees who may. */
+function EditOrNeeds(props: {
+  readonly ask: Ask;
+  readonly isEditing: boolean;
+  readonly onEdit: () => void;
+}): JSX.Element {
+  if (!mayAllow(props.ask)) return <NeedsOthers ask={props.ask} />;
+  return (
+    <Button onClick={props.onEdit} kind="quiet" pressed={props.isEditing}>
+      {props.isEditing ? 'Discard changes' : 'Edit input'} <kbd>e</kbd>
+    </Button>
+  );
+}
+
+function AllowButton(props: {
+  readonly isChanged: boolean;
+  readonly unseen: string | undefined;
+  readonly canPress: boolean;
+  readonly onAllow: () => void;
+}): JSX.Element {
+  const { isChanged, unseen } = props;
+  return (
+    <Button kind="primary" onClick={props.onAllow} disabled={!props.canPress}>
+      {isChanged ? 'Allow with changes' : 'Allow'}
+      {unseen !== undefined && <span class="unseen">{unseen}</span>} <kbd>a</kbd>
+    </Button>
   );
 }
 

@@ -54,7 +54,7 @@ function Detail(props: { readonly interaction: string; readonly inbox: Inbox }):
   // The answer of this page is the record that it was given: only an answer from elsewhere is read.
   useRefreshOnNotice(
     ({ type, data }) =>
-      type === 'interaction_answered' &&
+      (type === 'interaction_answered' || type === 'interaction_approved') &&
       data.interaction_key === interaction &&
       found.data.peek()?.status === 'pending',
     () => found.refresh(),
@@ -107,6 +107,8 @@ function settle({ open, answered }: Inbox, record: InteractionRecord, isLate: bo
   answered.value = new Map([...answered.peek(), [key, record]]);
   if (isLate || next === undefined) return;
   const { outcome, ...ask } = askOfRecord(record);
-  if (outcome !== undefined) announce(`${outcomeText(outcome).words}: ${askTitle(ask)}`);
+  const words =
+    outcome === undefined ? 'Allowed, and waits for another person' : outcomeText(outcome).words;
+  announce(`${words}: ${askTitle(ask)}`);
   setQuery({ item: next });
 }

@@ -42,10 +42,12 @@ export function Queue(props: {
   const kind = query.get('kind') ?? '';
   const agent = query.get('agent') ?? '';
   const label = query.get('label') ?? '';
-  const filters = JSON.stringify([status, kind, agent, label]);
+  const mayAnswer = useRight('interactions:write');
+  const isForMe = mayAnswer && status === 'pending' && query.get('for') !== 'all';
+  const filters = JSON.stringify([status, kind, agent, label, isForMe]);
   const list = usePages(
-    [tenant.tenantId, status, kind, agent, label],
-    (cursor) => listInteractions(tenant, { status, kind, agent, label }, cursor),
+    [tenant.tenantId, status, kind, agent, label, String(isForMe)],
+    (cursor) => listInteractions(tenant, { status, kind, agent, label, isForMe }, cursor),
     ({ interaction_key: key }) => key,
   );
   useRefreshOnNotice(
@@ -68,7 +70,7 @@ export function Queue(props: {
   }, [openKeys]);
   return (
     <div class="queue">
-      <Filters {...{ status, kind, agent, agents, label }} />
+      <Filters {...{ status, kind, agent, agents, label, isForMe, mayAnswer }} />
       {list.error.value !== undefined && (
         <ProblemNote error={list.error.value} retry={() => list.refresh()} />
       )}
@@ -77,7 +79,7 @@ export function Queue(props: {
         ([kind, agent, label].some((value) => value !== '') ? (
           <NoMatch of="requests" all={addressWith({ kind: '', agent: '', label: '' })} />
         ) : (
-          <Nothing status={status} />
+          <Nothing status={status} isForMe={isForMe} />
         ))}
       <Rows {...{ rows: rows ?? [], open, chosen, answered }} key={filters}>
         {list.hasMore.value && (
@@ -108,17 +110,18 @@ function changesList(
   rows: readonly InteractionSummary[],
   inbox: Inbox,
 ): boolean {
-  if (type === 'run_waiting') return true;
+  if (type === 'run_waiting' || type === 'interaction_approved') return true;
   if (type === 'interaction_answered') {
     return !inbox.answered.peek().has(data.interaction_key ?? '');
   }
   return ends.has(type) && rows.some((row) => row.run_id === run && row.status === 'pending');
 }
 
-function Nothing({ status }: { readonly status: string }): JSX.Element {
-  return status === 'pending' ? (
+function Nothing(props: { readonly status: string; readonly isForMe: boolean }): JSX.Element {
+  return props.status === 'pending' ? (
     <Empty title="You’re all caught up.">
       <span>Questions and approval requests appear here as agents ask them.</span>
+      {props.isForMe && <a href={addressWith({ for: 'all' })}>Show those that others may allow</a>}
     </Empty>
   ) : (
     <Empty title="No answers yet." />
@@ -213,15 +216,20 @@ function Filters(props: {
   readonly agent: string;
   readonly agents: readonly string[];
   readonly label: string;
+  readonly isForMe: boolean;
+  /** Others see all requests, and may allow none. */
+  readonly mayAnswer: boolean;
 }): JSX.Element {
-  const { agents, agent } = props;
+  const { agents, agent, isForMe, mayAnswer } = props;
+  const isPending = props.status === 'pending';
   return (
     <div class="filters">
       <Segments
         label="Status"
         tabs={[
-          tabOf('Pending', { status: undefined, item: undefined }, props.status === 'pending'),
-          tabOf('Answered', { status: 'answered', item: undefined }, props.status === 'answered'),
+          ...(mayAnswer ? [tabOf('For me', { ...shown, for: undefined }, isForMe)] : []),
+          tabOf('All', { ...shown, for: mayAnswer ? 'all' : undefined }, isPending && !isForMe),
+          tabOf('Answered', { ...shown, status: 'answered', for: undefined }, !isPending),
         ]}
       />
       <Select
@@ -254,6 +262,8 @@ function Filters(props: {
   );
 }
 
+const shown = { status: undefined, item: undefined };
+
 function tabOf(name: string, change: Record<string, string | undefined>, isCurrent: boolean) {
   return { name, href: addressWith(change), isCurrent };
 }
@@ -264,8 +274,8 @@ function withAnswer(
   record: InteractionRecord | undefined,
 ): InteractionSummary {
   if (record === undefined) return row;
-  const { status, decision, answered_by, answered_by_name, answered_at } = record;
-  return { ...row, status, decision, answered_by, answered_by_name, answered_at };
+  const { status, decision, answered_by, answered_by_name, answered_at, can_allow } = record;
+  return { ...row, status, decision, answered_by, answered_by_name, answered_at, can_allow };
 }
 
 /** The title first; the agent and the age in small letters. */
@@ -300,6 +310,7 @@ function QueueItem(props: {
       <span class="second clip">
         {outcome !== undefined && <span class={outcome.tone}>{`${outcome.words}${by} · `}</span>}
         {isGone && 'Resolved · '}
+        {isOpen && row.can_allow === false && 'Waits for another person · '}
         {`${row.agent_name} · ${row.preview}`}
       </span>
     </a>

@@ -113,6 +113,7 @@ export function organizationPlaces(organization: string): readonly Place[] {
     { name: 'members', path: `${organization}/members`, shows: title('Members') },
     { name: 'audit', path: `${organization}/audit`, shows: title('Audit') },
     { name: 'budgets', path: `${organization}/budgets`, shows: title('Budgets') },
+    { name: 'rules', path: `${organization}/rules`, shows: title('Rules') },
   ];
 }
 

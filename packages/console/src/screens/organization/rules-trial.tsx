@@ -1,0 +1,52 @@
+import type { RuleChange, RuleTrialSoFar } from '@convoke/sdk';
+import type { JSX } from 'preact';
+import { number, plural } from '../../data/formats.ts';
+import { addressOf } from '../../data/routes.ts';
+import { type Column, Table } from '../../parts/list/table.tsx';
+import { Card } from '../../parts/page.tsx';
+import { Time } from '../../parts/time.tsx';
+
+/** What a draft would have decided about the calls of the last days: ids and names, no inputs. */
+export function RulesTrial(props: {
+  readonly trial: RuleTrialSoFar;
+  readonly isLoading: boolean;
+}): JSX.Element {
+  const { calls, changed, rules, changes } = props.trial;
+  const idle = rules.filter(({ matched }) => matched === 0).map(({ name }) => name);
+  return (
+    <Card title="Past calls of seven days">
+      <div class="card-body stack">
+        <p role="status" aria-busy={props.isLoading}>
+          {`${plural(calls, 'call')}, of which ${number(changed)} would be decided differently.`}
+        </p>
+        {idle.length > 0 && <p class="waiting">{`No past call meets ${idle.join(', ')}.`}</p>}
+        {changes.length > 0 && (
+          <Table label="Changes" rows={changes} idOf={idOf} columns={columns} />
+        )}
+        {changed > changes.length && (
+          <p class="muted small">{`and ${number(changed - changes.length)} older ones`}</p>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function idOf({ run_id: run, at, tool_name: tool }: RuleChange): string {
+  return `${run} ${at} ${tool}`;
+}
+
+const columns: readonly Column<RuleChange>[] = [
+  {
+    title: 'Call',
+    class: 'wide-cell',
+    cell: ({ tenant_id: tenant, run_id: run, agent_name: agent, tool_name: tool }) => (
+      <a data-row href={addressOf('run', { tenant, run })}>
+        <code>{tool}</code>
+        <span class="muted">{` ${agent}`}</span>
+      </a>
+    ),
+  },
+  { title: 'Decision', cell: ({ before, after }) => `${before} → ${after}` },
+  { title: 'Rule', optional: true, cell: ({ rule }) => <code>{rule}</code> },
+  { title: 'When', class: 'muted nowrap', optional: true, cell: ({ at }) => <Time at={at} /> },
+];

@@ -1,0 +1,72 @@
+import type { JsonObject } from '@convoke/contract';
+import { expect, test } from 'vitest';
+import { begin, ended, pendingIn, runIn } from '../../../server/test/support/api-steps.ts';
+import { addMember } from '../../../server/test/support/sign-in/console.ts';
+import { consoleTests } from './support/console-tests.ts';
+import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
+
+const asksFor = (reason: string, approvers: JsonObject) => ({
+  description: 'Asks before it writes',
+  rules: [{ name: 'notes', tools: ['write_file'], effect: 'ask', reason, approvers }],
+  script: [{ tool: { name: 'write_file', input: { path: 'note.txt', text: 'hi' } } }],
+});
+const web = consoleTests({
+  agents: {
+    writer: {
+      description: 'Writes without asking',
+      script: [{ tool: { name: 'write_file', input: { path: 'a.txt', text: 'secret-input' } } }],
+    },
+    together: asksFor('Notes need two people.', { role: 'admin', people: 2 }),
+    elsewhere: asksFor('The starter may not.', { not_starter: true }),
+  },
+});
+
+test('rules are tried over past calls before they are saved, and warnings stand beside them', async () => {
+  await ended(web.server, (await begin(web.server, 'writer')).run);
+  const page = await web.visit(`${web.organization}/rules`);
+  await page.getByText('No rules yet.').waitFor();
+  await page.getByRole('button', { name: 'Edit' }).press('Enter');
+  const field = page.getByLabel('Rules as JSON');
+  await field.fill('{');
+  await page.getByText('This is no JSON').waitFor();
+  const rule = { name: 'no-files', tools: ['write_file'], effect: 'deny', agents: ['writer'] };
+  const typo = { name: 'typo', tools: ['refund'], effect: 'ask', agents: ['wirter'] };
+  await field.fill(JSON.stringify([rule, typo]));
+  await page.getByRole('button', { name: 'Try' }).press('Enter');
+  const changes = page.getByRole('table', { name: 'Changes' });
+  await changes.getByText('allow → deny').waitFor();
+  await page.getByText('No past call meets typo.').waitFor();
+  expect(await changes.textContent()).not.toContain('secret-input');
+  await expectAccessibleAtBothWidths(page);
+  await page.getByRole('button', { name: 'Save' }).press('Enter');
+  const list = page.getByRole('list', { name: 'Rules' });
+  await list.getByText('deny · write_file · of writer').waitFor();
+  await list.getByText('No agent has the name wirter.').waitFor();
+  await expectAccessibleAtBothWidths(page);
+  const params = { organization_id: web.server.quickstart.organization_id };
+  await web.server.send('set_rules', { params, body: { version: 1, rules: [] } });
+});
+
+test('of two people each sees who has allowed, and the first no longer has it in their list', async () => {
+  const { run } = await begin(web.server, 'together');
+  await runIn(web.server, run, 'waiting');
+  const { interaction_key: key } = await pendingIn(web.server, run.session_id);
+  const { organization_id } = web.server.quickstart;
+  const second = await addMember(web.server, 'admin', organization_id);
+  const path = `${web.tenant}/approvals?item=${key}`;
+  const page = await web.visit(path);
+  const card = page.getByRole('region', { name: /Permission: write_file/ });
+  await card.getByText('Notes need two people.').waitFor();
+  await card.getByText('0 of 2').waitFor();
+  await card.getByRole('button', { name: /^Allow/, disabled: false }).click();
+  await card.getByText(/^1 of 2/).waitFor();
+  await card.getByText(/^Needs 2 people who are admin or owner/).waitFor();
+  expect(await card.getByRole('button', { name: /^Allow/ }).count()).toBe(0);
+  await card.getByRole('button', { name: /^Deny/, disabled: false }).waitFor();
+  await expectAccessibleAtBothWidths(page);
+  await page.getByRole('link', { name: 'All', exact: true }).click();
+  await page.locator('.queue').getByText('Waits for another person').waitFor();
+  const other = await web.openAs(second, path);
+  await other.getByRole('button', { name: /^Allow/, disabled: false }).click();
+  expect((await ended(web.server, run)).status).toBe('completed');
+});
