@@ -35,6 +35,7 @@ test('every command is listed', async () => {
     'chat',
     'clients',
     'completion',
+    'connections',
     'console',
     'credentials',
     'dev',

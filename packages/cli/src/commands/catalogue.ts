@@ -28,6 +28,7 @@ export const catalogue: Readonly<Record<string, Readonly<Record<string, Load>>>>
     watch: async () => (await import('./application/watch.ts')).watchCommand(),
     schedules: async () => (await import('./application/schedules.ts')).schedulesCommand(),
     webhooks: async () => (await import('./application/webhooks.ts')).webhooksCommand(),
+    connections: async () => (await import('./application/connections.ts')).connectionsCommand(),
     whoami: async () => (await import('./application/whoami.ts')).whoamiCommand(),
     workspaces: async () => (await import('./application/workspaces.ts')).workspacesCommand(),
     usage: async () => (await import('./application/usage.ts')).usageCommand(),
