@@ -80,6 +80,7 @@ test('--answer is for questions of the agent, and never repeats a call in doubt 
     isAttended: false,
     isPatient: false,
     interrupts: {} as Interrupts,
+    linkTo: async (id) => `https://convoke.test/${id}`,
     leave,
   });
   const question = (more: Partial<InteractionRecord>) =>
@@ -101,4 +102,31 @@ test('--answer is for questions of the agent, and never repeats a call in doubt 
   expect(await question({ about })).toBeUndefined();
   expect(leave).toHaveBeenCalledOnce();
   expect(await question({})).toBe('No, run it now');
+});
+
+test('of a call that other people have to allow, the terminal says why, who may, and where (D-512)', async () => {
+  const leave = vi.fn<() => void>();
+  const { onWaiting } = createHandlers({
+    run: { id: 'run_1' } as RunHandle,
+    answering: {},
+    isAttended: true,
+    isPatient: true,
+    interrupts: {} as Interrupts,
+    linkTo: async (id) => `https://convoke.test/${id}`,
+    leave,
+  });
+  const record = {
+    kind: 'permission',
+    tool_name: 'refund',
+    rules: [{ source: 'organization', name: 'big', reason: 'Above 500 two people decide.' }],
+    approvers: { role: 'admin', people: 2, not_starter: true, clients: false, end_users: false },
+    approvals: [{ by: 'usr_1', by_name: 'Ann', at: '2026-01-15T09:30:00.000Z' }],
+    can_allow: false,
+  } as InteractionRecord & { kind: 'permission' };
+  await onWaiting?.(record, { signal: new AbortController().signal });
+  expect(stderr).toContain('Above 500 two people decide.');
+  expect(stderr).toContain(
+    'refund needs 2 people who are admin or owner and did not start the run (1 of 2: Ann): https://convoke.test/run_1',
+  );
+  expect(leave).toHaveBeenCalledOnce();
 });

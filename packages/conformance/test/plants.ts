@@ -139,6 +139,12 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
   ],
   'it is about rules for tool calls, which are not part of the specified API': [
     'rules-allow-not-spent',
+    'rules-approval-counts-twice',
+    'rules-memory-of-another-input',
+    'rules-memory-survives-stricter-rule',
+    'rules-replaced-input-undecided',
+    'rules-starter-allows',
+    'rules-withdrawn-role-counts',
     'rules-allow-of-another-input',
     'rules-denial-forgotten',
     'rules-expiry-fails-run',

@@ -1,4 +1,5 @@
-import type { RunHandle, RunRecord } from '@convoke/sdk';
+import type { Convoke, RunHandle, RunRecord } from '@convoke/sdk';
+import { consoleLink } from '../console-link.ts';
 import { exitCodes } from '../failure.ts';
 import type { Answering } from '../options/following.ts';
 import type { GivenAnswers } from './given-answers.ts';
@@ -9,6 +10,7 @@ import { showJson, showRun } from './show-run.ts';
 
 export interface FollowRun {
   readonly json: boolean;
+  readonly convoke: Convoke;
   /** Whether the answer is written as it comes, also into a pipe. */
   readonly stream: boolean;
   readonly answering: Answering;
@@ -25,14 +27,15 @@ export async function followRun(
   run: RunHandle,
   options: FollowRun,
 ): Promise<RunRecord | undefined> {
-  const { json, stream, answering, after, given } = options;
+  const { json, stream, answering, after, given, convoke } = options;
   const leaving = new AbortController();
   const leave = () => leaving.abort();
   const { unattended: isAlone = false, timeout } = answering;
   const isAttended = !json && isInteractive() && !isAlone;
   const isPatient = !isAlone && (process.stdin.isTTY || timeout !== undefined);
   const interrupts = watchInterrupts({ run, isAttended, leave });
-  const shared = { run, isAttended, interrupts, leave };
+  const linkTo = (runId: string) => consoleLink(convoke, runId);
+  const shared = { run, isAttended, interrupts, leave, linkTo };
   const handlers = createHandlers({ ...shared, answering, isPatient, given });
   const limit = leaveAfter(timeout, leave);
   const shown = json ? showJson() : showRun({ stream });

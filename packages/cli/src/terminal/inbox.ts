@@ -6,9 +6,11 @@ import {
   type InteractionSummary,
   type NoticeRecord,
 } from '@convoke/sdk';
+import { consoleLink } from '../console-link.ts';
+import { neededFor, reasonsOf } from './approvers.ts';
 import type { Asking } from './ask.ts';
 import type { Interrupts } from './interrupts.ts';
-import { oneLine, remark, styled } from './output.ts';
+import { oneLine, printable, remark, styled } from './output.ts';
 import { askPermission, askQuestion } from './person-answers.ts';
 import { labelsText } from './table.ts';
 import { age } from './times.ts';
@@ -82,6 +84,10 @@ export class Inbox {
       const record = await this.#convoke.interactions.get(item.interaction_key);
       if (record.status !== 'pending') return;
       remark(`\n${styled('bold', headOf(record), process.stderr)}`);
+      if (record.kind === 'permission' && record.can_allow === false) {
+        this.#seen.add(item.interaction_key);
+        return await this.#show(record);
+      }
       const answer = await answerOf(record, {
         signal: closed.signal,
         interrupts: this.#interrupts,
@@ -98,6 +104,14 @@ export class Inbox {
     } finally {
       this.#asked = undefined;
     }
+  }
+
+  /** It waits for other people, who answer in the console. */
+  async #show(record: InteractionInTenantRecord): Promise<void> {
+    for (const reason of reasonsOf(record)) remark(`  ${reason}`, 'dim');
+    const needed = neededFor(record) ?? 'waits for other people';
+    remark(printable(`  ${record.tool_name} ${needed}`), 'dim');
+    remark(`  ${await consoleLink(this.#convoke, record.run_id)}`, 'dim');
   }
 
   async #follow(): Promise<void> {

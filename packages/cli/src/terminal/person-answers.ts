@@ -1,4 +1,5 @@
 import type { InteractionRecord, Json, PermissionAnswer, QuestionDeclined } from '@convoke/sdk';
+import { neededFor, reasonsOf } from './approvers.ts';
 import { type Asking, ask, inTurn } from './ask.ts';
 import { chooseOptions } from '@convoke/faces';
 import { editInput } from './edit-input.ts';
@@ -6,7 +7,7 @@ import { printable, remark, styled } from './output.ts';
 
 /** What a person at the terminal says; undefined leaves the interaction for later. */
 export function askPermission(
-  record: Pick<InteractionRecord, 'tool_name' | 'tool_input'>,
+  record: AskedPermission,
   asking: Asking,
 ): Promise<PermissionAnswer | undefined> {
   return inTurn(() => permissionDialog(record, asking));
@@ -19,19 +20,27 @@ export function askQuestion(
   return inTurn(() => questionDialog(record, asking));
 }
 
+type AskedPermission = Pick<
+  InteractionRecord,
+  'tool_name' | 'tool_input' | 'rules' | 'approvers' | 'approvals'
+>;
+
 type AskedQuestion = Pick<InteractionRecord, 'question' | 'options' | 'multiple' | 'about'>;
 
 const choices = '[y]es, [n]o, [e]dit the input, no with a [r]eason or [l]ater';
 
 /** Only a yes allows and only a no denies. Anything else, Enter included, is asked again. */
 async function permissionDialog(
-  { tool_name, tool_input }: Pick<InteractionRecord, 'tool_name' | 'tool_input'>,
+  record: AskedPermission,
   asking: Asking,
 ): Promise<PermissionAnswer | undefined> {
+  const { tool_name, tool_input } = record;
   let input: Json | undefined = tool_input;
   let isEdited = false;
   const title = `${attention('approve')} ${printable(tool_name ?? '')}`;
-  let shown = `\n${title} ${printable(formatted(input))}\n`;
+  const why = [...reasonsOf(record), neededFor(record)].filter((line) => line !== undefined);
+  const told = why.map((line) => `  ${dim(line)}\n`).join('');
+  let shown = `\n${title} ${printable(formatted(input))}\n${told}`;
   for (;;) {
     const said = await ask(`${shown}  ${choices}? `, asking);
     shown = '';

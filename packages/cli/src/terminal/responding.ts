@@ -1,6 +1,7 @@
 import type { InteractionHandlers, InteractionRecord, RunHandle } from '@convoke/sdk';
 import type { Answering } from '../options/following.ts';
 import { chooseOptions } from '@convoke/faces';
+import { neededFor, reasonsOf } from './approvers.ts';
 import type { GivenAnswers } from './given-answers.ts';
 import type { Interrupts } from './interrupts.ts';
 import { printable, remark } from './output.ts';
@@ -13,6 +14,8 @@ interface RespondingParts {
   /** Whether to wait for an answer from elsewhere. */
   readonly isPatient: boolean;
   readonly interrupts: Interrupts;
+  /** Where a person sees the run in the console. */
+  readonly linkTo: (runId: string) => Promise<string>;
   /** Stops following; the run continues. */
   readonly leave: () => void;
   /** What the person answered to runs before. */
@@ -42,6 +45,18 @@ export function createHandlers(parts: RespondingParts): InteractionHandlers {
       const said = isAttended ? await askPermission(record, { signal, interrupts }) : undefined;
       if (said !== undefined) given?.keepPermission(record, said);
       return said ?? leaveFor(record);
+    },
+
+    async onWaiting(record) {
+      if (answering.approve === 'fail') {
+        remark(printable(`${record.tool_name} needs approval (--approve fail): cancelling`));
+        await run.cancel();
+        return;
+      }
+      for (const reason of reasonsOf(record)) remark(reason, 'dim');
+      const needed = neededFor(record) ?? 'waits for other people';
+      remark(printable(`${record.tool_name} ${needed}: ${await parts.linkTo(run.id)}`), 'dim');
+      if (isAttended || !parts.isPatient) leave();
     },
 
     async onQuestion(record, { signal }) {

@@ -23,7 +23,15 @@ export type QuestionHandler = (
 
 type Said<T> = T | undefined | Promise<T | undefined>;
 
+/** Is told of a permission request that other people have to decide on. */
+export type WaitingHandler = (
+  request: InteractionRecord & { readonly kind: 'permission' },
+  context: AskContext,
+) => void | Promise<void>;
+
 export interface InteractionHandlers {
+  /** Is told of a tool call that the caller may not allow: `approvers` says who may. `onPermission` is not called for it. */
+  readonly onWaiting?: WaitingHandler | undefined;
   /** Decides on a tool call that requires approval: `'allow'`, `'deny'` or a complete answer. */
   readonly onPermission?: PermissionHandler | undefined;
   /** Answers a question: a text, several for a question with `multiple`, or a complete answer. */
@@ -99,10 +107,12 @@ export class InteractionResponder {
   }
 
   async #answerTo(record: InteractionRecord, context: AskContext): Promise<Answer | undefined> {
-    const { onPermission, onQuestion } = this.#parts.handlers;
+    const { onPermission, onQuestion, onWaiting } = this.#parts.handlers;
     if (isPermission(record)) {
-      // It waits for other people.
-      if (record.can_allow === false) return undefined;
+      if (record.can_allow === false) {
+        await onWaiting?.(record, context);
+        return undefined;
+      }
       const said = await onPermission?.(record, context);
       return typeof said === 'string' ? { decision: said } : said;
     }

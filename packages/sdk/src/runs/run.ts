@@ -134,14 +134,15 @@ export class RunHandle implements AsyncIterable<RunEvent> {
   }
 
   #responder(
-    { onPermission, onQuestion }: InteractionHandlers,
+    { onPermission, onQuestion, onWaiting }: InteractionHandlers,
     stop: AbortController,
   ): InteractionResponder | undefined {
-    if (onPermission === undefined && onQuestion === undefined) return undefined;
+    const given = [onPermission, onQuestion, onWaiting];
+    if (given.every((handler) => handler === undefined)) return undefined;
     return new InteractionResponder({
       runId: this.id,
       interactions: new Interactions(this.#transport, this.sessionId),
-      handlers: { onPermission, onQuestion },
+      handlers: { onPermission, onQuestion, onWaiting },
       fail: (error) => stop.abort(error),
     });
   }

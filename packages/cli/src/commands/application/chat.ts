@@ -26,7 +26,7 @@ export function chatCommand(): Command {
       if (id !== undefined) await session.resume();
       for await (const prompt of process.stdin.isTTY ? typed() : piped()) {
         const run = await session.run(prompt);
-        const ended = await followRun(run, { json, stream, answering: options });
+        const ended = await followRun(run, { convoke, json, stream, answering: options });
         if (ended === undefined) break;
         if (!json) await remarkWrittenFiles(session.files, ended);
       }

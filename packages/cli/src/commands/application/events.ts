@@ -23,12 +23,13 @@ export function eventsCommand(): Command {
     .addHelpText('after', '\nWith --json prints every event as it was recorded, one per line.\n')
     .action(
       async (first: string, second: string | undefined, options: EventsOptions, shown: Command) => {
-        const run = await runOf(await connect(shown), first, second);
+        const convoke = await connect(shown);
+        const run = await runOf(convoke, first, second);
         const { json = false } = globalOptions(shown);
         const after = options.after?.padStart(idDigits, '0');
         const { follow = false, stream = false } = options;
         if (follow) {
-          await followRun(run, { json, stream, answering: options, after });
+          await followRun(run, { convoke, json, stream, answering: options, after });
           return;
         }
         const events = eventsAfter(run.events(), after);

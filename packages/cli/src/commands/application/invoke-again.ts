@@ -34,7 +34,7 @@ export async function invokeAgain(invoked: InvokedAgain): Promise<void> {
       const changing = new AbortController();
       const cancelled = cancelOnChange({ convoke, agent, loadedAt, run }, changing.signal);
       const { stream = false } = options;
-      const ended = await followRun(run, { json, stream, answering: options, given });
+      const ended = await followRun(run, { convoke, json, stream, answering: options, given });
       changing.abort();
       const changed = await cancelled;
       if (ended === undefined) return;

@@ -54,7 +54,7 @@ export function invokeCommand(): Command {
         const run = await start(convoke, { ...options, agent, input });
         if (options.detach === true || !options.wait) return detach(run, json);
         const { stream = false } = options;
-        const ended = await followRun(run, { json, stream, answering: options });
+        const ended = await followRun(run, { convoke, json, stream, answering: options });
         if (json) return;
         if (ended !== undefined)
           await remarkWrittenFiles(convoke.sessions.at(run.sessionId).files, ended);

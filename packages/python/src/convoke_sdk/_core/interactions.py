@@ -61,6 +61,9 @@ class InteractionResponder:
         handler = self._handlers.on_permission if is_permission else self._handlers.on_question
         if handler is None:
             return
+        # It waits for other people, who may allow it.
+        if is_permission and record.get("can_allow") is False:
+            return
         said = yield Invoke(handler, (record,))
         if said is None:
             return

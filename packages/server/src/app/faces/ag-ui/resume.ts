@@ -96,6 +96,12 @@ function callsIn({ toolCalls }: JsonObject): readonly unknown[] {
   return (toolCalls as readonly JsonObject[]).map((call) => call?.['id']);
 }
 
+const ofAnswer: ReadonlySet<string> = new Set([
+  'invalid_answer',
+  'not_an_approver',
+  'denied_by_rule',
+]);
+
 async function answerAll(
   services: Services,
   { scope, by, allower }: FaceCaller,
@@ -110,7 +116,7 @@ async function answerAll(
     }
     return undefined;
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'invalid_answer') return error;
+    if (error instanceof Refusal && ofAnswer.has(error.code)) return error;
     throw error;
   }
 }

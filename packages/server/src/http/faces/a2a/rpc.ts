@@ -99,6 +99,7 @@ function reasonOf(code: ErrorCode): A2aReason | undefined {
   if (code === 'run_terminal') return 'TASK_NOT_CANCELABLE';
   if (code === 'not_found') return 'TASK_NOT_FOUND';
   if (code === 'idempotency_conflict') return 'INVALID_PARAMS';
+  if (code === 'not_an_approver') return 'UNSUPPORTED_OPERATION';
   const { status } = errors[code];
   if (status === 400) return 'INVALID_PARAMS';
   return status === 409 ? 'UNSUPPORTED_OPERATION' : undefined;
