@@ -103,6 +103,9 @@ class Story:
 
         return await self.run_at(run).text(on_question=choose, on_permission=lambda request: decision)
 
+    async def output(self, _, run):
+        return await self.run_at(run).output()
+
     async def wait(self, _, run):
         record = await self.run_at(run).wait()
         return {key: record[key] for key in ("status", "output_text", "labels")}

@@ -6,6 +6,7 @@ import {
   type Answer,
   Convoke,
   ConvokeError,
+  type JsonObject,
   type NoticeType,
   type RunEvent,
   type RunHandle,
@@ -43,7 +44,7 @@ interface Given {
   readonly line: string;
   readonly mode: StopMode;
   readonly name: string;
-  readonly prompt: string;
+  readonly prompt: string | JsonObject;
   readonly question: string;
   readonly run: string;
   readonly schedule: string;
@@ -114,6 +115,7 @@ const verbs: Readonly<Record<string, (given: Given, as: string) => Promise<unkno
       },
       onPermission: () => decision,
     }),
+  output: ({ run }) => runAt(run).output(),
   async wait({ run }) {
     const { status, output_text, labels } = await runAt(run).wait();
     return { status, output_text, labels };

@@ -23,7 +23,7 @@ export type { Json, JsonObject } from './json.ts';
 export { type McpAnswer, type McpForm, aboutOf, answerIn, formOf, replyTo } from './mcp/forms.ts';
 export { type McpResult, errorResult, resultOf } from './mcp/results.ts';
 export { McpRun, type McpRunState } from './mcp/run.ts';
-export { sessionArgument, toolInputSchema, toolOutputSchema } from './mcp/schemas.ts';
+export { sessionArgument } from './mcp/schemas.ts';
 export {
   type McpTool,
   agentTool,

@@ -99,7 +99,7 @@ export class ConnectionError extends ConvokeError {
   override readonly name: string = 'ConnectionError';
 }
 
-/** Thrown by `run.text()` if the run failed or was cancelled. */
+/** Thrown by `run.text()` and `run.output()` if the run failed or was cancelled. */
 export class RunError extends ConvokeError {
   override readonly name: string = 'RunError';
   readonly run: RunRecord;
@@ -109,6 +109,17 @@ export class RunError extends ConvokeError {
     super(run.error_message ?? `The run ${run.id} was ${run.status}.`, {
       code: run.error_code ?? (isCancelled ? 'run_cancelled' : 'run_failed'),
     });
+    this.run = run;
+  }
+}
+
+/** Thrown by `run.output()` if the run completed and returned nothing. */
+export class NoOutput extends ConvokeError {
+  override readonly name: string = 'NoOutput';
+  readonly run: RunRecord;
+
+  constructor(run: RunRecord) {
+    super(`The run ${run.id} has completed without an output.`, { code: 'no_output' });
     this.run = run;
   }
 }

@@ -19,6 +19,7 @@ export {
   ConnectionError,
   ConvokeError,
   InvalidRequestError,
+  NoOutput,
   NotFoundError,
   PermissionError,
   RateLimitError,

@@ -81,6 +81,19 @@ describe('a run', () => {
     expect((await run.wait()).status).toBe('failed');
   });
 
+  test('returns its output, or says that there is none', async () => {
+    const typed = await convoke.sessions.create('typed');
+    const run = await typed.run({ ticket: 7 });
+    const { team } = await run.output<{ readonly team: 'billing' | 'tech' }>();
+    expect(team).toBe('tech');
+    const echo = await convoke.sessions.create('echo');
+    const silent = (await echo.run('Hello')).output();
+    await expect(silent).rejects.toMatchObject({ name: 'NoOutput', code: 'no_output' });
+    const failing = await convoke.sessions.create('fail');
+    const failed = (await failing.run('fall')).output();
+    await expect(failed).rejects.toMatchObject({ name: 'RunError', code: 'agent_error' });
+  });
+
   test('can be cancelled, and text() then throws', async () => {
     const session = await convoke.sessions.create('patient');
     const run = await session.run('wait');

@@ -84,13 +84,21 @@ class ConnectionFailedError(ConvokeError):
 
 
 class RunError(ConvokeError):
-    """Raised by `run.text()` if the run failed or was cancelled. `run` is its record."""
+    """Raised by `run.text()` and `run.output()` if the run failed or was cancelled. `run` is its record."""
 
     def __init__(self, run: RunRecord) -> None:
         status = run["status"]
         usual = "run_cancelled" if status == "cancelled" else "run_failed"
         message = run.get("error_message") or f"The run {run['id']} was {status}."
         super().__init__(message, code=run.get("error_code") or usual)
+        self.run = run
+
+
+class NoOutput(ConvokeError):
+    """Raised by `run.output()` if the run completed and returned nothing. `run` is its record."""
+
+    def __init__(self, run: RunRecord) -> None:
+        super().__init__(f"The run {run['id']} has completed without an output.", code="no_output")
         self.run = run
 
 

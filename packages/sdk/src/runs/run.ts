@@ -1,7 +1,8 @@
 import { RunText } from '@convoke/faces';
-import { RunError } from '../errors.ts';
+import { NoOutput, RunError } from '../errors.ts';
 import type { RunRecord } from '../generated/records.ts';
 import type { CancelRun, EventsQuery, UpdateRun } from '../generated/requests.ts';
+import type { Json } from '../generated/values.ts';
 import { Listing } from '../transport/listing.ts';
 import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
@@ -102,6 +103,20 @@ export class RunHandle implements AsyncIterable<RunEvent> {
     const run = await this.read(options);
     if (run.status === 'completed') return joined.text;
     throw new RunError(run);
+  }
+
+  /**
+   * Waits for the run and returns what its agent returned, which the server has checked against the `output_schema`. Throws
+   * a `RunError` if the run failed or was cancelled, and `NoOutput` if it completed without one.
+   *
+   * @example
+   * const { team } = await run.output<{ team: string }>();
+   */
+  async output<Output = Json>(options: WaitOptions = {}): Promise<Output> {
+    const run = await this.wait(options);
+    if (run.status !== 'completed') throw new RunError(run);
+    if (run.output === undefined) throw new NoOutput(run);
+    return run.output as Output;
   }
 
   /** Waits until the run has ended, with any outcome, and returns its record. */

@@ -19,7 +19,7 @@ from .._core.wait_limit import WaitLimit
 from .._generated import operations as op
 from .._generated.events import RunEvent
 from .._generated.records import FeedbackRecord, RunRecord
-from ..errors import RunError
+from ..errors import NoOutput, RunError
 from .driver import AsyncDriver
 from .following import follow
 from .resource import AsyncResource
@@ -111,6 +111,29 @@ class AsyncRunFollowing(AsyncResource):
         if run["status"] != "completed":
             raise RunError(run)
         return joined.text
+
+    async def output(
+        self,
+        *,
+        on_question: AsyncQuestionHandler | None = None,
+        on_permission: AsyncPermissionHandler | None = None,
+        silence: float = USUAL_SILENCE,
+        patience: float = USUAL_PATIENCE,
+        timeout: float | None = None,
+    ) -> Any:
+        """Waits for the run and returns what its agent returned, which the server has checked.
+
+        Raises `RunError` if the run failed or was cancelled, and `NoOutput` if it completed without an output. After
+        `timeout` seconds it raises `WaitTimeoutError`; the run continues.
+        """
+        run = await self._followed(
+            lambda _: None, Handlers(on_permission, on_question), silence, patience, timeout
+        )
+        if run["status"] != "completed":
+            raise RunError(run)
+        if "output" not in run:
+            raise NoOutput(run)
+        return run["output"]
 
     async def wait(
         self,

@@ -20,7 +20,7 @@ from .._core.wait_limit import WaitLimit
 from .._generated import operations as op
 from .._generated.events import RunEvent
 from .._generated.records import FeedbackRecord, RunRecord
-from ..errors import RunError
+from ..errors import NoOutput, RunError
 from .driver import Driver
 from .following import follow
 from .resource import Resource
@@ -112,6 +112,29 @@ class RunFollowing(Resource):
         if run["status"] != "completed":
             raise RunError(run)
         return joined.text
+
+    def output(
+        self,
+        *,
+        on_question: QuestionHandler | None = None,
+        on_permission: PermissionHandler | None = None,
+        silence: float = USUAL_SILENCE,
+        patience: float = USUAL_PATIENCE,
+        timeout: float | None = None,
+    ) -> Any:
+        """Waits for the run and returns what its agent returned, which the server has checked.
+
+        Raises `RunError` if the run failed or was cancelled, and `NoOutput` if it completed without an output. After
+        `timeout` seconds it raises `WaitTimeoutError`; the run continues.
+        """
+        run = self._followed(
+            lambda _: None, Handlers(on_permission, on_question), silence, patience, timeout
+        )
+        if run["status"] != "completed":
+            raise RunError(run)
+        if "output" not in run:
+            raise NoOutput(run)
+        return run["output"]
 
     def wait(
         self,
