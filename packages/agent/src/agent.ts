@@ -5,8 +5,8 @@ import { type Json, type JsonObject, jsonCopy } from './json.ts';
 import type { Leg } from './leg.ts';
 import type { StepCall, StepOptions, Steps } from './steps.ts';
 import type { Option } from './lines.ts';
-import type { Duration } from './durations.ts';
-import { type ReceiveOptions, type Received, receive, sleep } from './waits.ts';
+import type { Duration } from './waits/durations.ts';
+import { type ReceiveOptions, type Received, receive, sleep } from './waits/waits.ts';
 
 /** Known to every copy of this package: the server brings its own. */
 const mark = Symbol.for('convoke.agent');

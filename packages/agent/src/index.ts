@@ -7,8 +7,8 @@ export {
   type Usage,
   agent,
 } from './agent.ts';
-export type { Duration } from './durations.ts';
+export type { Duration } from './waits/durations.ts';
 export { Denied, InDoubt, Misuse, ModelFailed, StepFailed } from './failures.ts';
 export type { Json, JsonObject } from './json.ts';
 export type { StepCall, StepOptions } from './steps.ts';
-export type { ReceiveOptions, Received } from './waits.ts';
+export type { ReceiveOptions, Received } from './waits/waits.ts';

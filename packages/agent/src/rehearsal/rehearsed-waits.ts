@@ -1,5 +1,5 @@
 import { Misuse } from '../failures.ts';
-import { endOfWait } from '../durations.ts';
+import { endOfWait } from '../waits/durations.ts';
 import type { Json } from '../json.ts';
 import type { KitMessage, KnownWait, SettledWait, WaitKind } from '../lines.ts';
 

@@ -1,5 +1,5 @@
 import { waitSettled } from '../domain/run/run.ts';
-import { type Wait, type WaitResult, endedEvent, settleWait } from '../domain/wait.ts';
+import { type Wait, type WaitResult, endedEvent, settleWait } from '../domain/run/wait.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { type RunInSession, recordMove } from './record.ts';
 import type { Services } from './services.ts';

@@ -13,7 +13,7 @@ import { asksAbout, settleCall } from '../domain/run/call-in-doubt.ts';
 import type { InterruptionReason } from '../domain/run/run-parts.ts';
 import { type Run, type WaitingForWorker, isClaimable, isParked } from '../domain/run/run.ts';
 import { knownCalls } from '../domain/run/tool-call.ts';
-import { knownWaits } from '../domain/wait.ts';
+import { knownWaits } from '../domain/run/wait.ts';
 import { folderAnswer } from '../domain/run/workspace-behind.ts';
 import type { Answer, LegInput } from '../ports/harness.ts';
 import { type SessionState, newSessionState } from '../ports/repositories/sessions.ts';

@@ -7,7 +7,7 @@ import type { InterruptionReason } from '../domain/run/run-parts.ts';
 import type { CallIntent, CallResult, KnownCall } from '../domain/run/tool-call.ts';
 import type { Cost } from '../domain/usage/prices.ts';
 import type { TokenCounts } from '../domain/usage/usage.ts';
-import type { KnownWait, WaitRequest } from '../domain/wait.ts';
+import type { KnownWait, WaitRequest } from '../domain/run/wait.ts';
 import type { LegConnections } from './connections/leg-connections.ts';
 import type { ProcessLimits, SandboxMode } from './sandbox.ts';
 

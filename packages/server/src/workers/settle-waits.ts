@@ -2,7 +2,7 @@ import { recordWait } from '../app/record-wait.ts';
 import { tryLockRun } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
 import { isEnded } from '../domain/run/run.ts';
-import { type Wait, isDue, resultAtEnd } from '../domain/wait.ts';
+import { type Wait, isDue, resultAtEnd } from '../domain/run/wait.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 
 const perPass = 100;

@@ -1,6 +1,6 @@
 import { type InteractionKey, waitsShown } from '@convoke/contract';
 import type { PendingInteraction } from '../interaction.ts';
-import type { Wait, WaitKind } from '../wait.ts';
+import type { Wait, WaitKind } from './wait.ts';
 
 /** Something that a run waits for, as people see it (D-855). */
 export interface OpenWait {

@@ -2,7 +2,7 @@ import { idPrefixes } from '@convoke/contract';
 import type { Services } from '../../app/services.ts';
 import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import type { Run } from '../../domain/run/run.ts';
-import { type Wait, endedEvent, openWait, startedEvent, takeKept } from '../../domain/wait.ts';
+import { type Wait, endedEvent, openWait, startedEvent, takeKept } from '../../domain/run/wait.ts';
 import type { HarnessEvent } from '../../ports/harness.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 

@@ -1,7 +1,7 @@
 import { limits, signalName } from '@convoke/contract';
 import { z } from 'zod';
 import type { JsonObject } from '../../domain/json.ts';
-import type { KnownWait } from '../../domain/wait.ts';
+import type { KnownWait } from '../../domain/run/wait.ts';
 import type { HarnessEvent } from '../../ports/harness.ts';
 
 /** The message with which a program waits for a time or a message. */

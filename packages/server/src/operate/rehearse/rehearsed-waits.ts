@@ -9,7 +9,7 @@ import {
   resultAtEnd,
   settleWait,
   takeKept,
-} from '../../domain/wait.ts';
+} from '../../domain/run/wait.ts';
 import { organizationId, runId, sessionId, tenantId } from '@convoke/contract';
 import type { HarnessEvent } from '../../ports/harness.ts';
 

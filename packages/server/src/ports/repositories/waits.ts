@@ -1,5 +1,5 @@
 import type { RunId } from '@convoke/contract';
-import type { Wait } from '../../domain/wait.ts';
+import type { Wait } from '../../domain/run/wait.ts';
 
 export interface WaitRepository {
   insert(wait: Wait): Promise<void>;

@@ -1,4 +1,4 @@
-import type { Wait } from '../../domain/wait.ts';
+import type { Wait } from '../../domain/run/wait.ts';
 import type { WaitRepository } from '../../ports/repositories/waits.ts';
 import { type NounRow, jsonText, nounTable, number, text } from '../columns.ts';
 import type { Transaction } from '../sql-database.ts';

@@ -1,4 +1,4 @@
-import { Misuse } from './failures.ts';
+import { Misuse } from '../failures.ts';
 
 const secondsOf = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
 const waitMaxSeconds = 366 * secondsOf.d;

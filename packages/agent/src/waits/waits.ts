@@ -1,8 +1,8 @@
 import { type Duration, endOfWait } from './durations.ts';
-import { Misuse } from './failures.ts';
-import type { SettledWait } from './lines.ts';
-import { checkName } from './names.ts';
-import type { Steps } from './steps.ts';
+import { Misuse } from '../failures.ts';
+import type { SettledWait } from '../lines.ts';
+import { checkName } from '../names.ts';
+import type { Steps } from '../steps.ts';
 
 export interface ReceiveOptions {
   /** Such as `7d`, or a `Date`. Without one the run waits as long as for a person: `limits.wait_hours` of agent.yaml. */

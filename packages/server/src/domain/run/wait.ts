@@ -1,8 +1,8 @@
 import type { RunId, SessionId } from '@convoke/contract';
-import { isoTime } from './iso-time.ts';
-import type { Json } from './json.ts';
-import type { RunEventDraft } from './run/run-event.ts';
-import type { TenantScope } from './scope.ts';
+import { isoTime } from '../iso-time.ts';
+import type { Json } from '../json.ts';
+import type { RunEventDraft } from './run-event.ts';
+import type { TenantScope } from '../scope.ts';
 
 /**
  * What a run waits for beside a person: a time, or a message from outside (D-850). It is a row, so a run that waits has no
