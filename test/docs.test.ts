@@ -46,12 +46,19 @@ test('ARCHITECTURE.md has a row for every folder of the server, and names the fr
   const text = textOf('ARCHITECTURE.md');
   const cells = Array.from(text.matchAll(/^\| (`[a-z`/, -]+) \|/gm), ([, cell = '']) => cell);
   const rows = cells.flatMap((cell) =>
-    Array.from(cell.matchAll(/`([a-z-]+)\/`/g), ([, name]) => name),
+    Array.from(cell.matchAll(/`([a-z-]+)\/`/g), ([, name = '']) => name),
   );
   const inside = (folder: string) => {
     const paths = files(new RegExp(`^${folder}/[^/]+/`));
     return [
-      ...new Set(paths.map((path) => path.slice(folder.length + 1).split('/')[0])),
+      ...new Set(
+        paths.map((path) =>
+          path
+            .slice(folder.length + 1)
+            .split('/', 1)
+            .join(),
+        ),
+      ),
     ].toSorted();
   };
   expect(rows.toSorted()).toEqual(inside('packages/server/src'));

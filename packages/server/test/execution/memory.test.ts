@@ -74,7 +74,7 @@ describe.each(databaseKinds)('an allow that a session remembers on %s (D-521)', 
     const { writer } = onLeg(leg);
     await writer.push({ type: 'permission_request', ref, toolName, toolInput: input });
     await writer.close();
-    leg = { ...leg, run: await world.read(leg.run) } as ClaimedLeg;
+    leg = { ...leg, run: await world.read(leg.run) };
     const found = await world.store.read.interactions.findByRequest(leg.run.id, ref);
     return found ?? expect.fail('nothing was asked');
   }
@@ -90,10 +90,10 @@ describe.each(databaseKinds)('an allow that a session remembers on %s (D-521)', 
     const { key } = await ask(toolName, input, `asked-${toolName}`);
     const answered = await answer(key, { remember: width });
     expect(answered).toMatchObject({ status: 'answered', remembered: width });
-    leg = { ...leg, run: await world.read(leg.run) } as ClaimedLeg;
+    leg = { ...leg, run: await world.read(leg.run) };
     // The allow itself is for this one.
     expect(await begins(toolName, input, `asked-${toolName}`)).toBe('begun');
-    leg = { ...leg, run: await world.read(leg.run) } as ClaimedLeg;
+    leg = { ...leg, run: await world.read(leg.run) };
     return key;
   }
   const nextRun = async () => {
@@ -119,7 +119,7 @@ describe.each(databaseKinds)('an allow that a session remembers on %s (D-521)', 
     });
     const rows = await world.store.read.audit.newest(world.scope.organizationId, 10);
     expect(rows[0]).toMatchObject({ action: 'call.allow', object: key, details: { by: 'memory' } });
-    leg = { ...leg, run: await world.read(leg.run) } as ClaimedLeg;
+    leg = { ...leg, run: await world.read(leg.run) };
     expect(await begins('mail', { to: 'a', body: 'c' }, 'two')).toBe('ask');
     expect(await begins('pay', { to: 'a', body: 'b' }, 'three')).toBe('ask');
   });
@@ -180,7 +180,7 @@ describe.each(databaseKinds)('an allow that a session remembers on %s (D-521)', 
     await organizationHas({ effect: 'deny' });
     expect(await begins('pay', { n: 2 }, 'c')).toBe('denied');
     await organizationHas();
-    leg = { ...leg, run: await world.read(leg.run) } as ClaimedLeg;
+    leg = { ...leg, run: await world.read(leg.run) };
     expect(await begins('pay', { n: 2 }, 'd')).toBe('begun');
   });
 
@@ -189,7 +189,7 @@ describe.each(databaseKinds)('an allow that a session remembers on %s (D-521)', 
     const { key } = await ask('pay', { n: 1 }, 'early');
     await organizationHas();
     await answer(key, { remember: 'tool' });
-    leg = { ...leg, run: await world.read(leg.run) } as ClaimedLeg;
+    leg = { ...leg, run: await world.read(leg.run) };
     await organizationHas({ approvers: { role: 'owner' }, remember: 'tool' });
     expect(await begins('pay', { n: 2 }, 'later')).toBe('ask');
   });
@@ -199,9 +199,9 @@ describe.each(databaseKinds)('an allow that a session remembers on %s (D-521)', 
     await organizationHas({ approvers: { not_starter: true }, remember: 'tool' });
     const { key } = await ask('pay', { n: 1 }, 'asked');
     await answer(key, { remember: 'tool' }, approver);
-    leg = { ...leg, run: await world.read(leg.run) } as ClaimedLeg;
+    leg = { ...leg, run: await world.read(leg.run) };
     expect(await begins('pay', { n: 2 }, 'two')).toBe('begun');
-    leg = { ...leg, run: { ...(await world.read(leg.run)), createdBy: approver.id } } as ClaimedLeg;
+    leg = { ...leg, run: { ...(await world.read(leg.run)), createdBy: approver.id } };
     expect(await begins('pay', { n: 3 }, 'three')).toBe('ask');
   });
 
