@@ -109,6 +109,11 @@ export const errors = {
   label_limit_reached: { status: 409, message: 'Too many labels.' },
   feedback_limit_reached: { status: 409, message: 'The run has as much feedback as it can have.' },
 
+  signal_limit_reached: {
+    status: 409,
+    message: 'The run has as many messages as it can have.',
+  },
+
   // Interactions (D-38)
   interaction_answered: {
     status: 409,

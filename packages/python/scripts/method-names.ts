@@ -158,6 +158,7 @@ const others: Readonly<Record<string, readonly Place[]>> = {
   ],
   update_run: [{ noun: 'RunHandle', method: 'update' }],
   cancel_run: [{ noun: 'RunHandle', method: 'cancel' }],
+  signal_run: [{ noun: 'RunHandle', method: 'signal' }],
   put_feedback: [{ noun: 'Feedback', method: 'put' }],
   delete_feedback: [{ noun: 'Feedback', method: 'delete' }],
   follow_run_events: [{ noun: 'RunHandle', method: 'events' }],
@@ -199,6 +200,7 @@ export const foreign: ReadonlySet<string> = new Set(
 /** Fields of a body that need no name in a call. */
 export const positional: Readonly<Record<string, readonly string[]>> = {
   create_session: ['agent_name'],
+  signal_run: ['name', 'data'],
 };
 
 /** POST and PATCH without a key that may be sent again: the service returns the same result the second time. */

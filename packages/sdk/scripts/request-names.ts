@@ -3,6 +3,7 @@ export const handWrittenBodies: readonly string[] = [
   'stop_session',
   'create_session_token',
   'cancel_run',
+  'signal_run',
   'update_run',
   'put_feedback',
   'update_session',

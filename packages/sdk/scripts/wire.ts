@@ -181,6 +181,7 @@ const recordNames: Readonly<Record<string, string>> = {
   Session: 'SessionRecord',
   Run: 'RunRecord',
   OpenWait: 'OpenWaitRecord',
+  Signal: 'SignalRecord',
   Feedback: 'FeedbackRecord',
   Interaction: 'InteractionRecord',
   Notice: 'NoticeRecord',

@@ -223,7 +223,7 @@ export const eventTypes = {
   },
   wait_started: {
     terminal: false,
-    description: 'The run waits for a time or a message from outside, beside what else it does.',
+    description: 'The run waits for a time or a message.',
     data: z.object({
       wait_id: z.string(),
       kind: z.enum(waitKinds),
@@ -233,7 +233,7 @@ export const eventTypes = {
   },
   wait_ended: {
     terminal: false,
-    description: 'What the run waited for has come, or the time for it is over.',
+    description: 'It has come, or its time is over.',
     data: z.object({
       wait_id: z.string(),
       kind: z.enum(waitKinds),

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { eventNames, runEvent, runEventList } from '../events/envelope.ts';
 import { runIdSchema, sessionIdSchema } from '../ids.ts';
+import { jsonValue } from '../json.ts';
 import { limits } from '../limits.ts';
 import { defineOperation } from '../operation.ts';
 import { givenLabels, labelChanges } from '../resources/labels.ts';
 import { runBudget } from '../resources/budget.ts';
 import { pageQuery } from '../resources/page.ts';
 import { runInput, runList, runRecord, runStatuses } from '../resources/run.ts';
+import { sentSignal, signalName } from '../resources/runs/wait.ts';
 import { text } from '../text.ts';
 import { idempotencyKey, idempotencyKeyHeader, replayedHeader } from './idempotency.ts';
 
@@ -166,4 +168,33 @@ export const updateRun = defineOperation({
   bodyRequired: true,
   responses: { 200: { description: 'The run.', schema: runRecord } },
   errors: ['invalid_label', 'label_limit_reached'],
+});
+
+export const signalRun = defineOperation({
+  id: 'signal_run',
+  method: 'POST',
+  path: '/v1/runs/{run_id}/signals',
+  tag: 'Interactions',
+  summary: 'Send a message to a run',
+  description:
+    'The agent gets it where it waits for a message of this name. If it does not wait yet, the message is kept until it does. No token for one session can send messages.',
+  caller: 'automation',
+  scope: 'runs:write',
+  params: { run_id: runIdSchema },
+  headers: idempotencyKeyHeader,
+  body: z.strictObject({
+    name: signalName,
+    data: jsonValue.meta({ description: 'Any JSON value; null if absent.' }).optional(),
+    idempotency_key: idempotencyKey,
+  }),
+  bodyRequired: true,
+  responses: {
+    202: { description: 'The message is stored.', schema: sentSignal },
+    200: {
+      description: 'An earlier request with this key has sent it.',
+      schema: sentSignal,
+      headers: replayedHeader,
+    },
+  },
+  errors: ['run_terminal', 'idempotency_conflict', 'signal_limit_reached'],
 });

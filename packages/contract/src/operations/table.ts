@@ -60,7 +60,15 @@ import {
   getSearchIndex,
   getSystem,
 } from './system.ts';
-import { cancelRun, followRunEvents, getRun, listRuns, startRun, updateRun } from './runs.ts';
+import {
+  cancelRun,
+  followRunEvents,
+  getRun,
+  listRuns,
+  signalRun,
+  startRun,
+  updateRun,
+} from './runs.ts';
 import {
   createSession,
   getSession,
@@ -128,6 +136,7 @@ export const operations = {
 
   list_tenant_runs: listTenantRuns,
   find_run: findRun,
+  signal_run: signalRun,
   get_overview: getOverview,
 
   list_interactions: listInteractions,

@@ -109,14 +109,13 @@ export const runRecord = z
       .int()
       .min(1)
       .meta({
-        description:
-          'How many times and messages from outside the run waits for. A run that waits for nothing else is `running`, although nothing executes. Absent if there are none.',
+        description: 'Times and messages that the run waits for.',
       })
       .optional(),
     waiting_on: z
       .array(openWait)
       .meta({
-        description: `What the run waits for, the oldest first, ${waitsShown} at most. Absent in lists, and if it waits for nothing.`,
+        description: `The oldest ${waitsShown} things that it waits for. Absent in lists.`,
       })
       .optional(),
     attempt: z

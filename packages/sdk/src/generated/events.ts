@@ -255,9 +255,9 @@ export interface EventDataByType {
   user_question: UserQuestionData;
   /** An answer to a question was recorded, or the question was declined. */
   user_answered: UserAnsweredData;
-  /** The run waits for a time or a message from outside, beside what else it does. */
+  /** The run waits for a time or a message. */
   wait_started: WaitStartedData;
-  /** What the run waited for has come, or the time for it is over. */
+  /** It has come, or its time is over. */
   wait_ended: WaitEndedData;
   /** A context file was read into the context of the agent. */
   context_file_loaded: ContextFileLoadedData;

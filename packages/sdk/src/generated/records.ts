@@ -182,9 +182,9 @@ export interface RunRecord {
       }
     | undefined;
   pending_interactions: number;
-  /** How many times and messages from outside the run waits for. A run that waits for nothing else is `running`, although nothing executes. Absent if there are none. */
+  /** Times and messages that the run waits for. */
   open_waits?: number | undefined;
-  /** What the run waits for, the oldest first, 20 at most. Absent in lists, and if it waits for nothing. */
+  /** The oldest 20 things that it waits for. Absent in lists. */
   waiting_on?: OpenWaitRecord[] | undefined;
   /** One more than the number of workers that the run has lost. */
   attempt: number;
@@ -232,13 +232,22 @@ export interface RunRecord {
 /** Something that a run waits for. */
 export interface OpenWaitRecord {
   kind: 'timer' | 'signal' | 'interaction';
-  /** The name that the agent gave it. Of an interaction, the tool that needs a permission, or `question`. */
+  /** Given by the agent; of an interaction the tool, or `question`. */
   name: string;
   since: string;
   /** When it ends at the latest. */
   until: string;
   /** The interaction that needs a person. */
   interaction_key?: string | undefined;
+}
+
+/** A message that was sent to a run. */
+export interface SignalRecord {
+  run_id: string;
+  /** The name that the agent receives the message by. */
+  name: string;
+  /** `received`: the run has waited for it. `kept`: it does not wait for it yet. */
+  status: 'received' | 'kept';
 }
 
 /** What one author says about a run under one key. */

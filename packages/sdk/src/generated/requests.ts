@@ -75,6 +75,15 @@ export interface CancelRun {
   reason?: string | undefined;
 }
 
+export interface SignalRun {
+  /** The name that the agent receives the message by. */
+  name: string;
+  /** Any JSON value; null if absent. */
+  data?: Json | undefined;
+  /** Makes a retry with the same body safe: it returns the first result. */
+  idempotency_key?: string | undefined;
+}
+
 export interface UpdateRun {
   /** Your own names, such as a ticket or a customer: at most 16, keys of a-z, 0-9, `_`, `.` and `-`, values of at most 512 characters. They are merged by key; null removes one. */
   labels: Readonly<Record<string, string | null>>;

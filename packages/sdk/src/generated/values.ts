@@ -188,6 +188,7 @@ export type ErrorCode =
   | 'run_terminal'
   | 'label_limit_reached'
   | 'feedback_limit_reached'
+  | 'signal_limit_reached'
   | 'interaction_answered'
   | 'interaction_not_pending'
   | 'not_an_approver'

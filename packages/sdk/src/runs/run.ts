@@ -1,8 +1,9 @@
 import { RunText } from '@convoke/faces';
 import { NoOutput, RunError } from '../errors.ts';
-import type { RunRecord } from '../generated/records.ts';
+import type { RunRecord, SignalRecord } from '../generated/records.ts';
 import type { CancelRun, EventsQuery, UpdateRun } from '../generated/requests.ts';
 import type { Json } from '../generated/values.ts';
+import { type IdempotentOptions, newKey } from '../transport/idempotency.ts';
 import { Listing } from '../transport/listing.ts';
 import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
@@ -129,6 +130,26 @@ export class RunHandle implements AsyncIterable<RunEvent> {
   cancel({ signal, ...body }: CancelRun & CallOptions = {}): Promise<RunRecord> {
     const path = `${this.#path}/cancel`;
     return this.#transport.json({ method: 'POST', path, json: body, repeatable: 'always', signal });
+  }
+
+  /**
+   * Sends a message to the run. The agent gets it where it waits for one of this name; until then it is kept.
+   *
+   * @example
+   * await run.signal('paid', { amount: 20 }, { idempotencyKey: event.id });
+   */
+  signal(
+    name: string,
+    data: Json = null,
+    { idempotencyKey = newKey(), signal }: IdempotentOptions = {},
+  ): Promise<SignalRecord> {
+    return this.#transport.json({
+      method: 'POST',
+      path: at`/v1/runs/${this.id}/signals`,
+      json: { name, data, idempotency_key: idempotencyKey },
+      repeatable: 'always',
+      signal,
+    });
   }
 
   /** Changes labels: they are merged by key, and null removes one. */

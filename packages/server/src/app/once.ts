@@ -61,7 +61,8 @@ function idOf(id: string): JsonObject {
   const kind = kindOfId(id);
   // `client_id` is the OAuth id of a client in this API.
   if (kind === 'client' || kind === 'credential') return { [kind]: { id } };
-  return kind === undefined ? {} : { [`${kind}_id`]: id };
+  // A message is known to its sender by its run and name.
+  return kind === undefined || kind === 'wait' ? {} : { [`${kind}_id`]: id };
 }
 
 /** Gives the key that this transaction has claimed to a resource of another id. */

@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cancelRun } from '../../src/app/runs/runs.ts';
+import { sendSignal } from '../../src/app/runs/signals.ts';
+import type { Json } from '../../src/domain/json.ts';
+import type { Run } from '../../src/domain/run/run.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
 import { settleWaits } from '../../src/workers/settle-waits.ts';
 import { databaseKinds } from '../support/databases.ts';
@@ -7,6 +10,7 @@ import { type RunFixture, createRunFixture, hour, over } from '../support/run-fi
 
 const nap = { type: 'wait', ref: 'sleep nap', kind: 'timer', name: 'nap' } as const;
 const longNap = { ...nap, due: { inMs: hour } };
+const receive = { ...nap, ref: 'receive paid', kind: 'signal', name: 'paid' } as const;
 const parked = { status: 'waiting', ...over } as const;
 
 describe.each(databaseKinds)('a run that sleeps, on %s (D-850)', (kind) => {
@@ -116,5 +120,56 @@ describe.each(databaseKinds)('a run that sleeps, on %s (D-850)', (kind) => {
       values: [`%${run.id}%`],
     });
     expect(rows.map(({ body }) => JSON.parse(body).type)).not.toContain('run_resumed');
+  });
+
+  function send({ id: runId }: Run, data: Json, idempotencyKey?: string) {
+    const message = { runId, name: 'paid', data, idempotencyKey, chargeRate: () => {} };
+    return sendSignal(world, world.scope, message);
+  }
+
+  const received = async (run: Run) =>
+    (await world.store.read.waits.ofRun(run.id)).map(({ result }) => result);
+
+  test('gets a message at once where it waits for one, and once (D-856)', async () => {
+    const run = await sleeping([receive]);
+    const both = await Promise.all([send(run, 20, 'evt'), send(run, 20, 'evt')]);
+    expect(both.map(({ isReplayed }) => isReplayed).toSorted()).toEqual([false, true]);
+    expect(both.every(({ isReceived }) => isReceived)).toBe(true);
+    const { input } = await world.claimed(await world.read(run));
+    const result = { outcome: 'received', data: 20 };
+    expect('waits' in input && input.waits?.get('receive paid')).toMatchObject({ result });
+    expect(JSON.stringify(await world.logOf(run.id))).not.toContain('20}');
+  });
+
+  test('keeps messages that come early, and takes each once, the oldest first', async () => {
+    const run = await world.start(await world.open());
+    expect(await send(run, 'first')).toMatchObject({ isReceived: false });
+    await send(run, 'second');
+    const leg = await world.claimed(run);
+    await world.record(leg, { items: [receive], end: parked });
+    const next = await world.claimed(await world.read(run));
+    await world.record(next, { items: [{ ...receive, ref: 'receive paid#2' }], end: parked });
+    const last = await world.claimed(await world.read(run));
+    await world.record(last, { items: [{ ...receive, ref: 'receive paid#3' }], end: parked });
+    expect(await received(run)).toMatchObject([{ data: 'first' }, { data: 'second' }, null]);
+    expect(await world.read(run)).toMatchObject({ openWaits: 1, readyAt: null });
+  });
+
+  test('loses no message to the end of the time for it: whichever is first', async () => {
+    const run = await sleeping([{ ...receive, due: { inMs: 1000 } }]);
+    world.clock.advance(1000);
+    const [{ isReceived }] = await Promise.all([send(run, 20), settleWaits(world)]);
+    const [result] = await received(run);
+    expect(result?.outcome).toBe(isReceived ? 'received' : 'timed_out');
+    const { kept } = await world.store.read.waits.messages(run.id);
+    expect(kept).toBe(isReceived ? 0 : 1);
+  });
+
+  test('that has ended, or is being cancelled, takes no message', async () => {
+    const run = await sleeping([receive]);
+    await cancelRun(world, world.scope, { sessionId: run.sessionId, runId: run.id });
+    await expect(send(run, 20)).rejects.toMatchObject({ code: 'run_terminal' });
+    await endParkedCancellations(world);
+    await expect(send(run, 20)).rejects.toMatchObject({ code: 'run_terminal' });
   });
 });

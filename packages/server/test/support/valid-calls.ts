@@ -59,6 +59,13 @@ export const validCalls: {
     return { as, params: { ...params, run_id: run.id } };
   },
 
+  async signal_run(server, data) {
+    const { as, params } = await ofNewSession(server, data, 'sleeper');
+    const body = { input: { prompt: 'hi' } };
+    const { body: run } = await server.send('start_run', { as, params, body });
+    return { as, params: { run_id: run.id }, body: { name: 'paid', data: { amount: 20 } } };
+  },
+
   list_interactions: ofSession,
   async answer_interaction(server, data) {
     const { as, params } = await ofNewSession(server, data, 'asker');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../limits.ts';
+import { opaqueId } from '../opaque-id.ts';
 import { timestamp } from '../page.ts';
 
 /** What a run can wait for beside a person: a time, or a message from outside. */
@@ -21,8 +22,7 @@ export const openWait = z
   .object({
     kind: z.enum([...waitKinds, 'interaction']),
     name: z.string().meta({
-      description:
-        'The name that the agent gave it. Of an interaction, the tool that needs a permission, or `question`.',
+      description: 'Given by the agent; of an interaction the tool, or `question`.',
       examples: ['paid'],
     }),
     since: timestamp,
@@ -33,3 +33,16 @@ export const openWait = z
       .optional(),
   })
   .meta({ id: 'OpenWait', description: 'Something that a run waits for.' });
+
+/** Whether the run waited for the message, or it is kept until the run does. */
+export const signalStatuses = ['received', 'kept'] as const;
+
+export const sentSignal = z
+  .object({
+    run_id: opaqueId('run'),
+    name: signalName,
+    status: z.enum(signalStatuses).meta({
+      description: '`received`: the run has waited for it. `kept`: it does not wait for it yet.',
+    }),
+  })
+  .meta({ id: 'Signal', description: 'A message that was sent to a run.' });

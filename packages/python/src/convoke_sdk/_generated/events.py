@@ -395,14 +395,14 @@ class UserAnsweredEvent(EventEnvelope):
 
 
 class WaitStartedEvent(EventEnvelope):
-    """The run waits for a time or a message from outside, beside what else it does."""
+    """The run waits for a time or a message."""
 
     type: Literal["wait_started"]
     data: WaitStartedData
 
 
 class WaitEndedEvent(EventEnvelope):
-    """What the run waited for has come, or the time for it is over."""
+    """It has come, or its time is over."""
 
     type: Literal["wait_ended"]
     data: WaitEndedData

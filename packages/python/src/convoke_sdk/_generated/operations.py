@@ -28,6 +28,7 @@ LIST_FEEDBACK = Operation("GET", "/v1/sessions/{session_id}/runs/{run_id}/feedba
 DELETE_FEEDBACK = Operation("DELETE", "/v1/sessions/{session_id}/runs/{run_id}/feedback/{key}", "tenant", "always")
 LIST_TENANT_RUNS = Operation("GET", "/v1/runs", "tenant", "always")
 FIND_RUN = Operation("GET", "/v1/runs/{run_id}", "tenant", "always")
+SIGNAL_RUN = Operation("POST", "/v1/runs/{run_id}/signals", "tenant", "always")
 GET_OVERVIEW = Operation("GET", "/v1/overview", "tenant", "always")
 LIST_INTERACTIONS = Operation("GET", "/v1/sessions/{session_id}/interactions", "tenant", "always")
 ANSWER_INTERACTION = Operation("POST", "/v1/sessions/{session_id}/interactions/{interaction_key}/answer", "tenant", "always")

@@ -313,9 +313,9 @@ class RunRecord(_RunRecordRequired, total=False):
     queue_position: int
     #: The automation client or the person that made it.
     created_by: RunRecordCreatedBy
-    #: How many times and messages from outside the run waits for. A run that waits for nothing else is `running`, although nothing executes. Absent if there are none.
+    #: Times and messages that the run waits for.
     open_waits: int
-    #: What the run waits for, the oldest first, 20 at most. Absent in lists, and if it waits for nothing.
+    #: The oldest 20 things that it waits for. Absent in lists.
     waiting_on: list[OpenWaitRecord]
     #: Since when the interrupted run has been waiting to continue.
     interrupted_at: str
@@ -346,7 +346,7 @@ class RunRecordCreatedBy(_RunRecordCreatedByRequired, total=False):
 
 class _OpenWaitRecordRequired(TypedDict):
     kind: Literal["timer", "signal", "interaction"]
-    #: The name that the agent gave it. Of an interaction, the tool that needs a permission, or `question`.
+    #: Given by the agent; of an interaction the tool, or `question`.
     name: str
     since: str
     #: When it ends at the latest.
@@ -393,6 +393,16 @@ class RunRecordBudget(TypedDict, total=False):
     max_tokens: int
     #: In millionths of the currency.
     max_cost: int
+
+
+class SignalRecord(TypedDict):
+    """A message that was sent to a run."""
+
+    run_id: str
+    #: The name that the agent receives the message by.
+    name: str
+    #: `received`: the run has waited for it. `kept`: it does not wait for it yet.
+    status: Literal["received", "kept"]
 
 
 class _FeedbackRecordRequired(TypedDict):

@@ -15,6 +15,7 @@ import {
   withQueuePosition,
   withWaits,
 } from '../../app/runs/runs.ts';
+import { sendSignal } from '../../app/runs/signals.ts';
 import { startRun } from '../../app/runs/start-run.ts';
 import type { Services } from '../../app/services.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
@@ -36,7 +37,8 @@ type RunOperations =
   | 'get_run'
   | 'cancel_run'
   | 'follow_run_events'
-  | 'update_run';
+  | 'update_run'
+  | 'signal_run';
 
 export interface RunRouteParts extends RouteParts {
   readonly followers: RunFollowers;
@@ -100,6 +102,22 @@ export function runRoutes(services: Services, parts: RunRouteParts): Handlers<Ru
       const at = { sessionId: params.session_id, runId: params.run_id };
       const run = await getRun(services, caller.scope, at);
       return { status: 200, body: await viewWithWaits(run, caller) };
+    },
+
+    async signal_run({ caller, params, headers, body, chargeRate }) {
+      const { run_id: runId } = params;
+      const { name, data = null } = body;
+      const { isReplayed, isReceived } = await sendSignal(services, caller.scope, {
+        runId,
+        name,
+        data,
+        idempotencyKey: idempotencyKeyOf(headers, body),
+        chargeRate,
+      });
+      const sent = { run_id: runId, name, status: isReceived ? 'received' : 'kept' } as const;
+      return isReplayed
+        ? { status: 200, body: sent, headers: replayed }
+        : { status: 202, body: sent };
     },
 
     async cancel_run({ caller, params }) {

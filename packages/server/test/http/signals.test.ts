@@ -1,0 +1,57 @@
+import { limits } from '@convoke/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { at, begin, cancel, ended } from '../support/api-steps.ts';
+import { startPuppetServer } from '../support/puppet-server.ts';
+import { type TestServer, deployments } from '../support/server.ts';
+
+describe.each(deployments)('messages to a run on %s (D-856)', (database) => {
+  let server: TestServer;
+  beforeAll(async () => {
+    ({ server } = await startPuppetServer({ database }));
+  });
+
+  const send = (run: { id: string }, body: object) =>
+    server.send('signal_run', { params: { run_id: run.id }, body: body as never });
+  const refused = async (run: { id: string }, body: object) => {
+    const { status, error } = await server.refused('signal_run', {
+      params: { run_id: run.id },
+      body: body as never,
+    });
+    return [status, error];
+  };
+
+  test('are kept until the run waits for them; a repetition is 200, another body 409', async () => {
+    const { run } = await begin(server, 'puppet');
+    const paid = { name: 'paid', data: { amount: 20 }, idempotency_key: 'evt_881' };
+    const sent = await send(run, paid);
+    expect([sent.status, sent.body]).toEqual([
+      202,
+      { run_id: run.id, name: 'paid', status: 'kept' },
+    ]);
+    const again = await send(run, paid);
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+    expect(again.body).toEqual(sent.body);
+    expect(await refused(run, { ...paid, data: { amount: 21 } })).toEqual([
+      409,
+      'idempotency_conflict',
+    ]);
+    expect((await refused(run, { name: 'has paid' }))[0]).toBe(400);
+    await cancel(server, run);
+    await ended(server, run);
+    expect(await refused(run, { name: 'paid' })).toEqual([409, 'run_terminal']);
+  });
+
+  test('are bounded for each run', async () => {
+    const { run } = await begin(server, 'puppet');
+    for (let sent = 0; sent < limits.signalsKeptPerRun; sent += 1) {
+      expect((await send(run, { name: 'more' })).status).toBe(202);
+    }
+    expect(await refused(run, { name: 'more' })).toEqual([409, 'signal_limit_reached']);
+    expect((await server.send('get_run', { params: at(run) })).body.open_waits).toBeUndefined();
+    await cancel(server, run);
+  });
+
+  test('of a run that does not exist is 404', async () => {
+    expect((await refused({ id: 'run_unknown' }, { name: 'paid' }))[0]).toBe(404);
+  });
+});
