@@ -1,7 +1,7 @@
 import { RunText } from '@convoke/faces';
 import { NoOutput, RunError } from '../errors.ts';
 import type { RunRecord, SignalRecord } from '../generated/records.ts';
-import type { CancelRun, EventsQuery, UpdateRun } from '../generated/requests.ts';
+import type { CancelRun, EventsQuery, SignalRun, UpdateRun } from '../generated/requests.ts';
 import type { Json } from '../generated/values.ts';
 import { type IdempotentOptions, newKey } from '../transport/idempotency.ts';
 import { Listing } from '../transport/listing.ts';
@@ -146,7 +146,7 @@ export class RunHandle implements AsyncIterable<RunEvent> {
     return this.#transport.json({
       method: 'POST',
       path: at`/v1/runs/${this.id}/signals`,
-      json: { name, data, idempotency_key: idempotencyKey },
+      json: { name, data, idempotency_key: idempotencyKey } satisfies SignalRun,
       repeatable: 'always',
       signal,
     });

@@ -1,4 +1,4 @@
-import { limits } from '@convoke/contract';
+import { type JsonObject, limits } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { at, begin, cancel, ended } from '../support/api-steps.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
@@ -10,12 +10,12 @@ describe.each(deployments)('messages to a run on %s (D-856)', (database) => {
     ({ server } = await startPuppetServer({ database }));
   });
 
-  const send = (run: { id: string }, body: object) =>
-    server.send('signal_run', { params: { run_id: run.id }, body: body as never });
-  const refused = async (run: { id: string }, body: object) => {
+  const send = (run: { id: string }, body: JsonObject) =>
+    server.send('signal_run', { params: { run_id: run.id }, body });
+  const refused = async (run: { id: string }, body: JsonObject) => {
     const { status, error } = await server.refused('signal_run', {
       params: { run_id: run.id },
-      body: body as never,
+      body,
     });
     return [status, error];
   };

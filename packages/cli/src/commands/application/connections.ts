@@ -89,7 +89,7 @@ function authIn({ header, oauth }: Given, input: string): PutConnection['auth'] 
       : { type: 'header', name: header, value: secret };
   }
   try {
-    return { ...(JSON.parse(secret) as object), type: 'oauth' } as PutConnection['auth'];
+    return { ...(JSON.parse(secret) as object), type: 'oauth' };
   } catch {
     throw new Failure('standard input is not JSON', exitCodes.usage);
   }

@@ -35,7 +35,7 @@ export const openWait = z
   .meta({ id: 'OpenWait', description: 'Something that a run waits for.' });
 
 /** Whether the run waited for the message, or it is kept until the run does. */
-export const signalStatuses = ['received', 'kept'] as const;
+const signalStatuses = ['received', 'kept'] as const;
 
 export const sentSignal = z
   .object({

@@ -104,6 +104,19 @@ export function runRoutes(services: Services, parts: RunRouteParts): Handlers<Ru
       return { status: 200, body: await viewWithWaits(run, caller) };
     },
 
+    async cancel_run({ caller, params }) {
+      const at = { sessionId: params.session_id, runId: params.run_id };
+      const asked = { ...at, by: caller.actor.id };
+      const { run, pending } = await cancelRun(services, caller.scope, asked);
+      return { status: pending ? 202 : 200, body: await view(run, caller) };
+    },
+    ...signalRoute(services),
+    ...followRoute(services, parts),
+  };
+}
+
+function signalRoute(services: Services): Handlers<'signal_run'> {
+  return {
     async signal_run({ caller, params, headers, body, chargeRate }) {
       const { run_id: runId } = params;
       const { name, data = null } = body;
@@ -119,14 +132,6 @@ export function runRoutes(services: Services, parts: RunRouteParts): Handlers<Ru
         ? { status: 200, body: sent, headers: replayed }
         : { status: 202, body: sent };
     },
-
-    async cancel_run({ caller, params }) {
-      const at = { sessionId: params.session_id, runId: params.run_id };
-      const asked = { ...at, by: caller.actor.id };
-      const { run, pending } = await cancelRun(services, caller.scope, asked);
-      return { status: pending ? 202 : 200, body: await view(run, caller) };
-    },
-    ...followRoute(services, parts),
   };
 }
 
