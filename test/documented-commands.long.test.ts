@@ -88,6 +88,7 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
 const scriptTests: Readonly<Record<string, string>> = {
   'README.md': 'test/readme.long.test.ts',
   'docs/guides/cluster.md': 'test/cluster-guide.long.test.ts',
+  'docs/guides/connections.md': 'packages/cli/test/connections.alone.test.ts',
   'docs/guides/operate.md': 'packages/cli/test/backup.alone.test.ts',
   'docs/guides/people.md': 'test/people-guide.alone.test.ts',
   'docs/guides/rules.md': 'packages/cli/test/rules.alone.test.ts',

@@ -1,27 +1,39 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+// The command, and docs/guides/connections.md as a reader follows it.
+import { execFile } from 'node:child_process';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openProgramFolder } from '../../../test/program-folder.ts';
-import { root } from '../../../test/repository.ts';
-import { type ConvokeServer, startConvoke } from '../../sdk/test/convoke-server.ts';
-import { type CommandLine, createCommandLine, manyProcessesMs } from './command-line.ts';
+import { root, textOf } from '../../../test/repository.ts';
+import { mainPath, manyProcessesMs, openCommandLine, ownEnvironment } from './command-line.ts';
 
 vi.setConfig({ testTimeout: manyProcessesMs, hookTimeout: manyProcessesMs });
 
-let server: ConvokeServer;
+const guide = textOf('docs/guides/connections.md');
+const block = (head: string) =>
+  new RegExp(`^\`\`\`${head}\\n(.*?)^\`\`\``, 'ms').exec(guide)?.[1] ?? '';
+
+/** Two agents: that of the guide, and one with its other definition. */
+const { server, convoke: commandLine } = await openCommandLine(async (place) => {
+  const folder = (name: string) => join(place, 'agents', name);
+  for (const name of ['desk', 'coder']) await mkdir(folder(name), { recursive: true });
+  for (const file of ['agent.yaml', 'agent.sh']) {
+    const text = block(`\\w+ agents/desk/${file.replace('.', '\\.')}`);
+    await writeFile(join(folder('desk'), file), text);
+  }
+  const model =
+    'framework: ai-sdk\nmodel: openai-compatible/test\nenv: { BASE_URL: "http://m.test" }\n';
+  await writeFile(join(folder('coder'), 'agent.yaml'), block('yaml') + model);
+});
 let folder: Awaited<ReturnType<typeof openProgramFolder>>;
-let commandLine: CommandLine;
 beforeAll(async () => {
-  server = await startConvoke();
   folder = await openProgramFolder(root);
-  await mkdir(join(folder.path, '.convoke'));
-  await writeFile(join(folder.path, '.convoke/quickstart.json'), JSON.stringify(server.quickstart));
-  commandLine = await createCommandLine(folder.path);
+  const known = '.convoke/quickstart.json';
+  await cp(join(server.place, known), join(folder.path, known));
 });
 afterAll(async () => {
-  await commandLine.remove();
   await folder[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
 });
 
 test('accounts are set from standard input, listed without secrets and revoked (D-590)', async () => {
@@ -49,4 +61,38 @@ test('accounts are set from standard input, listed without secrets and revoked (
     'list',
   );
   expect(connections.map(({ service }) => service)).toEqual(['mail', 'crm']);
+});
+
+test('the agents, commands and program of the guide work one after the other', async () => {
+  const run = promisify(execFile);
+  for (const name of ['desk', 'coder']) {
+    const checked = await commandLine.run(['agents', 'check', name]);
+    expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining(`ok    ${name} `) });
+  }
+  const secrets = {
+    'crm-token.txt': 'a-planted-token\n',
+    'mail-key.txt': 'a-planted-key\n',
+    // An address, because tests look up no names.
+    'github.json': block('json github\\.json').replace('//github.com/', '//1.1.1.1/'),
+  };
+  for (const [name, text] of Object.entries(secrets)) {
+    await writeFile(join(server.place, name), text);
+  }
+  const npx = `npx() { shift; '${process.execPath}' '${mainPath}' "$@"; }\n`;
+  const where = { cwd: server.place, env: ownEnvironment(commandLine.settings) };
+  const typed = await run('bash', ['-euo', 'pipefail', '-c', npx + block('sh run')], where);
+  expect(typed.stdout).toMatch(
+    /^github +u-17 +connected +oauth .*\nmail +u-17 +connected +header/m,
+  );
+  expect(typed.stdout).toMatch(/^github {2}u-17 {2}deleted$/m);
+
+  const file = join(folder.path, 'connections.mjs');
+  await writeFile(file, block('js run'));
+  const { stdout } = await run(process.execPath, [file], { cwd: folder.path });
+  const [answer, after] = stdout.split('connection_missing\n');
+  expect(answer).toBe('CRM: [secret]\nMail: [secret]\n\n');
+  expect(after?.split('\n')).toEqual(
+    expect.arrayContaining(['mail u-17 connected', 'crm the tenant connected']),
+  );
+  expect(typed.stdout + stdout).not.toMatch(/planted|the-/);
 });
