@@ -219,12 +219,18 @@ describe.each(databaseKinds)('who may allow a call on %s (D-512)', (database) =>
       approvals: 1,
       needed: 2,
     });
-    const { body: feed } = await server.send('follow_tenant_events', {
-      query: { types: 'interaction_approved', limit: '100' },
-      headers: { accept: 'application/json' },
-    });
-    expect(feed.events.filter(({ run_id }) => run_id === run.id)).toMatchObject([
-      { data: { interaction_key: request.interaction_key, kind: 'permission', status: 'waiting' } },
+    const told = async () => {
+      const { body: feed } = await server.send('follow_tenant_events', {
+        query: { types: 'interaction_approved', limit: '100' },
+        headers: { accept: 'application/json' },
+      });
+      return feed.events.filter(({ run_id }) => run_id === run.id);
+    };
+    // The feed gets a notice after the commit that it tells of.
+    await expect.poll(told).toMatchObject([
+      {
+        data: { interaction_key: request.interaction_key, kind: 'permission', status: 'waiting' },
+      },
     ]);
     const params = { organization_id: server.quickstart.organization_id };
     const audited = async (action: string) =>
