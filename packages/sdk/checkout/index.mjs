@@ -14,6 +14,7 @@ export const {
   ConvokeAdmin,
   ConvokeError,
   InvalidRequestError,
+  NoOutput,
   NotFoundError,
   PermissionError,
   RateLimitError,
