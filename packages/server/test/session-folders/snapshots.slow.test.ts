@@ -294,17 +294,24 @@ function setKind(head: Buffer, flag: string): void {
 }
 
 const folder = { path: 'workspace', kind: 'folder' } as const;
+/** The file that the archives below try to write; no other program on this machine has one of its name. */
+const escaped = `convoke-escaped-${process.pid}`;
+const outside = `/tmp/${escaped}`;
 
 test.each<[string, readonly Forged[]]>([
   ['a path with ..', [folder, { path: 'workspace/../../escape' }]],
   ['a path that starts with ..', [{ path: '../escape' }]],
-  ['an absolute path', [{ path: '/tmp/escape' }]],
+  ['an absolute path', [{ path: outside }]],
   ['a path of dots inside a long name', [folder, { path: `workspace/${'a/'.repeat(80)}../../x` }]],
   ['an empty part', [folder, { path: 'workspace//x' }]],
   ['another top-level name', [{ path: 'elsewhere' }]],
   [
     'a file through a link',
-    [folder, { path: 'workspace/l', kind: 'link', target: '/tmp' }, { path: 'workspace/l/x' }],
+    [
+      folder,
+      { path: 'workspace/l', kind: 'link', target: '/tmp' },
+      { path: `workspace/l/${escaped}` },
+    ],
   ],
   [
     'a folder over a link',
@@ -316,11 +323,11 @@ test.each<[string, readonly Forged[]]>([
   ],
   [
     'a file over a link',
-    [folder, { path: 'workspace/l', kind: 'link', target: '/tmp/x' }, { path: 'workspace/l' }],
+    [folder, { path: 'workspace/l', kind: 'link', target: outside }, { path: 'workspace/l' }],
   ],
   [
     'a link in paths of the session folder',
-    [{ path: 'workspace', kind: 'link', target: '/tmp' }, { path: 'workspace/x' }],
+    [{ path: 'workspace', kind: 'link', target: '/tmp' }, { path: `workspace/${escaped}` }],
   ],
   ['a file without its folder', [{ path: 'workspace/x' }]],
   ['one name twice', [folder, { path: 'workspace/x' }, { path: 'workspace/x' }]],
@@ -337,8 +344,7 @@ test.each<[string, readonly Forged[]]>([
   await mkdir(into);
   await expect(unpack(chunksOf(forged(entries)), into, undefined)).rejects.toThrow(Error);
   expect(await readdir(dirname(into))).toEqual(['in']);
-  expect(existsSync('/tmp/escape')).toBe(false);
-  expect(existsSync('/tmp/x')).toBe(false);
+  expect(existsSync(outside)).toBe(false);
 });
 
 test('setuid and setgid bits are dropped', async () => {
