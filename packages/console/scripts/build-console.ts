@@ -9,9 +9,9 @@ import { builtFolder } from './built-folder.ts';
 
 const home = fileURLToPath(new URL('..', import.meta.url));
 
-/** All parts but those of requests and conversations, and what rows of requests and runs say. */
+/** All parts but those of requests and conversations, and what rows and several screens say. */
 const sharedParts =
-  /console\/src\/(?:data\/(ask|run-rows)\.|parts\/(?!ask\/|input\/|(answering|composer|conversation|followed-log|json-tree|markdown|stop-run|waterfall)\.))/;
+  /console\/src\/(?:data\/(ask|roles|run-rows|usage)\.|screens\/(list-screen|secret-once)\.|session\/(actors|live)\.|parts\/(?!ask\/|input\/|(answering|composer|conversation|followed-log|json-tree|markdown|stop-run|waterfall)\.))/;
 
 /** Builds into `folder`, which is emptied first. Takes a second or two. */
 export async function buildConsole(folder: string = builtFolder): Promise<void> {
@@ -38,11 +38,13 @@ export async function buildConsole(folder: string = builtFolder): Promise<void> 
       rolldownOptions: {
         output: {
           // Parts that most screens share are one file: a screen is then two requests, not twelve. What only a
-          // conversation needs is another one, which the first screen does not load.
+          // conversation needs is another one, which the first screen does not load. The small screens of the
+          // organization are one file: together they compress better.
           codeSplitting: {
             groups: [
               { name: 'parts', test: sharedParts, priority: 2 },
               { name: 'talk', test: /console\/src\/parts\//, priority: 1 },
+              { name: 'organization', test: /screens\/organization\// },
             ],
           },
         },
