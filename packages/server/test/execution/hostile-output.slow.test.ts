@@ -27,6 +27,7 @@ function isRefused(field: string, text: HostileText): boolean {
 
 /** The name of the field in messages: as agents that are programs know it. */
 function nameOf(field: string): string {
+  if (field.startsWith('wait')) return field;
   const name = field.split('.').at(-1) ?? '';
   if (field.startsWith('begin') || field.startsWith('end.ref')) {
     return name === 'ref' ? 'call_id' : 'tool_name';

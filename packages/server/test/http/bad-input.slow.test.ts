@@ -35,7 +35,9 @@ async function faultOf(id: OperationId, call: OperationCall): Promise<string | u
   const { status, text } = await server.call(operations[id].method, pathOf(id, call), call);
   if (status < 400) return undefined;
   const { error } = JSON.parse(text);
-  return status >= 500 || typeof error !== 'string' ? `${status} ${text}` : undefined;
+  // The Model Context Protocol answers a message with an error of JSON-RPC.
+  const named = id === 'call_mcp' && typeof error === 'object' ? error?.message : error;
+  return status >= 500 || typeof named !== 'string' ? `${status} ${text}` : undefined;
 }
 
 const nasty = fc.oneof(
