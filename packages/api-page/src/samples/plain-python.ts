@@ -10,7 +10,9 @@ export function plainPythonOf(call: Call, operation: Operation): string {
     ...ids.map((id) => (id === 'agent_name' ? '"demo"' : id)),
     ...Object.entries(body).map(([name, value]) => `${name}=${literal(value)}`),
   ];
-  return read(written(`${client}.${operation.sdk?.method}`, given), reading);
+  // A method may not be called as a statement is: the client has `try_`.
+  const method = operation.sdk?.method.replace(/\.try$/, '.try_');
+  return read(written(`${client}.${method}`, given), reading);
 }
 
 /** Prints the items of a list, names a record that is read, and keeps what is shown only once. */

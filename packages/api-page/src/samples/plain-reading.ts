@@ -23,7 +23,8 @@ export function readingOf({ operation: described, path }: Call, operation: Opera
     ids: ids.filter((id) => id !== 'organization_id'),
     body: bodyOf(described.requestBody?.content),
   };
-  if ('next_cursor' in fields) return { ...given, items: shownOf(Object.values(fields)) };
+  const isList = operation.method === 'GET' && 'next_cursor' in fields;
+  if (isList) return { ...given, items: shownOf(Object.values(fields)) };
   const names = Object.keys(fields);
   if (names.some((name) => /(^|_)secret$/.test(name))) return { ...given, issued: names.slice(-2) };
   if (operation.method !== 'GET') return given;
