@@ -59,6 +59,7 @@ export async function everyKill(
   const undisturbed = await playRun(stage, { ...options, answer: answers.forRun() });
   const quiet = () => ({
     input: options.input,
+    signals: options.signals ?? [],
     signal: options.signal,
     answer: answers.forRun(),
   });
