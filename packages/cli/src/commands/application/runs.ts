@@ -8,18 +8,21 @@ import { example, limitOption } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { forOutput, print, printJson } from '../../terminal/output.ts';
 import { printOutput } from '../../terminal/run-output.ts';
+import { waitOf } from '../../terminal/show-run.ts';
 import { printFacts, printTable } from '../../terminal/table.ts';
 import { age, duration, moment } from '../../terminal/times.ts';
 import { compareRuns } from './runs/compare.ts';
 import { exportRuns } from './runs/export.ts';
 import { type RunFilters, queryOf, withFilters } from './runs/filters.ts';
+import { signalRun } from './runs/signal.ts';
 
 export function runsCommand(): Command {
   return new Command('runs')
-    .description('List, show, cancel, export and compare runs')
+    .description('List, show, cancel, export and compare runs, and send them messages')
     .addCommand(listRuns(), { isDefault: true })
     .addCommand(showRun())
     .addCommand(cancelRun())
+    .addCommand(signalRun())
     .addCommand(exportRuns())
     .addCommand(compareRuns())
     .addHelpText('after', example('runs --status active'));
@@ -110,6 +113,7 @@ function showDetails(run: RunRecord): void {
     error: errorOf(run),
     'queue position': run.queue_position?.toString(),
     pending: run.pending_interactions === 0 ? undefined : String(run.pending_interactions),
+    waits: waitsOf(run),
     created: createdOf(run),
     started: run.started_at && moment(run.started_at),
     ended: run.ended_at && moment(run.ended_at),
@@ -127,6 +131,13 @@ function showDetails(run: RunRecord): void {
   if (run.output === undefined) return;
   print('');
   printOutput(run.output);
+}
+
+/** The times and messages that it waits for; questions are in `pending`. */
+function waitsOf({ waiting_on: waits = [] }: RunRecord): string {
+  return waits
+    .flatMap(({ kind, ...wait }) => (kind === 'interaction' ? [] : [waitOf({ kind, ...wait })]))
+    .join('; ');
 }
 
 function createdOf({ created_at, created_by }: RunRecord): string {

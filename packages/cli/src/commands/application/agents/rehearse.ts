@@ -3,6 +3,7 @@ import type { KillReport, PlayedRun, Rehearsal, RehearsedEvent } from '@convoke/
 import type { Command } from 'commander';
 import { exitCodes, Failure } from '../../../failure.ts';
 import { globalOptions } from '../../../options/global-options.ts';
+import { messageData } from '../../../options/message-data.ts';
 import { loadServer } from '../../../server.ts';
 import {
   endLine,
@@ -63,12 +64,10 @@ function signalOf(text: string): { name: string; data: Json } {
       `--signal ${text}: pass a name and its data as JSON, such as paid='{"amount": 20}'`,
     );
   }
-  if (at === -1) return { name, data: null };
-  try {
-    return { name, data: JSON.parse(text.slice(at + 1)) as Json };
-  } catch {
-    throw new Failure(`--signal ${name}: the data is not JSON: ${text.slice(at + 1)}`);
-  }
+  return {
+    name,
+    data: messageData(`--signal ${name}`, at === -1 ? undefined : text.slice(at + 1)),
+  };
 }
 
 interface Playing {

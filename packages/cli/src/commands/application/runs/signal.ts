@@ -1,0 +1,27 @@
+import { Command } from 'commander';
+import { runOf } from '../../../complete-id.ts';
+import { globalOptions } from '../../../options/global-options.ts';
+import { messageData } from '../../../options/message-data.ts';
+import { example } from '../../../options/options.ts';
+import { connect } from '../../../sign-in/connection.ts';
+import { print, printJson } from '../../../terminal/output.ts';
+
+interface SignalOptions {
+  readonly data?: string;
+}
+
+export function signalRun(): Command {
+  return new Command('signal')
+    .description('Send a message to a run; its agent gets it where it waits for one of this name')
+    .addHelpText('after', example(`runs signal run_… paid --data '{"amount": 20}'`))
+    .argument('<run>', 'run id')
+    .argument('<name>', 'name of the message')
+    .option('--data <json>', 'what it says (default: null)')
+    .action(async (id: string, name: string, options: SignalOptions, command: Command) => {
+      const data = messageData('--data', options.data);
+      const run = await runOf(await connect(command), id, undefined);
+      const sent = await run.signal(name, data);
+      if (globalOptions(command).json) return printJson(sent);
+      print(`${sent.run_id}  ${sent.name} ${sent.status}`);
+    });
+}
