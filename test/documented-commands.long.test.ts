@@ -79,6 +79,12 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
   'packages/cli/test/feedback-guide.alone.test.ts runs it, with the id of a run': [
     /^npx convoke feedback (put |delete )?run_…/,
   ],
+  'packages/cli/test/long-work-guide.alone.test.ts runs it, with the agents that the reader has written':
+    [
+      /^npx convoke (agents (rehearse|test)|invoke) (onboarding|invoices)\b/,
+      /^npx convoke runs signal run_…/,
+      /^curl -s \S+\/v1\/runs\/run_…\/signals /,
+    ],
   'packages/server/test/harness/code/typed-runs-guide.alone.test.ts runs the agent that the reader has written':
     [/^npx convoke (agents rehearse|invoke) triage /],
   'packages/sdk/test/webhook-guide.alone.test.ts runs it': [/^node receiver\.mjs$/],

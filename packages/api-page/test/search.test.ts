@@ -65,6 +65,8 @@ const ours: typeof queries = [
   ['webhook signature', 'docs/guides/webhooks'],
   ['upgrade', 'docs/guides/move-a-deployment#upgrade-without-downtime'],
   ['trust', 'docs/guides/trust'],
+  ['sleep', 'docs/guides/long-work'],
+  ['wait for a message', 'docs/guides/long-work'],
   ['human in the loop', 'docs/guides/sdk#questions-and-approvals'],
 ];
 

@@ -1,6 +1,8 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openProgramFolder } from '../../../test/program-folder.ts';
-import { root } from '../../../test/repository.ts';
+import { root, textOf } from '../../../test/repository.ts';
 import { requireSandbox } from '../../../test/services.ts';
 import { writeAgents } from './agent-programs.ts';
 import { type CommandLine, type Ended, createCommandLine } from './command-line.ts';
@@ -43,6 +45,21 @@ test('killed at every line, a careful agent does nothing twice', async () => {
 test('what rules ask about and deny is the same, wherever the process is killed', async () => {
   const { stdout, code } = await rehearse('ruled', '20 80 2000', '--approve', 'allow', '--kill');
   expect(stdout).toContain('nothing was done twice, and the answer was the same each time');
+  expect(code).toBe(0);
+});
+
+test('the invoices of docs/guides/long-work.md get their message in every repetition', async () => {
+  const fence = /^```\w+ (agents\/invoices\/\S+)\n(.*?)^```/gms;
+  for (const [, path = '', text = ''] of textOf('docs/guides/long-work.md').matchAll(fence)) {
+    await mkdir(dirname(join(folder.path, path)), { recursive: true });
+    await writeFile(join(folder.path, path), text);
+  }
+  const paid = ['--signal', 'paid={"amount": 20}', '--kill'];
+  const { stdout, code } = await rehearse('invoices', 'invoice 7', ...paid);
+  // No reminder is in doubt, and nothing differs.
+  expect(stdout).toMatch(
+    /^Paid: 20\.\n\nkilled .*\nnothing was done twice, and the answer was the same each time\n$/,
+  );
   expect(code).toBe(0);
 });
 
