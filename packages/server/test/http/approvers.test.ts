@@ -214,11 +214,8 @@ describe.each(databaseKinds)('who may allow a call on %s (D-512)', (database) =>
       'permission_approved',
       'permission_resolved',
     ]);
-    expect(log.find(({ type }) => type === 'permission_approved')?.data).toEqual({
-      interaction_key: request.interaction_key,
-      approvals: 1,
-      needed: 2,
-    });
+    const approved = { interaction_key: request.interaction_key, approvals: 1, needed: 2 };
+    expect(log.find(({ type }) => type === 'permission_approved')?.data).toEqual(approved);
     const told = async () => {
       const { body: feed } = await server.send('follow_tenant_events', {
         query: { types: 'interaction_approved', limit: '100' },
@@ -227,11 +224,9 @@ describe.each(databaseKinds)('who may allow a call on %s (D-512)', (database) =>
       return feed.events.filter(({ run_id }) => run_id === run.id);
     };
     // The feed gets a notice after the commit that it tells of.
-    await expect.poll(told).toMatchObject([
-      {
-        data: { interaction_key: request.interaction_key, kind: 'permission', status: 'waiting' },
-      },
-    ]);
+    const { interaction_key } = request;
+    const data = { interaction_key, kind: 'permission', status: 'waiting' };
+    await expect.poll(told).toMatchObject([{ data }]);
     const params = { organization_id: server.quickstart.organization_id };
     const audited = async (action: string) =>
       (
@@ -281,10 +276,8 @@ describe.each(databaseKinds)('who may allow a call on %s (D-512)', (database) =>
     const last = await shown(request);
     expect(last.status).toBe('answered');
     if (last.decision === 'allow') expect(last.approvals).toHaveLength(2);
-    const resolved = (await logOf(server, run)).filter(
-      ({ type }) => type === 'permission_resolved',
-    );
-    expect(resolved).toHaveLength(1);
+    const types = (await logOf(server, run)).map(({ type }) => type);
+    expect(types.filter((type) => type === 'permission_resolved')).toHaveLength(1);
     await ended(server, run);
   });
 
