@@ -76,11 +76,16 @@ function checkedBody(operation: Operation): BodySchema | undefined {
   return { schema, arrays: arrayFields(operation) };
 }
 
-/** In `{id}:verb` the parameter ends before the colon, so that it does not include the verb. */
+/**
+ * The path for the router, which reads `::` as a colon. In `{id}:verb` the parameter ends before the colon, so that it does
+ * not include the verb.
+ */
 export function routePattern(path: string): string {
-  return path.replace(/\{(\w+)\}(:?)/g, (_, name: string, colon: string) =>
-    colon === '' ? `:${name}` : `:${name}([^:/]+)::`,
-  );
+  return path
+    .replaceAll(':', '::')
+    .replace(/\{(\w+)\}(:?)/g, (_, name: string, colon: string) =>
+      colon === '' ? `:${name}` : `:${name}([^:/]+)${colon}`,
+    );
 }
 
 interface BoundOperation {

@@ -23,6 +23,7 @@ const alone = [
   'forget fires',
   'deliver webhooks',
   'forget deliveries',
+  'settle waits',
   'expire interactions',
   'expire sessions',
   'release sessions',
