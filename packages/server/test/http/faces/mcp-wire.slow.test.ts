@@ -65,6 +65,20 @@ const headersOf = (method: string, name?: string) => ({
   ...(name !== undefined && { 'mcp-name': name }),
 });
 
+test('two selectors that differ in form, and a body of another type, are refused', async () => {
+  const as = { ...server.client, 'x-tenant-id': place().tenant_id };
+  const [params, headers] = [place(), { 'last-event-id': 'x' }];
+  const body = old('ping');
+  for (const refused of [
+    await server.refused('call_mcp', { as, params, body }),
+    await server.refused('resume_mcp', { as, params, headers }),
+  ]) {
+    expect(refused).toMatchObject({ status: 400, error: 'invalid_selector' });
+  }
+  const text = { params, headers: { 'content-type': 'text/plain' }, body: '{}' };
+  expect(await server.refused('call_mcp', text)).toMatchObject({ error: 'unsupported_media_type' });
+});
+
 describe('the older era', () => {
   test.each([
     ['2025-11-25', '2025-11-25'],
