@@ -85,6 +85,9 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
       /^npx convoke runs signal run_…/,
       /^curl -s \S+\/v1\/runs\/run_…\/signals /,
     ],
+  'packages/cli/test/rules.alone.test.ts runs it, with a request of a run': [
+    /^npx convoke interactions (answer|forget) SESSION KEY/,
+  ],
   'packages/server/test/harness/code/typed-runs-guide.alone.test.ts runs the agent that the reader has written':
     [/^npx convoke (agents rehearse|invoke) triage /],
   'packages/sdk/test/webhook-guide.alone.test.ts runs it': [/^node receiver\.mjs$/],

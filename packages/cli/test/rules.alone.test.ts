@@ -14,6 +14,14 @@ const run = promisify(execFile);
 
 const { server, convoke } = await openCommandLine();
 
+/** Writes an agent and waits until the server has loaded it. */
+async function addAgent(name: string, text: string): Promise<void> {
+  const folder = join(server.place, 'agents', name);
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'agent.yaml'), text);
+  await expect.poll(async () => (await convoke.run(['agents', 'show', name])).code).toBe(0);
+}
+
 test('an owner keeps the rules of tool calls in a file, and sees what a change changes (D-527)', async () => {
   const file = join(convoke.settings, 'rules.yaml');
   const write = (text: string) => writeFile(file, `rules:\n${text}`);
@@ -48,11 +56,9 @@ test('an owner keeps the rules of tool calls in a file, and sees what a change c
 });
 
 test('a draft is tried over past calls, and nothing is written (D-526)', async () => {
-  const agent = join(server.place, 'agents/payer');
-  await mkdir(agent, { recursive: true });
   const script = '[{ tool: { name: write_file, input: { path: a.txt, text: DE02 } } }]';
-  await writeFile(join(agent, 'agent.yaml'), `framework: scripted\nscript: ${script}\n`);
-  const invoked = await convoke.run(['invoke', 'payer', 'hi']);
+  await addAgent('writer', `framework: scripted\nscript: ${script}\n`);
+  const invoked = await convoke.run(['invoke', 'writer', 'hi']);
   expect(invoked.code).toBe(0);
   const file = join(convoke.settings, 'draft.yaml');
   const rule = (name: string, tool: string) =>
@@ -61,7 +67,7 @@ test('a draft is tried over past calls, and nothing is written (D-526)', async (
   const before = await convoke.json('rules');
   const tried = await convoke.run(['rules', 'try', file, '--since', '7d']);
   expect(tried).toMatchObject({ code: 0 });
-  expect(tried.stdout).toMatch(/^run_\w+ +payer +write_file +allow → deny +no-files +/m);
+  expect(tried.stdout).toMatch(/^run_\w+ +writer +write_file +allow → deny +no-files +/m);
   expect(tried.stdout).toContain('1 past call, of which 1 is decided differently');
   expect(tried.stderr).toBe('no-mail: no past call meets it\n');
   const json = await convoke.json('rules', 'try', file);
@@ -71,6 +77,26 @@ test('a draft is tried over past calls, and nothing is written (D-526)', async (
   const none = await convoke.run(['rules', 'try', file, '--tenant', 'ten_none']);
   expect(none).toMatchObject({ code: 1, stdout: '' });
   expect(none.stderr).toContain('the organization has no tenant ten_none');
+});
+
+test('an allow is remembered for its session, until it is forgotten (D-521)', async () => {
+  await addAgent(
+    'keeper',
+    `framework: scripted
+rules: [{ name: files, tools: [write_file], effect: ask, remember: exact }]
+script: [{ tool: { name: write_file, input: { path: a.txt, text: x } } }, { say: Kept }]
+`,
+  );
+  const asked = await convoke.run(['invoke', 'keeper', 'go']);
+  expect(asked.code).toBe(7);
+  const [, session = '', key = ''] =
+    /interactions answer (sess_\S+) (\S+)/.exec(asked.stderr) ?? [];
+  const allow = ['interactions', 'answer', session, key, '--allow', '--remember', 'exact'];
+  expect(await convoke.json(...allow)).toMatchObject({ remembered: 'exact' });
+  const invoke = ['invoke', 'keeper', 'go', '--session', session];
+  expect(await convoke.run(invoke)).toMatchObject({ code: 0, stdout: 'Kept\n' });
+  expect((await convoke.run(['interactions', 'forget', session, key])).code).toBe(0);
+  expect((await convoke.run(invoke)).code).toBe(7);
 });
 
 test('what the guide of rules says to write and to type works', async () => {
