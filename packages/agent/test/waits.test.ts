@@ -34,7 +34,7 @@ const zoo: Readonly<Record<string, Sleeper>> = {
         await ctx.sleep('begin', '1h');
         for (const timeout of ['2h', '4h', '1h']) {
           const paid = await ctx.receive<number>('paid', { timeout });
-          ctx.say(paid.timedOut ? 'nobody ' : `${paid.data} `);
+          ctx.say(paid.timedOut ? 'unpaid ' : `${paid.data} `);
         }
       }),
     options: {
@@ -43,7 +43,7 @@ const zoo: Readonly<Record<string, Sleeper>> = {
         { name: 'paid', data: 2, after: '3h' },
       ],
     },
-    text: '1 2 nobody ',
+    text: '1 2 unpaid ',
     elapsed: 4 * hour,
   },
   'a timeout, and the message after it is kept': {
@@ -90,19 +90,19 @@ const zoo: Readonly<Record<string, Sleeper>> = {
     make: () =>
       agent(async (ctx) => {
         const answer = ctx.ask('Ship it?');
-        const late = ctx.sleep('deadline', '4h').then(() => 'nobody answered');
+        const late = ctx.sleep('deadline', '4h').then(() => 'no answer in time');
         const said = await Promise.race([answer, late]);
         await ctx.step(`ship: ${said}`, effect);
         return said;
       }),
     options: { answer: () => ({ later: true }) },
-    text: 'nobody answered',
+    text: 'no answer in time',
     elapsed: 4 * hour,
   },
   'a question that is answered before its deadline': {
     make: () =>
       agent(async (ctx) => {
-        const late = ctx.sleep('deadline', '4h').then(() => 'nobody answered');
+        const late = ctx.sleep('deadline', '4h').then(() => 'no answer in time');
         const said = await Promise.race([ctx.ask('Ship it?'), late]);
         await ctx.step(`ship: ${said}`, effect);
         return said;

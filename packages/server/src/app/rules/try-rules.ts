@@ -225,6 +225,7 @@ async function newestRuns(
       if (runs.length === 0) continue;
       newest = [...newest, ...runs].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, runsPerPage);
     }
+    await nextTurn();
     after = tenants.at(-1)?.id;
     if (tenants.length < tenantsPerRead) return newest;
   }
