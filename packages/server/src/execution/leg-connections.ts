@@ -31,14 +31,14 @@ export async function openConnections(
   { agent: { connections: declared = [] }, session }: LegAccounts,
 ): Promise<OpenedConnections> {
   if (declared.length === 0) return { ok: true, connections: undefined };
-  const accounts = new LegAccountsOf(services, session, declared);
+  const accounts = new DeclaredAccounts(services, session, declared);
   const missing = await accounts.open();
   return missing === undefined
     ? { ok: true, connections: accounts }
     : { ok: false, message: missingText(missing) };
 }
 
-class LegAccountsOf implements LegConnections {
+class DeclaredAccounts implements LegConnections {
   readonly #services: AccountServices;
   readonly #session: LegAccounts['session'];
   readonly #declared: readonly DeclaredConnection[];
