@@ -211,6 +211,24 @@ describe.each(databaseKinds)('on %s', (database) => {
     expect(body.connections[0]?.last_used_at).toBeDefined();
   });
 
+  test('a schedule that an ended account refuses expires it (D-940)', async () => {
+    const { as, put } = await newTenant();
+    const auth = {
+      type: 'oauth',
+      access_token: secretOf('ended'),
+      expires_at: '2020-01-15T09:30:00.000Z',
+    };
+    await server.send('put_connection', { as, params: { service: 'crm' }, body: { auth } });
+    await put('github', secretOf('github'), 'u-1');
+    const plan = { name: 'Yearly', agent_name: 'teller', cron: '0 0 1 1 *', input };
+    const { body: schedule } = await server.send('create_schedule', { as, body: plan });
+    const params = { schedule_id: schedule.id };
+    const refused = await server.refused('run_schedule', { as, params });
+    expect(refused).toMatchObject({ status: 409, error: 'connection_missing' });
+    const { body } = await server.send('list_connections', { as, query: { status: 'expired' } });
+    expect(body.connections).toMatchObject([{ service: 'crm', status_reason: 'no_refresh' }]);
+  });
+
   test('in a session of a person only that person starts runs (D-592)', async () => {
     const [me, colleague] = [await addMember(server, 'operator'), await addMember(server, 'admin')];
     const [as, asColleague] = [await asPerson(server, me), await asPerson(server, colleague)];

@@ -1,5 +1,4 @@
 import type { ConnectionReason } from '@convoke/contract';
-import type { Actor } from '../../domain/audit.ts';
 import type {
   Connection,
   ConnectionPlace,
@@ -11,24 +10,19 @@ import {
   accountState,
   answerMs,
   claimRefresh,
-  expire,
-  expiredNotice,
   isClaimOf,
   laterRefresh,
   refreshed,
   refreshedSecret,
 } from '../../domain/connections/refresh.ts';
 import type { TenantScope } from '../../domain/scope.ts';
-import { announce } from '../feed/notices.ts';
 import type { Services } from '../services.ts';
-import { auditConnection } from './audit-connection.ts';
+import { type Change, changeConnection, expireSeen, expireWhere } from './expire-account.ts';
 
 export type AccountServices = Pick<
   Services,
   'store' | 'clock' | 'fanout' | 'metrics' | 'connectionSecrets' | 'tokenEndpoints' | 'refreshes'
 >;
-
-const service: Actor = { kind: 'system', id: 'connections', requestId: null, address: null };
 
 /** Wake-ups can be lost, so a server that waits for the refresh of another one also polls. */
 const lookAgainMs = 1000;
@@ -101,7 +95,7 @@ export async function noteUse({ store, clock }: AccountServices, used: Connectio
 /** Claims the refresh, sends the one request and stores its answer. No transaction is open in between. */
 async function refresh(services: AccountServices, seen: Connection): Promise<void> {
   const { clock, connectionSecrets, tokenEndpoints } = services;
-  const claimed = await change(services, seen, {
+  const claimed = await changeConnection(services, seen, {
     isStill: (now) => now.version === seen.version && now.refreshEpoch === seen.refreshEpoch,
     next: claimRefresh,
   });
@@ -135,14 +129,14 @@ async function storeAnswer(
     case 'lost':
       return expireClaim(services, claimed, 'refresh_lost');
     case 'unavailable':
-      await change(services, claimed, { isStill: ofClaim(claimed), next: laterRefresh });
+      await changeConnection(services, claimed, { isStill: ofClaim(claimed), next: laterRefresh });
       return;
     case 'refreshed': {
       const { token } = answer;
       const of = { id: claimed.id, version: claimed.version + 1 };
       const sealed = services.connectionSecrets.seal(of, refreshedSecret(secret, token));
       const next = (now: Connection, at: number) => refreshed(now, { token, sealed }, at);
-      await change(services, claimed, { isStill: ofClaim(claimed), next });
+      await changeConnection(services, claimed, { isStill: ofClaim(claimed), next });
       return;
     }
     default:
@@ -156,57 +150,6 @@ function ofClaim(claimed: Connection): Change['isStill'] {
 
 function expireClaim(services: AccountServices, claimed: Connection, reason: ConnectionReason) {
   return expireWhere(services, claimed, { isStill: ofClaim(claimed), reason });
-}
-
-/** Once, by the first server that sees it: the others find the row changed. */
-function expireSeen(services: AccountServices, seen: Connection, reason: ConnectionReason) {
-  const isStill = (now: Connection) =>
-    now.status === 'connected' &&
-    now.version === seen.version &&
-    now.refreshEpoch === seen.refreshEpoch;
-  return expireWhere(services, seen, { isStill, reason });
-}
-
-async function expireWhere(
-  services: AccountServices,
-  seen: Connection,
-  { isStill, reason }: Pick<Change, 'isStill'> & { readonly reason: ConnectionReason },
-): Promise<void> {
-  await change(services, seen, {
-    isStill,
-    next: (now, at) => expire(now, reason, at),
-    tell: true,
-  });
-}
-
-interface Change {
-  /** Whether the row is still as this server saw it; nothing is written otherwise. */
-  readonly isStill: (now: Connection) => boolean;
-  readonly next: (now: Connection, at: number) => Connection;
-  /** Whether the feed and the audit log tell it. */
-  readonly tell?: true;
-}
-
-async function change(
-  services: AccountServices,
-  seen: Connection,
-  { isStill, next, tell }: Change,
-): Promise<Connection | undefined> {
-  const { store, clock, fanout } = services;
-  return store.transaction(async (tx) => {
-    const locked = await tx.connections.lock(seen, seen);
-    if (locked?.id !== seen.id || !isStill(locked)) return undefined;
-    const now = clock.now();
-    const connection = next(locked, now);
-    await tx.connections.save(connection);
-    tx.onCommit(() => fanout.wake(`connection:${seen.id}`));
-    if (tell === true) {
-      const { tenantId } = connection;
-      announce(services, tx, { tenantId, notices: [expiredNotice(connection, now)] });
-      await auditConnection(tx, { connection, action: 'connection.expire', by: service, now });
-    }
-    return connection;
-  });
 }
 
 /** Resolves when another server may have ended its claim. */

@@ -1,9 +1,16 @@
 import type { Agent } from '../../domain/agent.ts';
-import { mayUseAccounts, missingText, placesFor } from '../../domain/connections/declared.ts';
-import { isUsableAtStart } from '../../domain/connections/refresh.ts';
+import {
+  type DeclaredConnection,
+  mayUseAccounts,
+  missingText,
+  placesFor,
+} from '../../domain/connections/declared.ts';
+import type { Connection } from '../../domain/connections/connection.ts';
+import { type EndOfAccount, stateAtStart } from '../../domain/connections/refresh.ts';
 import type { Session } from '../../domain/session.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
-import { refuse } from '../refusal.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import { type ExpiryServices, expireSeen } from './expire-account.ts';
 
 /**
  * D-601: refuses a run whose agent needs an account that is missing or has expired, in the transaction that would insert
@@ -20,16 +27,54 @@ export async function requireAccounts(
       message: 'The agent would act with the account of the person whose session it is.',
     });
   }
+  let missing: DeclaredConnection | undefined;
+  const ended: EndedAccount[] = [];
   for (const declared of connections) {
     if (!declared.isRequired) continue;
-    let isUsable = false;
-    for (const at of placesFor(declared, session)) {
-      const found = await tx.connections.find(session, at);
-      if (found === undefined) continue;
-      isUsable = isUsableAtStart(found, now);
-      break;
-    }
-    if (!isUsable) refuse('connection_missing', { message: missingText(declared) });
+    const found = await firstOf(tx, session, declared);
+    const state = found === undefined ? 'unusable' : stateAtStart(found, now);
+    if (state === 'usable') continue;
+    missing ??= declared;
+    if (found !== undefined && state !== 'unusable') ended.push({ ...state, connection: found });
+  }
+  if (missing !== undefined) throw new AccountsMissing(missingText(missing), ended);
+}
+
+/** An account that has expired does not fall back to that of the tenant (D-596). */
+async function firstOf(
+  tx: StoreTransaction,
+  session: Session,
+  declared: DeclaredConnection,
+): Promise<Connection | undefined> {
+  for (const at of placesFor(declared, session)) {
+    const found = await tx.connections.find(session, at);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+interface EndedAccount extends EndOfAccount {
+  readonly connection: Connection;
+}
+
+/** The refusal of a start. `ended` are accounts of which the refused transaction was the first to see that they have ended. */
+class AccountsMissing extends Refusal {
+  readonly ended: readonly EndedAccount[];
+
+  constructor(message: string, ended: readonly EndedAccount[]) {
+    super('connection_missing', { message });
+    this.ended = ended;
+  }
+}
+
+/**
+ * D-940: expires the accounts that a refused start has seen ended, so that lists show it and the feed asks for them. In
+ * transactions of their own, because that of the start is rolled back, and before the refusal is answered.
+ */
+export async function expireEnded(services: ExpiryServices, refusal: unknown): Promise<void> {
+  if (!(refusal instanceof AccountsMissing)) return;
+  for (const { connection, reason } of refusal.ended) {
+    await expireSeen(services, connection, reason);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Run } from '../../domain/run/run.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Session } from '../../domain/session.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
+import { expireEnded } from '../connections/required-accounts.ts';
 import { claimKey, keyScope, moveKey } from '../once.ts';
 import { refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
@@ -138,6 +139,7 @@ function startInTransaction(
       return created;
     } catch (error) {
       slot.giveUp(error);
+      await expireEnded(services, error);
       throw error;
     }
   });

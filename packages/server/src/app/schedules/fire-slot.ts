@@ -20,6 +20,7 @@ import {
   slotsDone,
 } from '../../domain/schedule/schedule.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
+import { expireEnded } from '../connections/required-accounts.ts';
 import { announce } from '../feed/notices.ts';
 import { Refusal } from '../refusal.ts';
 import type { StartServices } from '../runs/start-run.ts';
@@ -40,6 +41,7 @@ export async function fireSlot(services: StartServices, id: ScheduleId): Promise
   } catch (error) {
     // What was written before the refusal, such as a session, was rolled back.
     if (!(error instanceof Refusal)) throw error;
+    await expireEnded(services, error);
     await services.store.transaction((tx) => deal(services, tx, { id, refusedBy: error.code }));
   }
 }

@@ -31,6 +31,7 @@ import type { PageRequest } from '../../ports/page.ts';
 import type { ScheduleFilter } from '../../ports/repositories/schedules.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import { recordAudit } from '../audit.ts';
+import { expireEnded } from '../connections/required-accounts.ts';
 import { once } from '../once.ts';
 import { enabledAgent } from '../enabled-agent.ts';
 import { orRefuse, refuse } from '../refusal.ts';
@@ -240,30 +241,41 @@ export interface RunSchedule extends Change {
 }
 
 /** Starts a run outside the schedule, in the name of the caller. */
-export function runSchedule(
+export async function runSchedule(
   services: StartServices,
   scope: TenantScope,
   request: RunSchedule,
 ): Promise<Created<Run>> {
-  return services.store.transaction(async (tx) => {
-    const seen = (await tx.schedules.lock(scope, request.id)) ?? refuse('not_found');
-    const { idempotencyKey, clientId, chargeRate, by } = request;
-    const started = await startScheduledRun(services, tx, {
-      schedule: seen,
-      place: `run_schedule:${seen.id}`,
-      body: {},
-      idempotencyKey,
-      clientId,
-      createdBy: by.id,
-      chargeRate,
-    });
-    if (started.replayed) return started;
-    await tx.schedules.save(runStarted(seen, started.resource), seen);
-    const now = services.clock.now();
-    const details = { run_id: started.resource.id };
-    await audit(tx, { schedule: seen, action: 'schedule.run', by, now, details });
-    return started;
+  try {
+    return await services.store.transaction((tx) => runNow(services, tx, { scope, request }));
+  } catch (error) {
+    await expireEnded(services, error);
+    throw error;
+  }
+}
+
+async function runNow(
+  services: StartServices,
+  tx: StoreTransaction,
+  { scope, request }: { readonly scope: TenantScope; readonly request: RunSchedule },
+): Promise<Created<Run>> {
+  const seen = (await tx.schedules.lock(scope, request.id)) ?? refuse('not_found');
+  const { idempotencyKey, clientId, chargeRate, by } = request;
+  const started = await startScheduledRun(services, tx, {
+    schedule: seen,
+    place: `run_schedule:${seen.id}`,
+    body: {},
+    idempotencyKey,
+    clientId,
+    createdBy: by.id,
+    chargeRate,
   });
+  if (started.replayed) return started;
+  await tx.schedules.save(runStarted(seen, started.resource), seen);
+  const now = services.clock.now();
+  const details = { run_id: started.resource.id };
+  await audit(tx, { schedule: seen, action: 'schedule.run', by, now, details });
+  return started;
 }
 
 /** What an audit row says of a plan; never the input. */

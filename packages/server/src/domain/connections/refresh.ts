@@ -154,8 +154,17 @@ export function expiredText({ service, updatedAt }: Pick<Connection, 'service' |
   return `${service} is not connected: the connection has expired (${isoTime(updatedAt)})`;
 }
 
+/** Why an account is of no use any more, though its row does not say so yet. */
+export interface EndOfAccount {
+  readonly reason: ConnectionReason;
+}
+
 /** Whether a run can be accepted with it: it is connected, and has not ended without a way to refresh it (D-601). */
-export function isUsableAtStart(connection: Connection, now: number): boolean {
-  const { kind } = accountState(connection, { now, aheadMs: 0 });
-  return kind !== 'expired' && kind !== 'expires';
+export function stateAtStart(
+  connection: Connection,
+  now: number,
+): 'usable' | 'unusable' | EndOfAccount {
+  const state = accountState(connection, { now, aheadMs: 0 });
+  if (state.kind === 'expires') return { reason: state.reason };
+  return state.kind === 'expired' ? 'unusable' : 'usable';
 }
