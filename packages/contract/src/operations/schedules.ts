@@ -14,6 +14,7 @@ import {
   scheduleStatuses,
   slotPreview,
 } from '../resources/schedule.ts';
+import { sessionEndUser } from '../resources/session.ts';
 import { text } from '../text.ts';
 import { idempotencyKey, idempotencyKeyHeader, replayedHeader } from './idempotency.ts';
 
@@ -63,6 +64,7 @@ export const createSchedule = defineOperation({
   body: z.strictObject({
     ...plan,
     agent_name: text({ max: limits.nameMaxCharacters }).meta({ examples: ['demo'] }),
+    end_user: sessionEndUser.optional(),
     time_zone: plan.time_zone.default('UTC'),
     session: z
       .discriminatedUnion('mode', [

@@ -28,6 +28,13 @@ export const scheduleSummary = z
     id: opaqueId('schedule'),
     name: z.string().meta({ examples: ['Morning report'] }),
     agent_name: z.string().meta({ examples: ['demo'] }),
+    end_user: z
+      .string()
+      .meta({
+        description: 'The user of your product that its sessions are for.',
+        examples: ['u-17'],
+      })
+      .optional(),
     cron: z.string().meta({ examples: ['0 9 * * 1-5'] }),
     time_zone: z.string().meta({ examples: ['Europe/Berlin'] }),
     session: z.object({

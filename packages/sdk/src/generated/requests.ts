@@ -130,6 +130,8 @@ export interface CreateSchedule {
   /** Older missed slots start no run. */
   missed_within_seconds?: number | undefined;
   agent_name: string;
+  /** The user of your product that the session is for, by a name of your own: agents use the connections of this user. A session that a person opens is for that person. */
+  end_user?: string | undefined;
   /** A new session for each run, or one session for all runs. */
   session?: Json | undefined;
   /** Your own names, such as a ticket or a customer: at most 16, keys of a-z, 0-9, `_`, `.` and `-`, values of at most 512 characters. */

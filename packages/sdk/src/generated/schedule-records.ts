@@ -14,6 +14,8 @@ export interface ScheduleSummary {
   id: string;
   name: string;
   agent_name: string;
+  /** The user of your product that its sessions are for. */
+  end_user?: string | undefined;
   cron: string;
   time_zone: string;
   session: {
@@ -49,6 +51,8 @@ export interface ScheduleRecord {
   id: string;
   name: string;
   agent_name: string;
+  /** The user of your product that its sessions are for. */
+  end_user?: string | undefined;
   cron: string;
   time_zone: string;
   session: {

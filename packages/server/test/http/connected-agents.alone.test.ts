@@ -229,6 +229,29 @@ describe.each(databaseKinds)('on %s', (database) => {
     expect(body.connections).toMatchObject([{ service: 'crm', status_reason: 'no_refresh' }]);
   });
 
+  test('a schedule opens its sessions for its end user (D-591)', async () => {
+    const { as, put } = await newTenant();
+    await put('crm', secretOf('crm'));
+    await put('github', secretOf('u-1', 'github'), 'u-1');
+    const plan = { name: 'Yearly', agent_name: 'teller', cron: '0 0 1 1 *', input };
+    const create = (body: object) => ({ as, body: { ...plan, ...body } });
+    const { body: schedule } = await server.send('create_schedule', create({ end_user: 'u-1' }));
+    expect(schedule.end_user).toBe('u-1');
+    const params = { schedule_id: schedule.id };
+    const { body: run } = await server.send('run_schedule', { as, params });
+    const { body: session } = await server.send('get_session', {
+      as,
+      params: { session_id: run.session_id },
+    });
+    expect(session.end_user).toBe('u-1');
+    const kept = { mode: 'keep', session_id: session.id };
+    for (const body of [{ end_user: 'usr_1' }, { end_user: 'u-2', session: kept }]) {
+      const refused = await server.refused('create_schedule', create(body));
+      expect(refused).toMatchObject({ status: 400, error: 'invalid_body' });
+    }
+    await server.send('create_schedule', create({ end_user: 'u-1', session: kept }));
+  });
+
   test('in a session of a person only that person starts runs (D-592)', async () => {
     const [me, colleague] = [await addMember(server, 'operator'), await addMember(server, 'admin')];
     const [as, asColleague] = [await asPerson(server, me), await asPerson(server, colleague)];

@@ -112,6 +112,7 @@ function createSchedule(): Command {
     .option('--name <name>', 'name (default: the prompt)')
     .option('--keep', 'use one session for all runs instead of a new one for each')
     .option('--session <id>', 'use this session for all runs')
+    .option('--end-user <name>', 'user of your product that its sessions are for')
     .option('--label <key:value>', labelText, readLabels)
     .addOption(overlapOption())
     .addOption(missedOption())
@@ -119,10 +120,10 @@ function createSchedule(): Command {
       async (
         agent: string,
         prompt: string,
-        options: PlanOptions & { cron: string; keep?: boolean; session?: string },
+        options: PlanOptions & { cron: string; keep?: boolean; session?: string; endUser?: string },
         command: Command,
       ) => {
-        const { keep = false, session, name = prompt.slice(0, 80), cron } = options;
+        const { keep = false, session, name = prompt.slice(0, 80), cron, endUser } = options;
         const isKept = keep || session !== undefined;
         const convoke = await connect(command);
         const schedule = await convoke.schedules.create({
@@ -130,6 +131,7 @@ function createSchedule(): Command {
           name,
           cron,
           agent_name: agent,
+          end_user: endUser,
           input: prompt,
           session: isKept ? { mode: 'keep', session_id: session } : { mode: 'new' },
         });
@@ -157,6 +159,7 @@ const showSchedule = scheduleCommand({
       schedule: schedule.id,
       name: schedule.name,
       agent: schedule.agent_name,
+      'end user': schedule.end_user,
       cron: `${schedule.cron} (${schedule.time_zone})`,
       status: reason === undefined ? status : `${status}: ${reason}`,
       next: status === 'active' ? next.map((slot) => moment(slot)).join(', ') : undefined,

@@ -900,6 +900,8 @@ class _ScheduleRecordRequired(TypedDict):
 class ScheduleRecord(_ScheduleRecordRequired, total=False):
     """Starts runs of an agent on a cron schedule."""
 
+    #: The user of your product that its sessions are for.
+    end_user: str
     #: `client_withdrawn`: the client or person is no longer allowed to start runs.
     status_reason: str
     #: The next slot. Absent while the schedule is paused.
@@ -944,6 +946,8 @@ class _ScheduleSummaryRequired(TypedDict):
 class ScheduleSummary(_ScheduleSummaryRequired, total=False):
     """A schedule without its input."""
 
+    #: The user of your product that its sessions are for.
+    end_user: str
     #: `client_withdrawn`: the client or person is no longer allowed to start runs.
     status_reason: str
     #: The next slot. Absent while the schedule is paused.

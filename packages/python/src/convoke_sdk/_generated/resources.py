@@ -602,6 +602,7 @@ class Schedules(SchedulePreviewing):
         overlap: OverlapPolicy | None = None,
         missed: MissedPolicy | None = None,
         missed_within_seconds: int | None = None,
+        end_user: str | None = None,
         session: CreateScheduleSessionNew | CreateScheduleSessionKeep | None = None,
         labels: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
@@ -613,7 +614,7 @@ class Schedules(SchedulePreviewing):
         """
         record: ScheduleRecord = self._json(
             op.CREATE_SCHEDULE,
-            json=present({"name": name, "cron": cron, "time_zone": time_zone, "input": input_of(input), "overlap": overlap, "missed": missed, "missed_within_seconds": missed_within_seconds, "agent_name": agent_name, "session": session, "labels": labels, "idempotency_key": idempotency_key or new_key()}),
+            json=present({"name": name, "cron": cron, "time_zone": time_zone, "input": input_of(input), "overlap": overlap, "missed": missed, "missed_within_seconds": missed_within_seconds, "agent_name": agent_name, "end_user": end_user, "session": session, "labels": labels, "idempotency_key": idempotency_key or new_key()}),
         )
         return record
 

@@ -52,7 +52,7 @@ function makeSession(
   const id = sessionId(services.ids.next(idPrefixes.session));
   const { agentName, createdBy } = schedule;
   // Runs of a person's schedule use the accounts of that person, as the person's own runs do (D-592).
-  const endUser = createdBy.kind === 'user' ? createdBy.id : null;
+  const endUser = schedule.endUser ?? (createdBy.kind === 'user' ? createdBy.id : null);
   return insertSession(services, tx, { scope, id, request: { agentName, endUser } });
 }
 

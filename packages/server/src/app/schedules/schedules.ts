@@ -37,7 +37,7 @@ import { enabledAgent } from '../enabled-agent.ts';
 import { orRefuse, refuse } from '../refusal.ts';
 import type { StartRun, StartServices } from '../runs/start-run.ts';
 import type { Services } from '../services.ts';
-import { type Created, asOfNow } from '../sessions.ts';
+import { type Created, asOfNow, endUserText } from '../sessions.ts';
 import { startScheduledRun } from './scheduled-run.ts';
 
 type ChangeServices = Pick<Services, 'store' | 'clock' | 'ids' | 'agents' | 'settings'>;
@@ -87,9 +87,14 @@ export async function createSchedule(
   });
 }
 
-/** The fingerprint of the request: who sends it is no part of it (D-57), nor are labels of which there are none. */
-function bodyOf({ labels, ...plan }: CreateSchedule['plan']): JsonObject {
-  return { ...plan, createdBy: null, ...(labels === undefined ? {} : { labels }) };
+/** The fingerprint of the request: who sends it is no part of it (D-57), nor are labels and an end user of which there are none. */
+function bodyOf({ labels, endUser, ...plan }: CreateSchedule['plan']): JsonObject {
+  return {
+    ...plan,
+    createdBy: null,
+    ...(labels === undefined ? {} : { labels }),
+    ...endUserText({ endUser }),
+  };
 }
 
 /** Refuses an agent, a session or an input with which no run could start. */
@@ -115,6 +120,10 @@ async function sessionOf(
   const session = asOfNow(services, stored ?? refuse('not_found'));
   if (session.agentName !== schedule.agentName) {
     refuse('invalid_body', { message: `session.session_id: its agent is ${session.agentName}` });
+  }
+  const { endUser } = schedule;
+  if (endUser !== null && !schedule.ownsSession && endUser !== session.endUser) {
+    refuse('invalid_body', { message: 'end_user: the session is not for this end user.' });
   }
   // One that the schedule opened itself is replaced at the next slot.
   if (isTerminalSessionStatus(session.status) && !schedule.ownsSession) refuse('session_terminal');

@@ -37,6 +37,8 @@ export interface Schedule {
   readonly tenantId: TenantId;
   readonly name: string;
   readonly agentName: string;
+  /** The user of the product that its sessions are for; null: as the one who made it. */
+  readonly endUser: string | null;
   readonly cron: string;
   readonly timeZone: string;
   readonly input: JsonObject;
@@ -93,7 +95,8 @@ export type NewSchedule = Pick<
   | 'missed'
   | 'missedWithinMs'
   | 'createdBy'
->;
+> &
+  Partial<Pick<Schedule, 'endUser'>>;
 
 export function openSchedule(fresh: NewSchedule, now: number): Ruling<Schedule> {
   const first = firstSlot(fresh, now);
@@ -101,6 +104,7 @@ export function openSchedule(fresh: NewSchedule, now: number): Ruling<Schedule> 
   const labels = runLabels(fresh);
   if (!labels.ok) return labels;
   return accepted({
+    endUser: null,
     ...fresh,
     ownsSession: false,
     status: 'active',

@@ -13,6 +13,9 @@ import {
   updateSchedule,
 } from '../../app/schedules/schedules.ts';
 import type { Services } from '../../app/services.ts';
+import { orRefuse } from '../../app/refusal.ts';
+import type { ApplicationCaller } from '../../domain/access.ts';
+import { endUserOfSession } from '../../domain/connections/declared.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { actorOf, clientOf } from '../actor.ts';
 import type { Handlers } from '../handler.ts';
@@ -97,6 +100,7 @@ function changes(services: Services, parts: RouteParts): Handlers<ChangeOperatio
         plan: {
           name: body.name,
           agentName: body.agent_name,
+          endUser: givenEndUser(caller, body.end_user),
           cron: body.cron,
           timeZone: body.time_zone,
           input: body.input,
@@ -135,6 +139,15 @@ function changes(services: Services, parts: RouteParts): Handlers<ChangeOperatio
       return { status: 204, body: undefined };
     },
   };
+}
+
+/** D-592: a person's schedule is for that person, whoever it is when a slot comes. */
+function givenEndUser(
+  caller: Pick<ApplicationCaller, 'actor'>,
+  given: string | undefined,
+): string | null {
+  const endUser = orRefuse(endUserOfSession(caller, given));
+  return caller.actor.kind === 'client' ? endUser : null;
 }
 
 function steps(services: Services, parts: RouteParts): Handlers<StepOperations> {

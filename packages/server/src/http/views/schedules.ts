@@ -18,6 +18,7 @@ export function scheduleSummaryView(
     id: schedule.id,
     name: schedule.name,
     agent_name: schedule.agentName,
+    end_user: schedule.endUser ?? undefined,
     cron: schedule.cron,
     time_zone: schedule.timeZone,
     session: { mode: schedule.sessionMode, session_id: schedule.sessionId ?? undefined },

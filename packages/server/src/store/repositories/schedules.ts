@@ -18,6 +18,7 @@ const summaryFields: TableParts<ScheduleSummary>['fields'] = {
   tenantId: text('tenant_id', 'fixed'),
   name: text('name'),
   agentName: text('agent_name', 'fixed'),
+  endUser: text('end_user', 'fixed'),
   cron: text('cron'),
   timeZone: text('time_zone'),
   labels: made({ labels: { kind: 'text', write: ({ labels }) => labelsText(labels) } }, labelsIn),
