@@ -34,6 +34,8 @@ export interface Ask {
   readonly approvals?: InteractionRecord['approvals'];
   /** Absent where it is not known, as in the events of a run. */
   readonly canAllow?: boolean | undefined;
+  /** How far the session may remember an allow. */
+  readonly canRemember?: InteractionRecord['can_remember'];
 }
 
 export interface AskOutcome {
@@ -42,6 +44,10 @@ export interface AskOutcome {
   readonly isDeclined: boolean;
   readonly message?: string | undefined;
   readonly updatedInput?: JsonObject | undefined;
+  /** What the session remembers of an allow. */
+  readonly remembered?: InteractionRecord['remembered'];
+  /** What decided, where no person did. */
+  readonly decidedBy?: InteractionRecord['decided_by'];
   readonly by?: string | undefined;
   /** Their name, where the server knows it. */
   readonly byName?: string | undefined;
@@ -81,6 +87,7 @@ export function askOfRecord(
     approvers: record.approvers,
     approvals: record.approvals,
     canAllow: record.can_allow,
+    canRemember: record.can_remember,
     outcome:
       record.status === 'answered'
         ? {
@@ -89,6 +96,8 @@ export function askOfRecord(
             isDeclined: record.declined === true,
             message: record.message,
             updatedInput: record.updated_input,
+            remembered: record.remembered,
+            decidedBy: record.decided_by,
             by: record.answered_by,
             byName: record.answered_by_name,
             at: record.answered_at,
@@ -113,7 +122,8 @@ export function askOfItem(
   };
   if (request.kind === 'permission') {
     const { tool_name: toolName, tool_input: toolInput, rules, approvers } = request;
-    const call = { toolName, toolInput, rules, approvers };
+    const { can_remember: canRemember, expires_at: expiresAt } = request;
+    const call = { toolName, toolInput, rules, approvers, canRemember, expiresAt };
     return { ...common, ...call, kind: 'permission', isMultiple: false };
   }
   const { question, options = [], multiple, about } = request;
@@ -122,8 +132,9 @@ export function askOfItem(
 
 function outcomeOf(resolution: NonNullable<AskItem['resolution']>): AskOutcome {
   if ('decision' in resolution) {
-    const { decision, message, updated_input: updatedInput, at } = resolution;
-    return { decision, message, updatedInput, isDeclined: false, at };
+    const { decision, message, updated_input: updatedInput, remembered, at } = resolution;
+    const decidedBy = resolution.by;
+    return { decision, message, updatedInput, remembered, decidedBy, isDeclined: false, at };
   }
   const { answer, declined, message, at } = resolution;
   return { answer, isDeclined: declined === true, message, at };
@@ -146,6 +157,25 @@ export function isToldInRow(input: Json | undefined): boolean {
       value.length <= rowCharacters &&
       !value.includes('\n'));
   return members.length <= rowMembers && members.every(isTold);
+}
+
+/** What an allow also allows until the session ends. */
+export function rememberedText(
+  width: NonNullable<AskOutcome['remembered']>,
+  toolName = 'tool',
+): string {
+  return `${width === 'exact' ? 'this exact call' : `every ${toolName}`} in this session`;
+}
+
+const deciders = {
+  rule: 'by a rule',
+  memory: 'as remembered in this session',
+  expiry: 'because nobody answered in time',
+} as const;
+
+/** Who or what decided, where it was no person. */
+export function deciderText({ decidedBy }: AskOutcome): string | undefined {
+  return decidedBy === undefined ? undefined : deciders[decidedBy];
 }
 
 /** How a request ended, as a glyph, a word and a colour: an outcome must not look like a question. */

@@ -1,5 +1,6 @@
 import { type RunEvent, isTerminalEvent } from '@convoke/sdk';
 import { type CallItem, type ResultItem, RunText, RunTranscript } from '@convoke/faces';
+import { deniedText } from './event-lines.ts';
 import { type AskItem, type ToolItem, type TranscriptItem, askOf } from './transcript.ts';
 import { SpanRecorder, type Spans } from './spans.ts';
 
@@ -80,6 +81,10 @@ export class RunView {
     } else if (event.type === 'error') {
       const { message, error_code: code } = event.data;
       this.#items.push({ kind: 'failure', id, at, message, code });
+    } else if (event.type === 'call_decided') {
+      if (event.data.effect !== 'deny' || event.data.observed === true) return;
+      const reason = deniedText(event.data);
+      this.#items.push({ kind: 'note', id, at, note: 'denied by a rule', reason });
     } else if (event.type === 'code.not_yielding' && 'message' in event.data) {
       const { message } = event.data;
       if (typeof message !== 'string') return;

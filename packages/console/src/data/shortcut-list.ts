@@ -15,6 +15,7 @@ export const shortcuts = [
   ['.', 'Deny or cancel the selection; in a run, next error'],
   ['Esc', 'Leave a field, clear the selection, go back to the list'],
   ['a d', 'Allow, deny (card in focus)'],
+  ['m', 'Choose how long to allow it, where a rule permits more than once'],
   ['e r', 'Edit input, write a message'],
   ['1 … 9', 'Choose an answer of a question; Enter sends it'],
   ['[ ]', 'Previous and next tab of a run'],

@@ -1,4 +1,5 @@
 import type { Json, JsonObject, RunEvent } from '@convoke/sdk';
+import { eventLine } from './event-lines.ts';
 import { jsonSummary } from './json-text.ts';
 import { money } from './usage.ts';
 
@@ -43,7 +44,7 @@ export function timelineRows(events: readonly RunEvent[]): TimelineRow[] {
       id: event.id,
       at: event.created_at,
       type: event.type,
-      summary: jsonSummary(withoutIds(data), 160),
+      summary: eventLine(event) ?? jsonSummary(withoutIds(data), 160),
       data,
     });
   }

@@ -48,8 +48,13 @@ export interface ToolItem extends Dated {
 
 export interface NoteItem extends Dated {
   readonly kind: 'note';
-  readonly note: 'interrupted' | 'resumed' | 'resumed with a changed agent' | 'not yielding';
-  /** Why it was interrupted, or the sentence about a program that does not yield. */
+  readonly note:
+    | 'interrupted'
+    | 'resumed'
+    | 'resumed with a changed agent'
+    | 'not yielding'
+    | 'denied by a rule';
+  /** Why it was interrupted, or a whole sentence where the note has nothing else to say. */
   readonly reason?: string | undefined;
   /** Text was discarded. */
   readonly hasCut?: boolean | undefined;

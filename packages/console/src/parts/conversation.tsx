@@ -224,7 +224,8 @@ function NoteEntry({ item }: { readonly item: NoteItem }): JSX.Element {
   if (item.note === 'resumed with a changed agent') {
     return <p class="divider">{`${keptOf(item)} The agent was changed in the meantime.`}</p>;
   }
-  if (item.note === 'not yielding') return <p class="divider bad">{item.reason}</p>;
+  if (item.note === 'not yielding' || item.note === 'denied by a rule')
+    return <p class="divider bad">{item.reason}</p>;
   const why =
     item.reason === 'drained' ? 'The server was restarted' : 'The server stopped unexpectedly';
   const cut = item.hasCut === true ? ' Unfinished text was discarded.' : '';

@@ -10,6 +10,7 @@ export function MenuButton(props: {
   readonly label: ComponentChildren;
   readonly ariaLabel?: string | undefined;
   readonly kind?: ButtonProps['kind'];
+  readonly disabled?: boolean | undefined;
   readonly at?: 'start' | 'end' | undefined;
   /** The key that opens it. */
   readonly hotkey?: string | undefined;
@@ -60,6 +61,7 @@ export function MenuButton(props: {
       <Button
         onClick={() => setOpen(!isOpen)}
         kind={props.kind}
+        disabled={props.disabled}
         ariaLabel={props.ariaLabel}
         expanded={isOpen}
       >

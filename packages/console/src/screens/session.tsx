@@ -17,6 +17,7 @@ import { newestRuns } from '../session/api.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
 import { useResource, useRight, useTenant, useTitle } from '../session/use.ts';
 import { SessionFiles } from './session-files.tsx';
+import { SessionMemory } from './session-memory.tsx';
 import { titleOf } from './sessions.tsx';
 import { SessionTalk } from './try-it.tsx';
 
@@ -55,6 +56,7 @@ export function SessionScreen({ session: id = '' }: RouteParams): JSX.Element {
             </Card>
             <div class="stack side-pane">
               <About session={session} />
+              <SessionMemory sessionId={session.id} />
               {session.session_files_supported && <SessionFiles sessionId={session.id} />}
             </div>
           </div>

@@ -3,6 +3,7 @@ import type {
   FeedbackRecord,
   FileRecord,
   InteractionInTenantRecord,
+  InteractionRecord,
   InteractionSummary,
   MemberRecord,
   NoticeRecord,
@@ -109,6 +110,19 @@ export function findInteraction(
   key: string,
 ): Promise<InteractionInTenantRecord> {
   return client.interactions.get(key);
+}
+
+/** A session remembers at most so many allows. */
+const maxRemembered = 100;
+
+/** The allows that the session remembers, the newest first. */
+export async function listRemembered(
+  { client }: TenantScope,
+  session: string,
+): Promise<readonly InteractionRecord[]> {
+  const { interactions } = client.sessions.at(session);
+  const query = { status: 'answered', remembered: 'true', limit: maxRemembered } as const;
+  return (await interactions.list(query).page()).items;
 }
 
 export function getOverview({ client }: TenantScope): Promise<OverviewRecord> {

@@ -1,8 +1,15 @@
 import type { JsonObject } from '@convoke/contract';
 import { expect, test } from 'vitest';
-import { begin, ended, pendingIn, runIn } from '../../../server/test/support/api-steps.ts';
+import {
+  begin,
+  ended,
+  pendingIn,
+  runIn,
+  startRun,
+} from '../../../server/test/support/api-steps.ts';
 import { addMember } from '../../../server/test/support/sign-in/console.ts';
 import { consoleTests } from './support/console-tests.ts';
+import { go } from './support/go.ts';
 import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
 
 const asksFor = (reason: string, approvers: JsonObject) => ({
@@ -18,6 +25,18 @@ const web = consoleTests({
     },
     together: asksFor('Notes need two people.', { role: 'admin', people: 2 }),
     elsewhere: asksFor('The starter may not.', { not_starter: true }),
+    mailer: {
+      description: 'Writes twice, and is asked about once',
+      rules: [
+        { name: 'notes', tools: ['write_file'], effect: 'ask', remember: 'tool' },
+        { name: 'no-keys', tools: ['read_file'], effect: 'deny', reason: 'Keys stay here.' },
+      ],
+      script: [
+        { tool: { name: 'write_file', input: { path: 'a.txt', text: 'hi' } } },
+        { tool: { name: 'write_file', input: { path: 'b.txt', text: 'hi' } } },
+        { tool: { name: 'read_file', input: { path: 'b.txt' } } },
+      ],
+    },
   },
 });
 
@@ -60,7 +79,7 @@ test('of two people each sees who has allowed, and the first no longer has it in
   await card.getByText('0 of 2').waitFor();
   await card.getByRole('button', { name: /^Allow/, disabled: false }).click();
   await card.getByText(/^1 of 2/).waitFor();
-  await card.getByText(/^Needs 2 people who are admin or owner/).waitFor();
+  await card.getByText(/^You allowed it. Waits for another person: needs 2 people/).waitFor();
   expect(await card.getByRole('button', { name: /^Allow/ }).count()).toBe(0);
   await card.getByRole('button', { name: /^Deny/, disabled: false }).waitFor();
   await expectAccessibleAtBothWidths(page);
@@ -69,4 +88,32 @@ test('of two people each sees who has allowed, and the first no longer has it in
   const other = await web.openAs(second, path);
   await other.getByRole('button', { name: /^Allow/, disabled: false }).click();
   expect((await ended(web.server, run)).status).toBe('completed');
+});
+
+test('an allow for the session is chosen from the menu, listed there, and forgotten; a run names the rules', async () => {
+  const { session, run } = await begin(web.server, 'mailer');
+  await runIn(web.server, run, 'waiting');
+  const { interaction_key: key } = await pendingIn(web.server, session.id);
+  const page = await web.visit(`${web.tenant}/approvals?item=${key}`);
+  const card = page.getByRole('region', { name: /Permission: write_file/ });
+  await card.getByRole('button', { name: 'More ways to allow', disabled: false }).click();
+  await expectAccessibleAtBothWidths(page);
+  await card.getByRole('button', { name: 'Every write_file in this session' }).click();
+  await card.getByText('Allowed, and every write_file in this session').waitFor();
+  await ended(web.server, run);
+
+  await go(page, `${web.tenant}/runs/${run.id}?tab=timeline`);
+  await page.getByText('remembered: write_file · rule notes').waitFor();
+  await page.getByText('denied read_file · rule no-keys').waitFor();
+  await page.getByRole('link', { name: 'Conversation' }).click();
+  await page.getByText('read_file was denied by the rule no-keys: Keys stay here.').waitFor();
+
+  await go(page, `${web.tenant}/sessions/${session.id}`);
+  const kept = page.getByRole('button', { name: 'Forget write_file' });
+  await kept.waitFor();
+  await expectAccessibleAtBothWidths(page);
+  await kept.click();
+  await kept.waitFor({ state: 'detached' });
+  const again = await startRun(web.server, session, 'once more');
+  expect((await runIn(web.server, again, 'waiting')).status).toBe('waiting');
 });

@@ -7,7 +7,12 @@ import { go } from './support/go.ts';
 import { pressInTime, pressesOf } from './support/pressed-keys.ts';
 import { desk, expectAccessibleAtBothWidths, phone } from './support/screen-checks.ts';
 
-const web = consoleTests({ agents: consoleAgents });
+const keeper = {
+  description: 'Asks about a call that a session may remember',
+  rules: [{ name: 'notes', tools: ['write_file'], effect: 'ask', remember: 'tool' }],
+  script: [{ tool: { name: 'write_file', input: { path: 'note.txt', text: 'hi' } } }],
+};
+const web = consoleTests({ agents: { ...consoleAgents, keeper } });
 
 test('a newcomer opens the link of the start, tries the demo agent, answers, approves and sees the waterfall, without a terminal', async () => {
   const begun = performance.now();

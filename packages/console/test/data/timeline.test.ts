@@ -56,3 +56,26 @@ test('a tool call and a request have what came of them; ids are in the opened ev
   expect(rows[0]?.outcome?.data).toMatchObject({ output: 'text' });
   expect(rows[4]?.summary).toBe('decision: deny');
 });
+
+test('what rules decided, why a person is asked and why a run goes on are said in words', () => {
+  const script = new EventScript();
+  const rule = { source: 'organization', name: 'no-prod', reason: 'Read-only.' };
+  script.add('call_decided', 1, { tool_name: 'sql', effect: 'deny', by: 'rule', rules: [rule] });
+  const mine = { source: 'agent', name: 'notes' };
+  script.add('call_decided', 2, { tool_name: 'w', effect: 'allow', by: 'memory', rules: [mine] });
+  const watched = { tool_name: 'w', effect: 'ask', by: 'rule', rules: [mine], observed: true };
+  script.add('call_decided', 3, watched);
+  script.add('permission_request', 4, {
+    interaction_key: 'k',
+    tool_name: 'sql',
+    rules: [mine, rule],
+  });
+  script.add('run_resumed', 5, { attempt: 1, reason: 'answered' });
+  expect(timelineRows(script.events).map(({ summary }) => summary)).toEqual([
+    'denied sql · rule no-prod of the organization',
+    'remembered: w · rule notes',
+    'would ask about w · rule notes',
+    'sql · Read-only.',
+    'what it waited for has come',
+  ]);
+});

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { Ask } from '../../data/ask.ts';
 import { whoMayAllow } from '../../data/rules/approvers.ts';
-import { personName } from '../../session/session.ts';
+import { isSelf, personName } from '../../session/session.ts';
 import { Time } from '../time.tsx';
 
 /** Why a person is asked: what the authors of the rules say, and the names of the rules. */
@@ -46,7 +46,9 @@ export function Approvals({
   );
 }
 
-/** Instead of the button that allows, for a person who may not. */
+/** Instead of the button that allows, for a person who may not, or has already allowed it. */
 export function NeedsOthers({ ask }: { readonly ask: Ask }): JSX.Element {
-  return <span class="muted small needs-others">{`Needs ${whoMayAllow(ask)}`}</span>;
+  const hasAllowed = (ask.approvals ?? []).some(({ by }) => isSelf({ user_id: by }));
+  const needs = hasAllowed ? 'You allowed it. Waits for another person: needs' : 'Needs';
+  return <span class="muted small needs-others">{`${needs} ${whoMayAllow(ask)}`}</span>;
 }

@@ -1,7 +1,15 @@
 import type { Answer, InteractionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Ask, askOfRecord, askTitle, inputOf, outcomeText } from '../../data/ask.ts';
+import {
+  type Ask,
+  askOfRecord,
+  askTitle,
+  deciderText,
+  inputOf,
+  outcomeText,
+  rememberedText,
+} from '../../data/ask.ts';
 import { inBackground } from '../../data/in-background.ts';
 import { comparableText, jsonParts } from '../../data/json-text.ts';
 import { wasTooLate } from '../../data/problems.ts';
@@ -65,8 +73,7 @@ export function AskCard(props: AskCardProps): JSX.Element {
   });
   const press = (event: KeyboardEvent) => {
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
-    const isTaken = isInText(event.target) || (event.key === 'Enter' && isControl(event.target));
-    if (isTaken || !isPlain || !settings.hasShortcuts.value || !isOpen || !isArmed) return;
+    if (isTaken(event) || !isPlain || !settings.hasShortcuts.value || !isOpen || !isArmed) return;
     if (form.current?.press(event.key) === true) event.preventDefault();
   };
   return (
@@ -143,9 +150,12 @@ function focusIn(card: HTMLElement | null): void {
   card.focus({ preventScroll: isInView });
 }
 
-/** Enter presses these. */
-function isControl(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.matches('button, a, summary');
+/** The key belongs to a field, to an open menu, or presses what has the focus: it decides nothing about the card. */
+function isTaken({ target, key }: KeyboardEvent): boolean {
+  if (isInText(target)) return true;
+  if (!(target instanceof HTMLElement)) return false;
+  if (target.closest('[data-menu]') !== null) return true;
+  return key === 'Enter' && target.matches('button, a, summary');
 }
 
 /** The form is gone with its answer; the card keeps the focus that was inside, so that the keyboard stays where it was. */
@@ -295,6 +305,7 @@ function Outcome(props: { readonly ask: Ask; readonly wasLate: boolean }): JSX.E
     return <p class="outcome muted">{`⊘ ${words}`}</p>;
   }
   const { glyph, words, tone } = outcomeText(outcome);
+  const decider = deciderText(outcome);
   return (
     <div class="outcome stack tight">
       <p role={props.wasLate ? 'alert' : undefined}>
@@ -302,6 +313,9 @@ function Outcome(props: { readonly ask: Ask; readonly wasLate: boolean }): JSX.E
         <span class={tone}>
           {glyph} <strong>{words}</strong>
         </span>
+        {outcome.remembered !== undefined &&
+          `, and ${rememberedText(outcome.remembered, ask.toolName)},`}
+        {decider !== undefined && ` ${decider}`}
         {outcome.by !== undefined && (
           <span title={outcome.by}>{` by ${outcome.byName ?? personName(outcome.by)}`}</span>
         )}
@@ -327,14 +341,16 @@ function Outcome(props: { readonly ask: Ask; readonly wasLate: boolean }): JSX.E
 /** The events of a run do not name the person who answered; the record does. */
 function useWhoAnswered(ask: Ask): Ask {
   const tenant = useTenant();
-  const isKnown = ask.outcome === undefined || ask.outcome.by !== undefined;
+  const { outcome } = ask;
+  const isKnown =
+    outcome === undefined || outcome.by !== undefined || outcome.decidedBy !== undefined;
   const found = useResource(`${tenant.tenantId}/answered/${isKnown ? 'known' : ask.key}`, () =>
     isKnown ? Promise.resolve(undefined) : findInteraction(tenant, ask.key),
   );
   const record = found.data.value;
-  if (isKnown || ask.outcome === undefined || record === undefined) return ask;
+  if (isKnown || record === undefined) return ask;
   return {
     ...ask,
-    outcome: { ...ask.outcome, by: record.answered_by, byName: record.answered_by_name },
+    outcome: { ...outcome, by: record.answered_by, byName: record.answered_by_name },
   };
 }

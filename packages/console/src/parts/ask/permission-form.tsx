@@ -6,6 +6,7 @@ import { Button } from '../button.tsx';
 import { TextField } from '../field.tsx';
 import { Difference } from '../input/difference.tsx';
 import { InputEditor } from '../input/input-editor.tsx';
+import { AllowButton } from './allow-button.tsx';
 import { Approvals, NeedsOthers } from './approvers.tsx';
 import type { AskFormProps } from './ask-form-props.ts';
 import { unseenWords, useUnseen } from './unseen.ts';
@@ -17,31 +18,31 @@ export function PermissionForm(props: AskFormProps): JSX.Element {
   const [message, setMessage] = useState('');
   const [edited, setEdited] = useState<string | undefined>(undefined);
   const [isWarned, setWarned] = useState(false);
-  const [frame, input, bar] = [
-    useRef<HTMLDivElement>(null),
-    useRef<HTMLDivElement>(null),
-    useRef<HTMLDivElement>(null),
-  ];
+  const frame = useRef<HTMLDivElement>(null);
+  const input = useRef<HTMLDivElement>(null);
+  const bar = useRef<HTMLDivElement>(null);
   const unseen = unseenWords(useUnseen({ input, bar }, ask.key));
   const parsed = edited === undefined ? undefined : parsedObject(edited);
   const isChanged = edited !== undefined && edited.trim() !== original;
   const said = message.trim() === '' ? {} : { message: message.trim() };
   const isApprover = mayAllow(ask);
   const canPress = isApprover && isReady && isWholeShown && parsed?.ok !== false;
-  const allow = () => {
+  const allow = (remember?: Ask['canRemember']) => {
     if (!canPress) return;
     const changed = parsed?.ok === true && isChanged ? { updated_input: parsed.value } : {};
-    onAnswer({ decision: 'allow', ...said, ...changed });
+    onAnswer({ decision: 'allow', ...said, ...changed, ...(remember && { remember }) });
   };
   // A key is easily pressed by mistake, and a button names the unseen parts.
   const allowByKey = () => (unseen === undefined || isWarned ? allow() : setWarned(true));
   const deny = () => onAnswer({ decision: 'deny', ...said });
   const edit = () => setEdited((text) => (text === undefined ? original : undefined));
+  const find = (selector: string) => frame.current?.querySelector<HTMLElement>(selector);
   const press = (key: string) => {
     if (key === 'a') allowByKey();
     else if (key === 'd' && isReady) deny();
     else if (key === 'e' && isApprover) edit();
-    else if (key === 'r') frame.current?.querySelector<HTMLElement>('.decision input')?.focus();
+    else if (key === 'm') find('.allow .menu button')?.click();
+    else if (key === 'r') find('.decision input')?.focus();
     else return false;
     return true;
   };
@@ -74,7 +75,7 @@ export function PermissionForm(props: AskFormProps): JSX.Element {
           <Button onClick={deny} disabled={!isReady}>
             Deny <kbd>d</kbd>
           </Button>
-          {isApprover && <AllowButton {...{ isChanged, unseen, canPress }} onAllow={allow} />}
+          {isApprover && <AllowButton {...{ ask, isChanged, unseen, canPress }} onAllow={allow} />}
         </div>
       </div>
     </div>
@@ -91,21 +92,6 @@ function EditOrNeeds(props: {
   return (
     <Button onClick={props.onEdit} kind="quiet" pressed={props.isEditing}>
       {props.isEditing ? 'Discard changes' : 'Edit input'} <kbd>e</kbd>
-    </Button>
-  );
-}
-
-function AllowButton(props: {
-  readonly isChanged: boolean;
-  readonly unseen: string | undefined;
-  readonly canPress: boolean;
-  readonly onAllow: () => void;
-}): JSX.Element {
-  const { isChanged, unseen } = props;
-  return (
-    <Button kind="primary" onClick={props.onAllow} disabled={!props.canPress}>
-      {isChanged ? 'Allow with changes' : 'Allow'}
-      {unseen !== undefined && <span class="unseen">{unseen}</span>} <kbd>a</kbd>
     </Button>
   );
 }

@@ -28,6 +28,7 @@ export async function pressInTime(
 }
 
 const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+const focused = (page: Page) => page.locator(':focus');
 const dialog = (page: Page) => page.getByRole('dialog');
 const message = (page: Page) =>
   page.getByRole('textbox', { name: 'Message to the agent', disabled: false });
@@ -98,13 +99,13 @@ export async function pressesOf(
     'j k': async (page) => {
       await rows(page);
       const links = page.locator('tbody [data-row]');
-      const focused = (index: number) => links.nth(index).and(page.locator(':focus')).waitFor();
+      const at = (index: number) => links.nth(index).and(focused(page)).waitFor();
       await page.keyboard.press('j');
-      await focused(0);
+      await at(0);
       await page.keyboard.press('j');
-      await focused(1);
+      await at(1);
       await page.keyboard.press('k');
-      await focused(0);
+      await at(0);
       await go(page, `${web.tenant}/agents`);
       await page.getByRole('link', { name: /^asker/ }).waitFor();
       await page.keyboard.press('j');
@@ -162,6 +163,19 @@ export async function pressesOf(
       await card(page, second);
       await page.keyboard.press('d');
       await answered('Denied by');
+    },
+    m: async (page) => {
+      const { run } = await begin(web.server, 'keeper', 'kept by a key');
+      await runIn(web.server, run, 'waiting');
+      const found = await card(page, await pendingIn(web.server, run.session_id));
+      await page.keyboard.press('m');
+      await page.getByRole('button', { name: 'Once', exact: true }).and(focused(page)).waitFor();
+      // The keys of an open menu are its own: this one does not deny.
+      await page.keyboard.press('d');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await found.getByText('Allowed, and this exact call in this session').waitFor();
+      expect((await ended(web.server, run)).status).toBe('completed');
     },
     'e r': async (page) => {
       const found = await card(page, await asked('third of the keys'));
