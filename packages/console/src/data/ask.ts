@@ -170,7 +170,7 @@ export function rememberedText(
 const deciders = {
   rule: 'by a rule',
   memory: 'as remembered in this session',
-  expiry: 'because nobody answered in time',
+  expiry: 'without an answer in time',
 } as const;
 
 /** Who or what decided, where it was no person. */

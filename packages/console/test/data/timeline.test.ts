@@ -57,7 +57,7 @@ test('a tool call and a request have what came of them; ids are in the opened ev
   expect(rows[4]?.summary).toBe('decision: deny');
 });
 
-test('what rules decided, why a person is asked and why a run goes on are said in words', () => {
+test('what rules decided, why a person is asked and why a run resumed are said in words', () => {
   const script = new EventScript();
   const rule = { source: 'organization', name: 'no-prod', reason: 'Read-only.' };
   script.add('call_decided', 1, { tool_name: 'sql', effect: 'deny', by: 'rule', rules: [rule] });

@@ -141,7 +141,7 @@ function changes(services: Services, parts: RouteParts): Handlers<ChangeOperatio
   };
 }
 
-/** D-592: a person's schedule is for that person, whoever it is when a slot comes. */
+/** D-592: a person's schedule is for that person, and a slot runs for that person. */
 function givenEndUser(
   caller: Pick<ApplicationCaller, 'actor'>,
   given: string | undefined,
