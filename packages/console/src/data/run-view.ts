@@ -1,6 +1,6 @@
 import { type RunEvent, isTerminalEvent } from '@convoke/sdk';
 import { type CallItem, type ResultItem, RunText, RunTranscript } from '@convoke/faces';
-import { deniedText } from './event-lines.ts';
+import { deniedText } from './events/event-lines.ts';
 import { type AskItem, type ToolItem, type TranscriptItem, askOf } from './transcript.ts';
 import { SpanRecorder, type Spans } from './spans.ts';
 

@@ -1,7 +1,7 @@
 import type { WebhookDelivery, WebhookDeliveryDetail } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { deliveredName } from '../data/event-names.ts';
+import { deliveredName } from '../data/events/event-names.ts';
 import { plural } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import { Button } from '../parts/button.tsx';

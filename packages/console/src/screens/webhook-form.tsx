@@ -1,7 +1,7 @@
 import type { WebhookType } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { webhookEvents } from '../data/event-names.ts';
+import { webhookEvents } from '../data/events/event-names.ts';
 import { FormDialog } from '../parts/dialog.tsx';
 import { type Choice, SelectField, TextField } from '../parts/field.tsx';
 import { Choices } from '../parts/input/choices.tsx';

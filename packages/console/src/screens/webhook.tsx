@@ -1,7 +1,7 @@
 import type { WebhookDelivery, WebhookRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { deliveredName, webhookEvents } from '../data/event-names.ts';
+import { deliveredName, webhookEvents } from '../data/events/event-names.ts';
 import { number } from '../data/formats.ts';
 import { inBackground } from '../data/in-background.ts';
 import { type RouteParams, addressOf } from '../data/routes.ts';

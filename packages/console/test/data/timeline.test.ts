@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timelineRows } from '../../src/data/timeline.ts';
+import { timelineRows } from '../../src/data/events/timeline.ts';
 import { EventScript } from './run-events.ts';
 
 test('the words and tool calls of an answer have its tokens; what a person or a tool said has none (D-341)', () => {

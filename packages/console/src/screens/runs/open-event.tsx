@@ -1,9 +1,14 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { eventName } from '../../data/event-names.ts';
+import { eventName } from '../../data/events/event-names.ts';
 import { clock, number } from '../../data/formats.ts';
 import type { RunStore } from '../../data/run-store.ts';
-import { type StepTokens, type TimelineRow, rowAt, timelineRows } from '../../data/timeline.ts';
+import {
+  type StepTokens,
+  type TimelineRow,
+  rowAt,
+  timelineRows,
+} from '../../data/events/timeline.ts';
 import { addressWith, place, setQuery } from '../../page/router.ts';
 import { Button } from '../../parts/button.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';

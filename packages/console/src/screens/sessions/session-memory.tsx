@@ -1,17 +1,17 @@
 import type { InteractionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { inBackground } from '../data/in-background.ts';
-import { jsonSummary } from '../data/json-text.ts';
-import { Button } from '../parts/button.tsx';
-import { useAction } from '../parts/dialog.tsx';
-import { Card } from '../parts/page.tsx';
-import { ProblemNote } from '../parts/problem.tsx';
-import { Time } from '../parts/time.tsx';
-import { announce } from '../parts/toast.tsx';
-import { listRemembered } from '../session/api.ts';
-import { useRefreshOnNotice } from '../session/live.ts';
-import { personName } from '../session/session.ts';
-import { useResource, useRight, useTenant } from '../session/use.ts';
+import { inBackground } from '../../data/in-background.ts';
+import { jsonSummary } from '../../data/json-text.ts';
+import { Button } from '../../parts/button.tsx';
+import { useAction } from '../../parts/dialog.tsx';
+import { Card } from '../../parts/page.tsx';
+import { ProblemNote } from '../../parts/problem.tsx';
+import { Time } from '../../parts/time.tsx';
+import { announce } from '../../parts/toast.tsx';
+import { listRemembered } from '../../session/api.ts';
+import { useRefreshOnNotice } from '../../session/live.ts';
+import { personName } from '../../session/session.ts';
+import { useResource, useRight, useTenant } from '../../session/use.ts';
 
 /** The allows that the session remembers, each with the button that ends it. Most sessions have none, and no card. */
 export function SessionMemory({ sessionId }: { readonly sessionId: string }): JSX.Element | null {

@@ -1,21 +1,21 @@
 import type { SessionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { shortId } from '../data/formats.ts';
-import { addressOf } from '../data/routes.ts';
-import { Select } from '../parts/field.tsx';
-import { AgentFilter } from '../parts/list/agent-filter.tsx';
-import { NoMatch } from '../parts/list/filter-field.tsx';
-import { LabelFilter, labelColumns } from '../parts/list/labels.tsx';
-import { SavedViews } from '../parts/list/saved-views.tsx';
-import { type Column, PagedTable } from '../parts/list/table.tsx';
-import { Heading } from '../parts/page.tsx';
-import { Empty } from '../parts/states.tsx';
-import { Status } from '../parts/status.tsx';
-import { Time } from '../parts/time.tsx';
-import { listSessions } from '../session/api.ts';
-import { useRefreshOnNotice } from '../session/live.ts';
-import { usePages, useTenant, useTitle } from '../session/use.ts';
-import { place, setQuery } from '../page/router.ts';
+import { shortId } from '../../data/formats.ts';
+import { addressOf } from '../../data/routes.ts';
+import { Select } from '../../parts/field.tsx';
+import { AgentFilter } from '../../parts/list/agent-filter.tsx';
+import { NoMatch } from '../../parts/list/filter-field.tsx';
+import { LabelFilter, labelColumns } from '../../parts/list/labels.tsx';
+import { SavedViews } from '../../parts/list/saved-views.tsx';
+import { type Column, PagedTable } from '../../parts/list/table.tsx';
+import { Heading } from '../../parts/page.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { Status } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { listSessions } from '../../session/api.ts';
+import { useRefreshOnNotice } from '../../session/live.ts';
+import { usePages, useTenant, useTitle } from '../../session/use.ts';
+import { place, setQuery } from '../../page/router.ts';
 
 const statuses = ['idle', 'running', 'waiting', 'stopped', 'failed', 'terminated'] as const;
 

@@ -1,7 +1,7 @@
 import type { Json, JsonObject, RunEvent } from '@convoke/sdk';
 import { eventLine } from './event-lines.ts';
-import { jsonSummary } from './json-text.ts';
-import { money } from './usage.ts';
+import { jsonSummary } from '../json-text.ts';
+import { money } from '../usage.ts';
 
 /** A row of the timeline. Pieces of text that follow each other are one row. */
 export interface TimelineRow {

@@ -1,17 +1,17 @@
 import type { FileRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { bytes } from '../data/formats.ts';
-import { inBackground } from '../data/in-background.ts';
-import { Button } from '../parts/button.tsx';
-import { download } from '../parts/copy.tsx';
-import { Confirm, Dialog, useAction } from '../parts/dialog.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { Card, Await } from '../parts/page.tsx';
-import { ProblemNote } from '../parts/problem.tsx';
-import { Empty } from '../parts/states.tsx';
-import { listFiles } from '../session/api.ts';
-import { useResource, useRight, useTenant } from '../session/use.ts';
+import { bytes } from '../../data/formats.ts';
+import { inBackground } from '../../data/in-background.ts';
+import { Button } from '../../parts/button.tsx';
+import { download } from '../../parts/copy.tsx';
+import { Confirm, Dialog, useAction } from '../../parts/dialog.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Card, Await } from '../../parts/page.tsx';
+import { ProblemNote } from '../../parts/problem.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { listFiles } from '../../session/api.ts';
+import { useResource, useRight, useTenant } from '../../session/use.ts';
 
 /** Types that the page shows; everything else is a download. None of them can hold a script. */
 const pictures = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
