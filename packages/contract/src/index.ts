@@ -266,6 +266,10 @@ export {
   connectionServicePattern,
   connectionStatuses,
 } from './resources/connections/connection.ts';
+export type {
+  SessionConnectionRecord,
+  SessionConnectionStatus,
+} from './resources/connections/session-connection.ts';
 export {
   type DeliveryDetail,
   type DeliveryRecord,
@@ -290,4 +294,5 @@ export {
   scopes,
   scopesOf,
   sessionTokenScopes,
+  usualSessionTokenScopes,
 } from './scopes.ts';

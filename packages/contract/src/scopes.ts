@@ -80,7 +80,7 @@ const invoke = [
  * D-196: the scopes that a token for one session may have. Without `sessions:write` a page can neither stop the session
  * nor create tokens.
  */
-export const sessionTokenScopes = [
+export const usualSessionTokenScopes = [
   'sessions:read',
   'runs:read',
   'runs:write',
@@ -89,6 +89,13 @@ export const sessionTokenScopes = [
   'interactions:write',
   'files:read',
   'files:write',
+] as const satisfies readonly Scope[];
+
+/** D-595: those for connections only where they are asked for by name. */
+export const sessionTokenScopes = [
+  ...usualSessionTokenScopes,
+  'connections:read',
+  'connections:write',
 ] as const satisfies readonly Scope[];
 
 const deploy = ['agents:read', 'agents:deploy'] as const satisfies readonly Scope[];

@@ -46,6 +46,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
     bound: ['session_id', 'run_id'],
     base: ['runs', 'FeedbackListing'],
   },
+  SessionConnections: {
+    about: 'The accounts that the agent of one session uses.',
+    bound: ['session_id'],
+    base: ['sessions', 'SessionConnectionListing'],
+  },
   TenantRuns: { about: 'The runs of all sessions of the workspace.' },
   Interactions: {
     about: 'Questions and permission requests of one session.',
@@ -161,6 +166,8 @@ const others: Readonly<Record<string, readonly Place[]>> = {
   signal_run: [{ noun: 'RunHandle', method: 'signal' }],
   put_feedback: [{ noun: 'Feedback', method: 'put' }],
   delete_feedback: [{ noun: 'Feedback', method: 'delete' }],
+  put_session_connection: [{ noun: 'SessionConnections', method: 'put' }],
+  delete_session_connection: [{ noun: 'SessionConnections', method: 'delete' }],
   follow_run_events: [{ noun: 'RunHandle', method: 'events' }],
   list_tenant_runs: [{ noun: 'TenantRuns', method: 'list' }],
   find_run: [{ noun: 'TenantRuns', method: 'get', wraps: 'Run' }],
@@ -187,6 +194,7 @@ export const handWritten: Readonly<Record<string, string>> = {
   invoke_agent: 'Agents.invoke',
   start_run: 'Runs.start',
   list_feedback: 'Feedback.list',
+  list_session_connections: 'SessionConnections.list',
   upload_file: 'Files.put',
   download_file: 'Files.download',
   preview_schedule: 'Schedules.preview',

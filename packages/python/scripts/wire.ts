@@ -52,7 +52,7 @@ export function wireFiles(): Readonly<Record<string, string>> {
   requests.typeOf(startRun, 'StartRunBudget');
   const results = { ...resultNames, ...webhookResultNames, rotate_webhook: 'IssuedWebhook' };
   const classes = resourceClasses({ records, requests, descriptions, results });
-  for (const component of ['File', 'Notice', 'Interaction', 'Run']) {
+  for (const component of ['File', 'Notice', 'Interaction', 'Run', 'SessionConnection']) {
     records.typeOf({ $ref: component }, '');
   }
   const union = eventUnion(events, components.schemas);

@@ -6,6 +6,7 @@ export const handWrittenBodies: readonly string[] = [
   'signal_run',
   'update_run',
   'put_feedback',
+  'put_session_connection',
   'update_session',
   'prepare_file',
   'create_schedule',

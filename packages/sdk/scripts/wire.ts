@@ -229,7 +229,10 @@ const webhookNames: Readonly<Record<string, string>> = {
   WebhookDelivery: 'WebhookDelivery',
   WebhookDeliveryDetail: 'WebhookDeliveryDetail',
 };
-const connectionNames: Readonly<Record<string, string>> = { Connection: 'ConnectionRecord' };
+const connectionNames: Readonly<Record<string, string>> = {
+  Connection: 'ConnectionRecord',
+  SessionConnection: 'SessionConnectionRecord',
+};
 /** Names of the types that references lead to. */
 export const refs = {
   ...recordNames,

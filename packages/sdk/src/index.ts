@@ -101,7 +101,10 @@ export {
   WebhookVerificationError,
 } from './webhooks/verify-webhook.ts';
 export type { Connections } from './generated/connections.ts';
-export type { ConnectionRecord } from './generated/connection-records.ts';
+export type {
+  ConnectionRecord,
+  SessionConnectionRecord,
+} from './generated/connection-records.ts';
 export type { Webhooks } from './webhooks/webhooks.ts';
 export type {
   AddCredential,

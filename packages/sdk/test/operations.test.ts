@@ -55,6 +55,11 @@ const methods: Readonly<
   list_feedback: ({ run }) => run.feedback.list(),
   delete_feedback: ({ run }) => run.feedback.delete('rating', { end_user: 'u-17' }),
 
+  list_session_connections: ({ session }) => session.connections.list(),
+  put_session_connection: ({ session }) =>
+    session.connections.put('github', { auth: { type: 'bearer', token: 'a-token-of-the-user' } }),
+  delete_session_connection: ({ session }) => session.connections.delete('github'),
+
   list_interactions: ({ session }) => session.interactions.list({ status: 'all' }).page(),
   answer_interaction: ({ session }) => session.interactions.answer('int_1', { decision: 'deny' }),
   forget_interaction: ({ session }) => session.interactions.forget('int_1'),

@@ -42,6 +42,12 @@ run.feedback.put("rating", score=1, comment="Right team.")`,
   list_feedback: `for feedback in convoke.sessions.at(session_id).runs.at(run_id).feedback.list():
     print(feedback["key"], feedback.get("score"), feedback["author"]["id"])`,
   delete_feedback: 'convoke.sessions.at(session_id).runs.at(run_id).feedback.delete("rating")',
+  list_session_connections: `for account in convoke.sessions.at(session_id).connections.list():
+    print(account["service"], account["status"])`,
+  put_session_connection: `convoke.sessions.at(session_id).connections.put(
+    "github", auth={"type": "bearer", "token": "a-token-of-the-service"}
+)`,
+  delete_session_connection: 'convoke.sessions.at(session_id).connections.delete("github")',
   list_interactions: `for interaction in convoke.sessions.at(session_id).interactions.pending():
     print(interaction["interaction_key"], interaction["kind"])`,
   answer_interaction: `convoke.sessions.at(session_id).interactions.answer(

@@ -49,6 +49,12 @@ await run.feedback.put('rating', { score: 1, comment: 'Right team.' });`,
   list_feedback: `const run = convoke.sessions.at(sessionId).runs.at(runId);
 for (const { key, score, author } of await run.feedback.list()) console.log(key, score, author.id);`,
   delete_feedback: `await convoke.sessions.at(sessionId).runs.at(runId).feedback.delete('rating');`,
+  list_session_connections: `const session = convoke.sessions.at(sessionId);
+for (const { service, status } of await session.connections.list()) console.log(service, status);`,
+  put_session_connection: `await convoke.sessions.at(sessionId).connections.put('github', {
+  auth: { type: 'bearer', token: 'a-token-of-the-service' },
+});`,
+  delete_session_connection: `await convoke.sessions.at(sessionId).connections.delete('github');`,
   list_interactions: `for await (const { interaction_key, kind } of convoke.sessions.at(sessionId).interactions.pending()) {
   console.log(interaction_key, kind);
 }`,

@@ -49,7 +49,10 @@ export const createSessionToken = defineOperation({
     scopes: z
       .array(z.enum(sessionTokenScopes))
       .min(1)
-      .meta({ description: 'Default: those of these scopes that the caller has.' })
+      .meta({
+        description:
+          'Default: those of these scopes that the caller has, without `connections:read` and `connections:write`.',
+      })
       .optional(),
     expires_in_seconds: lifetime,
     end_user: endUser,

@@ -11,6 +11,11 @@ import {
   updateClient,
 } from './clients.ts';
 import { deleteConnection, listConnections, putConnection } from './connections/connections.ts';
+import {
+  deleteSessionConnection,
+  listSessionConnections,
+  putSessionConnection,
+} from './connections/session-connections.ts';
 import { addCredential, revokeCredential } from './credentials.ts';
 import { runAgUi, runSessionAgUi } from './faces/ag-ui.ts';
 import { getAgentCard, callPublishedAgent } from './faces/a2a.ts';
@@ -197,6 +202,9 @@ export const operations = {
   put_connection: putConnection,
   list_connections: listConnections,
   delete_connection: deleteConnection,
+  list_session_connections: listSessionConnections,
+  put_session_connection: putSessionConnection,
+  delete_session_connection: deleteSessionConnection,
 
   list_clients: listClients,
   list_profiles: listProfiles,

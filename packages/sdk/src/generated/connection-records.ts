@@ -41,3 +41,24 @@ export interface ConnectionRecord {
   created_at: string;
   updated_at: string;
 }
+
+/** An account that the agent of a session uses. */
+export interface SessionConnectionRecord {
+  /** The service, by the name that `agent.yaml` has for it. */
+  service: string;
+  /** Whose account the agent uses: that of the tenant, or that of the end user of the session. */
+  owner: 'tenant' | 'end_user';
+  /** Whether no run starts without it. */
+  required: boolean;
+  /** `expired`: it is there, and cannot be used until it is connected again. `missing`: there is none. */
+  status: 'connected' | 'expired' | 'missing';
+  status_reason?:
+    | 'refresh_refused'
+    | 'refresh_lost'
+    | 'rejected'
+    | 'no_refresh'
+    | 'unreadable'
+    | undefined;
+  /** The connection that a run would use now. */
+  connection_id?: string | undefined;
+}

@@ -52,7 +52,7 @@ export interface StopSession {
 }
 
 export interface CreateSessionToken {
-  /** Default: those of these scopes that the caller has. */
+  /** Default: those of these scopes that the caller has, without `connections:read` and `connections:write`. */
   scopes?:
     | ReadonlyArray<
         | 'sessions:read'
@@ -63,6 +63,8 @@ export interface CreateSessionToken {
         | 'interactions:write'
         | 'files:read'
         | 'files:write'
+        | 'connections:read'
+        | 'connections:write'
       >
     | undefined;
   /** How long the token is valid. */
@@ -98,6 +100,11 @@ export interface PutFeedback {
   comment?: string | undefined;
   /** The user of your product for whom an automation client speaks: the same author as that user with a session token. Others may not send it. */
   end_user?: string | undefined;
+}
+
+export interface PutSessionConnection {
+  /** How requests to the service are authorized. */
+  auth: Json;
 }
 
 export interface UpdateSession {

@@ -6,6 +6,7 @@ import { type RunInput, Runs, type StartOptions } from '../runs/runs.ts';
 import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
 import { Files } from './files.ts';
+import { SessionConnections } from './session-connections.ts';
 import { UiMessages } from './ui-messages.ts';
 
 /** A session by its id. Creating it sends no request. */
@@ -14,6 +15,7 @@ export class SessionHandle {
   readonly runs: Runs;
   readonly interactions: Interactions;
   readonly files: Files;
+  readonly connections: SessionConnections;
   readonly uiMessages: UiMessages;
   readonly #transport: Transport;
   readonly #path: string;
@@ -25,6 +27,7 @@ export class SessionHandle {
     this.runs = new Runs(transport, id);
     this.interactions = new Interactions(transport, id);
     this.files = new Files(transport, id);
+    this.connections = new SessionConnections(transport, id);
     this.uiMessages = new UiMessages(transport, id);
   }
 

@@ -52,6 +52,7 @@ import { budgetRoutes } from '../http/routes/budgets.ts';
 import { tenantRoutes } from '../http/routes/tenants.ts';
 import { usageRoutes } from '../http/routes/usage.ts';
 import { connectionRoutes } from '../http/routes/connections.ts';
+import { sessionConnectionRoutes } from '../http/routes/session-connections.ts';
 import { webhookRoutes } from '../http/routes/webhooks.ts';
 import { workspaceRoutes } from '../http/routes/workspaces.ts';
 import { scopeToTenant } from '../http/tenant-scope.ts';
@@ -210,6 +211,7 @@ function handlersOf(
     ...scheduleRoutes(services, named),
     ...webhookRoutes(services, named),
     ...connectionRoutes(services, named),
+    ...sessionConnectionRoutes(services, named),
     ...clientRoutes(services, { secrets, ...named }),
     ...credentialRoutes(services, secrets),
     ...tenantRoutes(services, cursors),

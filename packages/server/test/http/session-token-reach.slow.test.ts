@@ -24,6 +24,8 @@ const pageScopes = [
   'interactions:write',
   'files:read',
   'files:write',
+  'connections:read',
+  'connections:write',
 ];
 
 type Verdict = 'public' | 'allowed' | 'lacks scope' | 'forbidden';
@@ -51,9 +53,13 @@ beforeAll(async () => {
   here = await fillTenant(server, 'canaryhere');
 });
 
-/** A token alone: a page sends no selectors. */
+/** A token alone, with all that it may have: a page sends no selectors. */
 async function tokenFor(session_id: string, { as } = here): Promise<Identity> {
-  const { body } = await server.send('create_session_token', { as, params: { session_id } });
+  const { body } = await server.send('create_session_token', {
+    as,
+    params: { session_id },
+    body: { scopes: pageScopes },
+  });
   return bearer(body.token);
 }
 

@@ -1,4 +1,4 @@
-import { limits, organizationId, sessionTokenScopes } from '@convoke/contract';
+import { limits, organizationId, usualSessionTokenScopes } from '@convoke/contract';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '../../src/app/audit.ts';
@@ -75,7 +75,7 @@ describe.each(databaseKinds)('a token for one session, on %s', (database) => {
   test('has all scopes that a page may have, unless fewer are asked for or held', async () => {
     const { id } = await openSession(server, 'echo');
     const usual = await tokenFor(id);
-    expect(usual).toMatchObject({ expires_in: 900, scopes: [...sessionTokenScopes] });
+    expect(usual).toMatchObject({ expires_in: 900, scopes: [...usualSessionTokenScopes] });
     const scopes = ['sessions:write', 'runs:read', 'usage:read'] as const;
     const few = (await addClient(server, { profile: 'custom', scopes })).in(
       server.quickstart.tenant_id,
@@ -136,7 +136,7 @@ describe.each(databaseKinds)('a token for one session, on %s', (database) => {
       session_id: id,
       end_user: 'Zoë',
       tenant_id: server.quickstart.tenant_id,
-      scopes: [...sessionTokenScopes],
+      scopes: [...usualSessionTokenScopes],
     });
     expect(
       (await server.send('whoami', { as: { ...server.client, ...bearer(token) } })).status,

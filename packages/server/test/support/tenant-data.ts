@@ -183,6 +183,11 @@ async function fill(server: TestServer, as: Identity, word: string) {
 /** Agents that a server needs for `fillTenant`. */
 export const tenantDataAgents = {
   ...usualAgents,
+  connected: {
+    description: 'Uses the account of its user',
+    connections: { github: { owner: 'end_user', required: false } },
+    script: [{ say: 'hi' }],
+  },
   keeper: {
     description: 'Asks about what it was told, and waits',
     session_files: true,

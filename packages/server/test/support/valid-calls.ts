@@ -7,6 +7,7 @@ import { givenFeedback, onFeedback } from './feedback-calls.ts';
 import { addClient, addOrganization, addTenant } from './identities.ts';
 import type { TestServer } from './server.ts';
 import { type TenantData, fileTextOf, quietWebhook } from './tenant-data.ts';
+import { validConnectionCalls } from './valid-connection-calls.ts';
 import { inSession, ofNewSession, ofSession, validFaceCalls } from './valid-face-calls.ts';
 
 /**
@@ -137,12 +138,7 @@ export const validCalls: {
     await removeWebhooks(server, data);
     return { as: data.as, body: quietWebhook };
   },
-  put_connection: async (_, { as }) => ({ as, ...ofCrm, body: { auth: givenAuth } }),
-  list_connections: async (_, { as }) => ({ as }),
-  async delete_connection(server, { as }) {
-    await server.send('put_connection', { as, ...ofCrm, body: { auth: givenAuth } });
-    return { as, ...ofCrm };
-  },
+  ...validConnectionCalls,
 
   list_webhooks: async (_, { as }) => ({ as }),
   get_webhook: ofWebhook,
@@ -259,9 +255,6 @@ export const validCalls: {
   get_reference_page: async () => ({ params: { page_name: 'runs' } }),
   get_search_index: async () => ({}),
 };
-
-const ofCrm = { params: { service: 'crm' } };
-const givenAuth = { type: 'bearer', token: 'a-token-of-the-crm' };
 
 const yearly = {
   name: 'Yearly',

@@ -22,6 +22,7 @@ export function connectionsCommand(): Command {
 interface Filter {
   readonly service?: string;
   readonly endUser?: string;
+  readonly session?: string;
   readonly limit: number;
 }
 
@@ -31,8 +32,11 @@ function listConnections(): Command {
     .addHelpText('after', example('connections list --service github'))
     .option('--service <name>', 'of this service')
     .option('--end-user <name>', 'of this user of your product')
+    .option('--session <id>', 'what the agent of this session uses, connected or missing')
     .addOption(limitOption())
-    .action(async ({ service, endUser: end_user, limit }: Filter, command: Command) => {
+    .action(async (filter: Filter, command: Command) => {
+      if (filter.session !== undefined) return listOfSession(filter, command);
+      const { service, endUser: end_user, limit } = filter;
       const { connections: found } = await connect(command);
       const connections = await collect(found.list({ service, end_user }), limit);
       if (globalOptions(command).json) return printJson({ connections });
@@ -48,6 +52,24 @@ function listConnections(): Command {
         ]),
       );
     });
+}
+
+async function listOfSession({ session = '', ...filter }: Filter, command: Command): Promise<void> {
+  if (filter.service !== undefined || filter.endUser !== undefined) {
+    throw new Failure('--session takes no other filter', exitCodes.usage);
+  }
+  const convoke = await connect(command);
+  const connections = await convoke.sessions.at(session).connections.list();
+  if (globalOptions(command).json) return printJson({ connections });
+  printTable(
+    ['SERVICE', 'OWNER', 'STATUS', 'REQUIRED'],
+    connections.map(({ service, owner, status, status_reason, required }) => [
+      service,
+      owner === 'tenant' ? '(tenant)' : 'end user',
+      [status, status_reason ?? []].flat().join(', '),
+      required ? 'yes' : 'no',
+    ]),
+  );
 }
 
 function ownerOf({ end_user }: ConnectionRecord): string {

@@ -10,7 +10,7 @@ from .._core.calls import Calls
 from .._core.handlers import Answer
 from .._core.requests import RunInput
 from .._generated import operations as op
-from .._generated.records import InteractionRecord
+from .._generated.records import InteractionRecord, SessionConnectionRecord
 from .driver import AsyncDriver
 from .listing import AsyncListing
 from .resource import AsyncResource
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         AsyncInteractions,
         AsyncRun,
         AsyncRuns,
+        AsyncSessionConnections,
         AsyncSessionHandle,
     )
     from .._generated.requests import RunBudget
@@ -51,6 +52,12 @@ class AsyncSessionParts(AsyncResource):
 
         return AsyncFiles(self._driver, self._calls, session_id=self.id)
 
+    @cached_property
+    def connections(self) -> AsyncSessionConnections:
+        from .._generated.async_resources import AsyncSessionConnections
+
+        return AsyncSessionConnections(self._driver, self._calls, session_id=self.id)
+
     async def run(
         self,
         input: RunInput,
@@ -74,6 +81,16 @@ class AsyncSessionFinding(AsyncResource):
         from .._generated.async_resources import AsyncSessionHandle
 
         return AsyncSessionHandle(self._driver, self._calls, session_id=session_id)
+
+
+class AsyncSessionConnectionListing(AsyncResource):
+    """The accounts that the agent of one session uses."""
+
+    async def list(self) -> Sequence[SessionConnectionRecord]:
+        """Lists the services that the agent uses, and whether their accounts are connected."""
+        answer = await self._json(op.LIST_SESSION_CONNECTIONS)
+        given: Sequence[SessionConnectionRecord] = answer["connections"]
+        return given
 
 
 class AsyncSessionAnswering(AsyncResource):

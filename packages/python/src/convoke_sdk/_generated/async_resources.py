@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from .._async.agents import AsyncInvoking
-from .._async.sessions import AsyncSessionAnswering, AsyncSessionFinding, AsyncSessionParts, AsyncTenantAnswering
+from .._async.sessions import AsyncSessionAnswering, AsyncSessionConnectionListing, AsyncSessionFinding, AsyncSessionParts, AsyncTenantAnswering
 from .._async.runs import AsyncFeedbackListing, AsyncRunFollowing, AsyncRunStarting
 from .._async.files import AsyncFileContents
 from .._async.feed import AsyncFeedFollowing
@@ -19,7 +19,7 @@ from .._core.requests import RunInput, UNSET, Unset, input_of, new_key, present
 from . import operations as op
 from .events import RunEvent
 from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, ConnectionRecord, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RuleDocumentRecord, RuleTrialRecord, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SignalRecord, SignedUp, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
-from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, NewRule, PermissionAnswer, PutConnectionAuthBearer, PutConnectionAuthHeader, PutConnectionAuthOauth, QuestionDeclined, QuestionReply, SetBudgetScope
+from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, NewRule, PermissionAnswer, PutConnectionAuthBearer, PutConnectionAuthHeader, PutConnectionAuthOauth, PutSessionConnectionAuthBearer, PutSessionConnectionAuthHeader, PutSessionConnectionAuthOauth, QuestionDeclined, QuestionReply, SetBudgetScope
 from .values import ClientStatus, ConnectionStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MemberRole, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
 
 
@@ -241,7 +241,7 @@ class AsyncSessionHandle(AsyncSessionParts):
     async def create_token(
         self,
         *,
-        scopes: Sequence[Literal["sessions:read", "runs:read", "runs:write", "feedback:write", "interactions:read", "interactions:write", "files:read", "files:write"]] | None = None,
+        scopes: Sequence[Literal["sessions:read", "runs:read", "runs:write", "feedback:write", "interactions:read", "interactions:write", "files:read", "files:write", "connections:read", "connections:write"]] | None = None,
         expires_in_seconds: int | None = None,
         end_user: str | None = None,
     ) -> SessionTokenRecord:
@@ -389,6 +389,37 @@ class AsyncFeedback(AsyncFeedbackListing):
     async def delete(self, key: str, *, end_user: str | None = None) -> None:
         """Take feedback back. Deletes what the caller said about the run under the key."""
         await self._json(op.DELETE_FEEDBACK, path={"key": key}, query={"end_user": end_user})
+
+
+class AsyncSessionConnections(AsyncSessionConnectionListing):
+    """The accounts that the agent of one session uses."""
+
+    async def put(
+        self,
+        service: str,
+        *,
+        auth: PutSessionConnectionAuthBearer | PutSessionConnectionAuthHeader | PutSessionConnectionAuthOauth,
+    ) -> ConnectionRecord:
+        """Connect an account of the end user of a session.
+
+        As `put_connection`, for the end user of the session and for a service of which its agent uses the
+        accounts of end users; any other is 404. A token of this session with `connections:write` may do it,
+        so that a page connects the account of its own user and of no other.
+        """
+        record: ConnectionRecord = await self._json(
+            op.PUT_SESSION_CONNECTION,
+            path={"service": service},
+            json=present({"auth": auth}),
+        )
+        return record
+
+    async def delete(self, service: str) -> None:
+        """Revoke an account of the end user of a session.
+
+        Deletes the connection of the end user of the session with its secrets. All sessions of this user are
+        without it.
+        """
+        await self._json(op.DELETE_SESSION_CONNECTION, path={"service": service})
 
 
 class AsyncTenantRuns(AsyncResource):

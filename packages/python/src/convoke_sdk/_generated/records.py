@@ -438,6 +438,49 @@ class FeedbackRecordAuthor(_FeedbackRecordAuthorRequired, total=False):
     name: str
 
 
+class _ConnectionRecordRequired(TypedDict):
+    id: str
+    #: The service, by the name that `agent.yaml` has for it.
+    service: str
+    status: ConnectionStatus
+    #: Counts the changes of the secret.
+    version: int
+    auth: ConnectionRecordAuth
+    #: Id of the client or the person.
+    created_by: str
+    created_at: str
+    updated_at: str
+
+
+class ConnectionRecord(_ConnectionRecordRequired, total=False):
+    """An account for a service that agents use."""
+
+    #: Whose account it is; absent for one of the tenant.
+    end_user: str
+    #: Why it is expired. `refresh_refused`: the token endpoint refused it. `refresh_lost`: a refresh got no answer, so its refresh token may be used up. `rejected`: the service refused it. `no_refresh`: it ended, and there is nothing to refresh it with. `unreadable`: it was sealed with another master key.
+    status_reason: Literal["refresh_refused", "refresh_lost", "rejected", "no_refresh", "unreadable"]
+    #: To the minute.
+    last_used_at: str
+    #: Name of the client, or name or else email address of the person, as it is now.
+    created_by_name: str
+
+
+class _ConnectionRecordAuthRequired(TypedDict):
+    type: Literal["bearer", "header", "oauth"]
+
+
+class ConnectionRecordAuth(_ConnectionRecordAuthRequired, total=False):
+    #: The header of `header`.
+    name: str
+    #: When the access token of `oauth` ends.
+    expires_at: str
+    scope: str
+    token_endpoint: str
+    client_id: str
+    #: Whether the server refreshes the token of `oauth`.
+    refreshes: bool
+
+
 class _RunSummaryRequired(TypedDict):
     id: str
     session_id: str
@@ -1080,49 +1123,6 @@ class WebhookReplay(TypedDict):
     has_more: bool
 
 
-class _ConnectionRecordRequired(TypedDict):
-    id: str
-    #: The service, by the name that `agent.yaml` has for it.
-    service: str
-    status: ConnectionStatus
-    #: Counts the changes of the secret.
-    version: int
-    auth: ConnectionRecordAuth
-    #: Id of the client or the person.
-    created_by: str
-    created_at: str
-    updated_at: str
-
-
-class ConnectionRecord(_ConnectionRecordRequired, total=False):
-    """An account for a service that agents use."""
-
-    #: Whose account it is; absent for one of the tenant.
-    end_user: str
-    #: Why it is expired. `refresh_refused`: the token endpoint refused it. `refresh_lost`: a refresh got no answer, so its refresh token may be used up. `rejected`: the service refused it. `no_refresh`: it ended, and there is nothing to refresh it with. `unreadable`: it was sealed with another master key.
-    status_reason: Literal["refresh_refused", "refresh_lost", "rejected", "no_refresh", "unreadable"]
-    #: To the minute.
-    last_used_at: str
-    #: Name of the client, or name or else email address of the person, as it is now.
-    created_by_name: str
-
-
-class _ConnectionRecordAuthRequired(TypedDict):
-    type: Literal["bearer", "header", "oauth"]
-
-
-class ConnectionRecordAuth(_ConnectionRecordAuthRequired, total=False):
-    #: The header of `header`.
-    name: str
-    #: When the access token of `oauth` ends.
-    expires_at: str
-    scope: str
-    token_endpoint: str
-    client_id: str
-    #: Whether the server refreshes the token of `oauth`.
-    refreshes: bool
-
-
 class _UsageRecordRequired(TypedDict):
     #: Including tokens read from a cache.
     input_tokens: int
@@ -1589,3 +1589,22 @@ class TenantRecord(_TenantRecordRequired, total=False):
     status_reason: str
     #: Number of automation clients without `tenant_ids`: they can access this tenant once it is usable, and then have to select a tenant. Present only when one tenant is created or read.
     unbound_clients: int
+
+
+class _SessionConnectionRecordRequired(TypedDict):
+    #: The service, by the name that `agent.yaml` has for it.
+    service: str
+    #: Whose account the agent uses: that of the tenant, or that of the end user of the session.
+    owner: Literal["tenant", "end_user"]
+    #: Whether no run starts without it.
+    required: bool
+    #: `expired`: it is there, and cannot be used until it is connected again. `missing`: there is none.
+    status: Literal["connected", "expired", "missing"]
+
+
+class SessionConnectionRecord(_SessionConnectionRecordRequired, total=False):
+    """An account that the agent of a session uses."""
+
+    status_reason: Literal["refresh_refused", "refresh_lost", "rejected", "no_refresh", "unreadable"]
+    #: The connection that a run would use now.
+    connection_id: str

@@ -17,6 +17,41 @@ class RunBudget(TypedDict, total=False):
     max_cost: int
 
 
+class PutSessionConnectionAuthBearer(TypedDict):
+    #: Sent as `Authorization: Bearer …`.
+    type: Literal["bearer"]
+    #: Write-only: no answer has it.
+    token: str
+
+
+class PutSessionConnectionAuthHeader(TypedDict):
+    #: Sent as a header of this name.
+    type: Literal["header"]
+    name: str
+    #: Write-only: no answer has it.
+    value: str
+
+
+class _PutSessionConnectionAuthOauthRequired(TypedDict):
+    #: Sent as `Authorization: Bearer …`, and refreshed.
+    type: Literal["oauth"]
+    #: Write-only: no answer has it.
+    access_token: str
+
+
+class PutSessionConnectionAuthOauth(_PutSessionConnectionAuthOauthRequired, total=False):
+    #: When the access token ends; without it, never.
+    expires_at: str
+    #: Write-only: no answer has it.
+    refresh_token: str
+    #: Where the refresh token is exchanged: an https URL of a public address.
+    token_endpoint: str
+    client_id: str
+    #: Write-only: no answer has it.
+    client_secret: str
+    scope: str
+
+
 class _PermissionAnswerRequired(TypedDict):
     decision: Decision
 

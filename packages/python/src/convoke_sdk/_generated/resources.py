@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from .._sync.agents import Invoking
-from .._sync.sessions import SessionAnswering, SessionFinding, SessionParts, TenantAnswering
+from .._sync.sessions import SessionAnswering, SessionConnectionListing, SessionFinding, SessionParts, TenantAnswering
 from .._sync.runs import FeedbackListing, RunFollowing, RunStarting
 from .._sync.files import FileContents
 from .._sync.feed import FeedFollowing
@@ -20,7 +20,7 @@ from .._core.requests import RunInput, UNSET, Unset, input_of, new_key, present
 from . import operations as op
 from .events import RunEvent
 from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, ConnectionRecord, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RuleDocumentRecord, RuleTrialRecord, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SignalRecord, SignedUp, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
-from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, NewRule, PermissionAnswer, PutConnectionAuthBearer, PutConnectionAuthHeader, PutConnectionAuthOauth, QuestionDeclined, QuestionReply, SetBudgetScope
+from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, NewRule, PermissionAnswer, PutConnectionAuthBearer, PutConnectionAuthHeader, PutConnectionAuthOauth, PutSessionConnectionAuthBearer, PutSessionConnectionAuthHeader, PutSessionConnectionAuthOauth, QuestionDeclined, QuestionReply, SetBudgetScope
 from .values import ClientStatus, ConnectionStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MemberRole, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
 
 
@@ -242,7 +242,7 @@ class SessionHandle(SessionParts):
     def create_token(
         self,
         *,
-        scopes: Sequence[Literal["sessions:read", "runs:read", "runs:write", "feedback:write", "interactions:read", "interactions:write", "files:read", "files:write"]] | None = None,
+        scopes: Sequence[Literal["sessions:read", "runs:read", "runs:write", "feedback:write", "interactions:read", "interactions:write", "files:read", "files:write", "connections:read", "connections:write"]] | None = None,
         expires_in_seconds: int | None = None,
         end_user: str | None = None,
     ) -> SessionTokenRecord:
@@ -390,6 +390,37 @@ class Feedback(FeedbackListing):
     def delete(self, key: str, *, end_user: str | None = None) -> None:
         """Take feedback back. Deletes what the caller said about the run under the key."""
         self._json(op.DELETE_FEEDBACK, path={"key": key}, query={"end_user": end_user})
+
+
+class SessionConnections(SessionConnectionListing):
+    """The accounts that the agent of one session uses."""
+
+    def put(
+        self,
+        service: str,
+        *,
+        auth: PutSessionConnectionAuthBearer | PutSessionConnectionAuthHeader | PutSessionConnectionAuthOauth,
+    ) -> ConnectionRecord:
+        """Connect an account of the end user of a session.
+
+        As `put_connection`, for the end user of the session and for a service of which its agent uses the
+        accounts of end users; any other is 404. A token of this session with `connections:write` may do it,
+        so that a page connects the account of its own user and of no other.
+        """
+        record: ConnectionRecord = self._json(
+            op.PUT_SESSION_CONNECTION,
+            path={"service": service},
+            json=present({"auth": auth}),
+        )
+        return record
+
+    def delete(self, service: str) -> None:
+        """Revoke an account of the end user of a session.
+
+        Deletes the connection of the end user of the session with its secrets. All sessions of this user are
+        without it.
+        """
+        self._json(op.DELETE_SESSION_CONNECTION, path={"service": service})
 
 
 class TenantRuns(Resource):

@@ -11,7 +11,7 @@ from .._core.calls import Calls
 from .._core.handlers import Answer
 from .._core.requests import RunInput
 from .._generated import operations as op
-from .._generated.records import InteractionRecord
+from .._generated.records import InteractionRecord, SessionConnectionRecord
 from .driver import Driver
 from .listing import Listing
 from .resource import Resource
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Interactions,
         Run,
         Runs,
+        SessionConnections,
         SessionHandle,
     )
     from .._generated.requests import RunBudget
@@ -52,6 +53,12 @@ class SessionParts(Resource):
 
         return Files(self._driver, self._calls, session_id=self.id)
 
+    @cached_property
+    def connections(self) -> SessionConnections:
+        from .._generated.resources import SessionConnections
+
+        return SessionConnections(self._driver, self._calls, session_id=self.id)
+
     def run(
         self,
         input: RunInput,
@@ -75,6 +82,16 @@ class SessionFinding(Resource):
         from .._generated.resources import SessionHandle
 
         return SessionHandle(self._driver, self._calls, session_id=session_id)
+
+
+class SessionConnectionListing(Resource):
+    """The accounts that the agent of one session uses."""
+
+    def list(self) -> Sequence[SessionConnectionRecord]:
+        """Lists the services that the agent uses, and whether their accounts are connected."""
+        answer = self._json(op.LIST_SESSION_CONNECTIONS)
+        given: Sequence[SessionConnectionRecord] = answer["connections"]
+        return given
 
 
 class SessionAnswering(Resource):

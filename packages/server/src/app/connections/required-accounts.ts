@@ -31,7 +31,7 @@ export async function requireAccounts(
   const ended: EndedAccount[] = [];
   for (const declared of connections) {
     if (!declared.isRequired) continue;
-    const found = await firstOf(tx, session, declared);
+    const found = await accountFor(tx, session, declared);
     const state = found === undefined ? 'unusable' : stateAtStart(found, now);
     if (state === 'usable') continue;
     missing ??= declared;
@@ -40,14 +40,14 @@ export async function requireAccounts(
   if (missing !== undefined) throw new AccountsMissing(missingText(missing), ended);
 }
 
-/** An account that has expired does not fall back to that of the tenant (D-596). */
-async function firstOf(
-  tx: StoreTransaction,
+/** The account that a run of the session uses: one that has expired does not fall back to that of the tenant (D-596). */
+export async function accountFor(
+  { connections }: Pick<StoreTransaction, 'connections'>,
   session: Session,
   declared: DeclaredConnection,
 ): Promise<Connection | undefined> {
   for (const at of placesFor(declared, session)) {
-    const found = await tx.connections.find(session, at);
+    const found = await connections.find(session, at);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -4,6 +4,7 @@ import {
   type SessionTokenRecord,
   isTerminalSessionStatus,
   sessionTokenScopes,
+  usualSessionTokenScopes,
 } from '@convoke/contract';
 import { recordAudit } from '../../app/audit.ts';
 import { refuse } from '../../app/refusal.ts';
@@ -76,14 +77,15 @@ function endUserOfToken(
   return refuse('invalid_body', { message: 'end_user: the session is for another end user.' });
 }
 
-/** The scopes of the token: what was asked for, or all that the caller has of those a page may have. */
+/** The scopes of the token: what was asked for, or all that the caller has of those a page usually has. */
 function grantedScopes(
   held: ReadonlySet<Scope>,
   requested: readonly string[] | undefined,
 ): readonly Scope[] {
-  const offered = sessionTokenScopes.filter((scope) => held.has(scope));
-  const asked = new Set<string>(requested ?? offered);
-  const granted = offered.filter((scope) => asked.has(scope));
+  const asked = new Set<string>(
+    requested ?? usualSessionTokenScopes.filter((scope) => held.has(scope)),
+  );
+  const granted = sessionTokenScopes.filter((scope) => held.has(scope) && asked.has(scope));
   if (granted.length === 0 || granted.length < asked.size) {
     const message = `A token for a session may have the scopes that its client has of: ${sessionTokenScopes.join(', ')}.`;
     return refuse('invalid_scope', { message });

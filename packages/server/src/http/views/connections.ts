@@ -1,5 +1,6 @@
-import type { ConnectionAuth, ConnectionRecord } from '@convoke/contract';
+import type { ConnectionAuth, ConnectionRecord, SessionConnectionRecord } from '@convoke/contract';
 import type { Names } from '../../app/actor-names.ts';
+import type { SessionConnection } from '../../app/connections/session-connections.ts';
 import type { Connection, GivenAccount, ShownAuth } from '../../domain/connections/connection.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { timeIn } from './fields.ts';
@@ -32,6 +33,22 @@ function authView(auth: ShownAuth, expiresAt: number | null): ConnectionRecord['
     token_endpoint: tokenEndpoint,
     client_id: clientId,
     refreshes,
+  };
+}
+
+export function sessionConnectionView({
+  declared,
+  connection,
+  status,
+  statusReason,
+}: SessionConnection): SessionConnectionRecord {
+  return {
+    service: declared.service,
+    owner: declared.owner,
+    required: declared.isRequired,
+    status,
+    status_reason: statusReason,
+    connection_id: connection?.id,
   };
 }
 

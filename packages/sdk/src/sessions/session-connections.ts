@@ -1,0 +1,43 @@
+import type { ConnectionRecord, SessionConnectionRecord } from '../generated/connection-records.ts';
+import type { PutSessionConnection } from '../generated/requests.ts';
+import { at } from '../transport/path.ts';
+import type { CallOptions, Transport } from '../transport/transport.ts';
+
+/** The accounts that the agent of one session uses. */
+export class SessionConnections {
+  readonly #transport: Transport;
+  readonly #path: string;
+
+  constructor(transport: Transport, sessionId: string) {
+    this.#transport = transport;
+    this.#path = at`/v1/sessions/${sessionId}/connections`;
+  }
+
+  /**
+   * Lists the services that the agent uses, and whether their accounts are connected.
+   *
+   * @example
+   * for (const { service, status } of await session.connections.list()) console.log(service, status);
+   */
+  async list({ signal }: CallOptions = {}): Promise<SessionConnectionRecord[]> {
+    const { connections } = await this.#transport.json<{
+      readonly connections: SessionConnectionRecord[];
+    }>({ method: 'GET', path: this.#path, signal });
+    return connections;
+  }
+
+  /** Connects an account of the end user of the session, or replaces it. */
+  put(
+    service: string,
+    { signal, ...json }: PutSessionConnection & CallOptions,
+  ): Promise<ConnectionRecord> {
+    const path = `${this.#path}${at`/${service}`}`;
+    return this.#transport.json({ method: 'PUT', path, json, repeatable: 'always', signal });
+  }
+
+  /** Revokes the account of the end user of the session. */
+  async delete(service: string, { signal }: CallOptions = {}): Promise<void> {
+    const path = `${this.#path}${at`/${service}`}`;
+    await this.#transport.json({ method: 'DELETE', path, signal });
+  }
+}
