@@ -92,6 +92,16 @@ export function exact(at: string, zone: TimeZoneChoice): string {
   return shifted.toISOString().replace('T', ' ').replace('Z', '');
 }
 
+/** When something will be: `14:00` today, else `2 Dec, 10:00`, with the year of another one. */
+export function moment(at: string, zone: TimeZoneChoice, now: number): string {
+  const [day = '', time = ''] = exact(at, zone).split(' ');
+  const [today = ''] = exact(new Date(now).toISOString(), zone).split(' ');
+  const clock = time.slice(0, 5);
+  if (day === today) return clock;
+  const year = day.slice(0, 4) === today.slice(0, 4) ? '' : ` ${day.slice(0, 4)}`;
+  return `${dayName(day)}${year}, ${clock}`;
+}
+
 /** Formats a time for a `datetime-local` field, `2026-11-15T18:21`; empty if it is invalid. */
 export function fieldOfMoment(at: string, zone: TimeZoneChoice): string {
   const text = exact(at, zone);

@@ -1,7 +1,8 @@
 import { type RunEvent, isTerminalEvent } from '@convoke/sdk';
 import type { CallItem, ResultItem, TranscriptItem } from '@convoke/faces';
+import { waitName } from './waits.ts';
 
-export type SpanKind = 'queue' | 'leg' | 'text' | 'tool' | 'ask';
+export type SpanKind = 'queue' | 'leg' | 'text' | 'tool' | 'ask' | 'wait';
 
 /** A stretch of time in a run, in milliseconds of the clock of the server. */
 export interface Span {
@@ -29,6 +30,8 @@ export interface Spans {
   readonly queuedMs: number;
   readonly executedMs: number;
   readonly waitedMs: number;
+  /** Nothing executes at the moment: the run waits. */
+  readonly isParked: boolean;
 }
 
 /** Text whose pieces are further apart than this is drawn as two stretches. */
@@ -39,12 +42,18 @@ export class SpanRecorder {
   readonly #spans: Span[] = [];
   readonly #pending = new Set<string>();
   readonly #asks = new Map<string, Span>();
+  /** Open waits for a time or a message, by id. */
+  readonly #waits = new Map<string, Span>();
   readonly #tools = new Map<string, Span>();
   /** Steps with a result: a part of the run that begins later replays them. */
   readonly #steps: Span[] = [];
   readonly #createdAt: number;
   /** When each piece of text was said, by the id of its event. */
   readonly #said = new Map<string, number>();
+  /** Steps of an agent as code that are carried out now. */
+  readonly #runningSteps = new Set<string>();
+  /** A wait is over, and the leg that it wakes has not begun. */
+  #hasSettled = false;
   #leg: Span | undefined;
   #legs = 0;
   #burst: Span | undefined;
@@ -61,7 +70,9 @@ export class SpanRecorder {
     const at = Date.parse(event.created_at);
     const isAnswer = event.type === 'permission_resolved' || event.type === 'user_answered';
     if (isAnswer) this.#answered(event.data.interaction_key, at, event.id);
-    else this.#acted(event, at);
+    else if (event.type === 'wait_ended') this.#settled(event.data.wait_id, at);
+    // One of several people has allowed a call: the run did nothing.
+    else if (event.type !== 'permission_approved') this.#acted(event, at);
     for (const item of items)
       if (item.kind === 'call' || item.kind === 'result') this.#used(item, event.type, at);
   }
@@ -85,11 +96,31 @@ export class SpanRecorder {
     const queue = spans[0];
     const queuedMs = queue === undefined ? 0 : queue.to - queue.from;
     const waitedMs = Math.max(0, end - this.#createdAt - executedMs - queuedMs);
-    return { spans, gaps, from: this.#createdAt, to: end, queuedMs, executedMs, waitedMs };
+    const isParked = this.#endedAt === undefined && this.#isParked();
+    return {
+      spans,
+      gaps,
+      from: this.#createdAt,
+      to: end,
+      queuedMs,
+      executedMs,
+      waitedMs,
+      isParked,
+    };
   }
 
+  /** A step may be carried out beside an open wait; without one, the leg ended when the last wait began. */
   #isParked(): boolean {
-    return this.#pending.size > 0;
+    if (this.#pending.size > 0) return true;
+    return (this.#waits.size > 0 || this.#hasSettled) && this.#runningSteps.size === 0;
+  }
+
+  #settled(id: string, at: number): void {
+    const wait = this.#waits.get(id);
+    if (wait === undefined) return;
+    wait.to = at;
+    this.#waits.delete(id);
+    this.#hasSettled = true;
   }
 
   #answered(key: string, at: number, eventId: string): void {
@@ -98,10 +129,12 @@ export class SpanRecorder {
     this.#pending.delete(key);
     if (this.#pending.size > 0) return;
     this.#endLeg(this.#lastActivity);
+    this.#hasSettled = false;
     this.#beginLeg(at, eventId);
   }
 
   #acted(event: RunEvent, at: number): void {
+    const lastActivity = this.#lastActivity;
     if (event.type !== 'run_interrupted') this.#lastActivity = at;
     if (event.type === 'run_started') {
       const queue = this.#spans[0];
@@ -112,6 +145,9 @@ export class SpanRecorder {
       this.#beginLeg(at, event.id);
     } else if (event.type === 'run_resumed') {
       // A leg that took text back continues, and its steps are not replayed.
+      const isWoken = event.data.reason === 'answered' && this.#hasSettled;
+      this.#hasSettled = false;
+      if (isWoken) this.#endLeg(lastActivity);
       if (this.#leg !== undefined) return;
       for (const step of this.#steps) step.isReplayed = true;
       this.#beginLeg(at, event.id);
@@ -120,7 +156,13 @@ export class SpanRecorder {
     } else if (event.type === 'message_delta') this.#say(event, at);
     else if (event.type === 'permission_request' || event.type === 'user_question') {
       this.#asked(event, at);
-    } else if (isTerminalEvent(event)) this.#ended(event, at);
+    } else if (event.type === 'wait_started') {
+      const { wait_id: id } = event.data;
+      if (this.#waits.has(id)) return;
+      const wait: Span = { kind: 'wait', label: waitName(event.data), from: at, eventId: event.id };
+      this.#waits.set(id, wait);
+      this.#spans.push(wait);
+    } else if (isTerminalEvent(event)) this.#ended(event, at, lastActivity);
   }
 
   /** Lost are discarded text, unfinished tool calls, and the time since the last event, but nothing earlier of the leg. */
@@ -150,6 +192,7 @@ export class SpanRecorder {
         if (end === 'interrupted') tool.end = end;
       }
       this.#tools.clear();
+      this.#runningSteps.clear();
     }
     if (this.#leg === undefined) return;
     this.#leg.to = Math.max(at, this.#leg.from);
@@ -180,6 +223,8 @@ export class SpanRecorder {
 
   #used(tool: CallItem | ResultItem, type: string, at: number): void {
     this.#burst = undefined;
+    if (type.startsWith('code.') && tool.kind === 'call') this.#runningSteps.add(tool.call);
+    else this.#runningSteps.delete(tool.call);
     const begun = this.#tools.get(tool.call);
     if (begun === undefined) {
       const span: Span = { kind: 'tool', label: tool.name, from: at, eventId: tool.id };
@@ -197,11 +242,12 @@ export class SpanRecorder {
     this.#tools.delete(tool.call);
   }
 
-  #ended(event: RunEvent, at: number): void {
+  #ended(event: RunEvent, at: number, lastActivity: number): void {
     const end = endings[event.type];
-    this.#endLeg(this.#isParked() ? this.#lastActivity : at, end);
+    this.#endLeg(this.#isParked() ? lastActivity : at, end);
     this.#endedAt = at;
     this.#pending.clear();
+    this.#waits.clear();
     for (const span of this.#spans) span.to ??= at;
   }
 }

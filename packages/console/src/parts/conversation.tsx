@@ -25,7 +25,7 @@ export function Conversation(props: {
 }): JSX.Element {
   const { run, items, hasEnded } = props;
   const shown = items.slice(-maxRows);
-  const isAnswering = !hasEnded && run.status === 'running';
+  const isAnswering = !hasEnded && run.status === 'running' && run.open_waits === undefined;
   return (
     <div class="conversation">
       <div class="turn">

@@ -5,6 +5,7 @@ const marks: Readonly<Record<string, readonly [glyph: string, word: string]>> = 
   queued: ['○', 'queued'],
   running: ['◐', 'running'],
   waiting: ['◆', 'waiting'],
+  parked: ['◇', 'waiting'],
   cancelling: ['◌', 'cancelling'],
   completed: ['✓', 'completed'],
   failed: ['✕', 'failed'],

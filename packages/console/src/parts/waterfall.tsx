@@ -75,7 +75,7 @@ interface LaneOfSpans {
   readonly spans: readonly DrawnSpan[];
 }
 
-/** One lane for the queue, the legs and the text each; one per tool, and one per thing asked. */
+/** One lane for the queue, the legs and the text each; one per tool, per thing asked and per wait. */
 function lanesOf(spans: readonly DrawnSpan[]): LaneOfSpans[] {
   const lanes = new Map<
     string,
@@ -83,7 +83,9 @@ function lanesOf(spans: readonly DrawnSpan[]): LaneOfSpans[] {
   >();
   for (const span of spans) {
     const key =
-      span.kind === 'tool' || span.kind === 'ask' ? `${span.kind} ${span.label}` : span.kind;
+      span.kind === 'tool' || span.kind === 'ask' || span.kind === 'wait'
+        ? `${span.kind} ${span.label}`
+        : span.kind;
     const prefix = span.kind === 'ask' ? 'Waiting: ' : '';
     const name = span.kind === 'leg' ? 'Working' : span.label;
     const isSub = span.kind !== 'queue' && span.kind !== 'leg';

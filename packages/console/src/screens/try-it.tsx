@@ -14,6 +14,7 @@ import { ProblemNote } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { useStopRun } from '../parts/stop-run.tsx';
 import { useAnswering } from '../parts/answering.tsx';
+import { WaitLines } from '../parts/waits.tsx';
 import { Took } from '../parts/time.tsx';
 import { useRight, useTenant } from '../session/use.ts';
 
@@ -98,6 +99,7 @@ function OneTalk(props: {
   return (
     <>
       <Conversation run={run} items={items} hasEnded={isOver} />
+      <WaitLines run={run} />
       {store.error.value !== undefined && <ProblemNote error={store.error.value} />}
       <p class="divider">
         <Status of={run.status} />

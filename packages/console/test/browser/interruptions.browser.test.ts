@@ -12,16 +12,22 @@ import { doubtOptions } from '../../../server/src/domain/run/call-in-doubt.ts';
 import { Puppet } from '../../../server/test/support/puppet-harness.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
+import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
 import { rawEvents } from './support/run-screen.ts';
 
 /**
  * Two of its agents are cut when the server stops: `teller` in the middle of a message, `payer` while its tool call has no
  * result.
  */
-const puppet = new Puppet({ afterLoss: 'repeat' });
+const puppet = Object.assign(new Puppet({ afterLoss: 'repeat' }), { replays: true });
 
 const web = consoleTests({
-  agents: { writer: consoleAgents.writer, teller: puppet.agent(), payer: puppet.agent() },
+  agents: {
+    writer: consoleAgents.writer,
+    teller: puppet.agent(),
+    payer: puppet.agent(),
+    sleeper: puppet.agent(),
+  },
   harnesses: [puppet],
 });
 let told: RunRecord;
@@ -129,4 +135,35 @@ test('while the server is away every page says so, and afterwards shows every ev
   const log = await logOf(web.server, run);
   const shownIds = async () => (await rawEvents(page)).map(({ id }) => id);
   await expect.poll(shownIds).toEqual(log.map(({ id }) => id));
+});
+
+test('a run that waits for a time and a message says so, and continues with the message that a person sends', async () => {
+  const { run } = await begin(web.server, 'sleeper', 'sell the chairs');
+  const leg = await puppet.leg();
+  leg.emit(
+    { type: 'wait', ref: 'sleep', kind: 'timer', name: 'cooling off', due: { inMs: 1e9 } },
+    { type: 'wait', ref: 'receive', kind: 'signal', name: 'paid' },
+  );
+  leg.end('waiting');
+  const page = await web.visit(`${web.tenant}/runs/${run.id}`);
+  const waits = page.getByRole('list', { name: 'What the run waits for' });
+  await waits.getByText(/Timer cooling off for .*, until .* \(in 12 days\)/).waitFor();
+  await page.locator('.heading .status', { hasText: 'Waiting' }).waitFor();
+  await page.getByRole('button', { name: /^Timer cooling off: .*, still open$/ }).waitFor();
+  await expectAccessibleAtBothWidths(page);
+  await waits.getByRole('button', { name: 'Send a message' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Send a message' });
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('paid');
+  await dialog.getByLabel('Data as JSON').fill('{"amount": ');
+  await dialog.getByRole('button', { name: 'Send', disabled: true }).waitFor();
+  await dialog.getByLabel('Data as JSON').fill('{"amount": 20}');
+  await dialog.getByRole('button', { name: 'Send', disabled: false }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const next = await puppet.leg();
+  const { input } = next;
+  const settled = 'waits' in input ? [...(input.waits ?? [])] : [];
+  expect(JSON.stringify(settled)).toContain('"amount":20');
+  next.end();
+  await page.locator('.heading .status', { hasText: 'Completed' }).waitFor();
+  await waits.waitFor({ state: 'detached' });
 });

@@ -84,3 +84,10 @@ test('characters that turn or hide text are made visible: a file name cannot loo
   expect(formats.visible('a\u200bb\u0000c\u001b[2J')).toBe('a⟨U+200B⟩b⟨U+0000⟩c⟨U+001B⟩[2J');
   expect(formats.visible('Grüße 👋\n\ttab')).toBe('Grüße 👋\n\ttab');
 });
+
+test('what comes has its time of day, and its day where that is another one', () => {
+  const now = Date.parse('2026-11-18T10:00:00.000Z');
+  expect(formats.moment('2026-11-18T14:05:00.000Z', 'utc', now)).toBe('14:05');
+  expect(formats.moment('2026-12-02T10:00:00.000Z', 'utc', now)).toBe('2 Dec, 10:00');
+  expect(formats.moment('2027-01-02T10:00:00.000Z', 'utc', now)).toBe('2 Jan 2027, 10:00');
+});

@@ -4,7 +4,8 @@ import { type Spans, timeScale } from '../../src/data/spans.ts';
 const hour = 3_600_000;
 
 function spansWith(gaps: Spans['gaps'], to: number, executedMs: number): Spans {
-  return { spans: [], gaps, from: 0, to, queuedMs: 0, executedMs, waitedMs: 0 };
+  const none = { spans: [], queuedMs: 0, waitedMs: 0, isParked: false };
+  return { ...none, gaps, from: 0, to, executedMs };
 }
 
 test('hours of waiting are drawn broken, so that seconds of work stay readable', () => {

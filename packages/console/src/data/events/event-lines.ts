@@ -1,4 +1,5 @@
 import type { RunEvent } from '@convoke/sdk';
+import { waitEnd, waitName } from '../waits.ts';
 
 type Decided = Extract<RunEvent, { type: 'call_decided' }>['data'];
 
@@ -34,6 +35,10 @@ const whys = {
 export function eventLine(event: RunEvent): string | undefined {
   if (event.type === 'call_decided') return decidedText(event.data);
   if (event.type === 'run_resumed') return whys[event.data.reason];
+  if (event.type === 'wait_started') return waitName(event.data);
+  if (event.type === 'wait_ended') {
+    return `${waitName(event.data)}: ${waitEnd(event.data.outcome)}`;
+  }
   if (event.type !== 'permission_request') return undefined;
   const { tool_name: tool, rules = [] } = event.data;
   const why = rules.find(({ reason }) => reason !== undefined)?.reason;

@@ -21,6 +21,7 @@ import { ProblemNote } from '../../parts/problem.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { announce } from '../../parts/toast.tsx';
+import { WaitLines } from '../../parts/waits.tsx';
 import { Waterfall } from '../../parts/waterfall.tsx';
 import { findRun } from '../../session/api.ts';
 import { baseUrl } from '../../session/code-flow.ts';
@@ -80,13 +81,14 @@ function RunHeading(props: { readonly store: RunStore; readonly run: RunRecord }
   const mayAnswer = useRight('interactions:write');
   const isElsewhere = run.status === 'waiting' && !mayAnswer;
   const name = isElsewhere ? 'Waiting' : statusNames[run.status];
+  const isParked = isParkedNow(store, run);
   const { tenantId } = useTenant();
   const params = { tenant: tenantId, session: run.session_id, agent: run.agent_name };
   return (
     <>
       <Heading title={firstWords(promptOf(run))} actions={<RunActions store={store} run={run} />}>
         <p class="summary-line">
-          <Status of={run.status} label={name} />
+          <Status of={isParked ? 'parked' : run.status} label={isParked ? 'Waiting' : name} />
           <a href={addressOf('agent', params)}>{run.agent_name}</a>
           <a href={addressOf('session', params)}>session</a>
           {run.attempt > 1 && <span>{`attempt ${run.attempt}`}</span>}
@@ -104,12 +106,19 @@ function RunHeading(props: { readonly store: RunStore; readonly run: RunRecord }
             </span>
           )}
         </p>
+        <WaitLines run={run} />
         <RunCounters store={store} run={run} />
         <Labels of={run.labels} list="runs" />
         <RunFeedback run={run} />
       </Heading>
     </>
   );
+}
+
+/** The run waits for a time, a message or another run, and nothing executes. */
+function isParkedNow(store: RunStore, run: RunRecord): boolean {
+  if (run.status !== 'running' || run.open_waits === undefined) return false;
+  return store.view.value.spansAt(now.value).isParked;
 }
 
 function RunCounters(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
@@ -303,7 +312,9 @@ function RunSpans({ store }: { readonly store: RunStore }): JSX.Element {
 function LiveStatus({ run }: { readonly run: RunRecord }): JSX.Element {
   const text =
     run.status === 'running'
-      ? 'answering'
+      ? run.open_waits === undefined
+        ? 'answering'
+        : 'waits'
       : run.status === 'waiting'
         ? `needs you: ${plural(run.pending_interactions, 'thing')} to answer`
         : run.status;

@@ -1,0 +1,109 @@
+import type { RunRecord } from '@convoke/sdk';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { moment, until } from '../data/formats.ts';
+import { type OpenWait, parsedMessage, waitName, waitsOf } from '../data/waits.ts';
+import { now } from '../page/clock.ts';
+import { settings } from '../page/settings.ts';
+import { useRight, useTenant } from '../session/use.ts';
+import { Button } from './button.tsx';
+import { FormDialog } from './dialog.tsx';
+import { TextArea, TextField } from './field.tsx';
+import { Took } from './time.tsx';
+import { announce } from './toast.tsx';
+
+/** Why nothing happens: one line for each thing that the run waits for, with its age and its end. */
+export function WaitLines({ run }: { readonly run: RunRecord }): JSX.Element | null {
+  const waits = waitsOf(run);
+  const [sent, setSent] = useState<OpenWait | undefined>(undefined);
+  if (waits.length === 0) return null;
+  const more = (run.open_waits ?? 0) - waits.length;
+  return (
+    <>
+      <ul class="waits" aria-label="What the run waits for">
+        {waits.map((wait) => (
+          <WaitLine key={`${wait.kind} ${wait.name}`} wait={wait} onSend={() => setSent(wait)} />
+        ))}
+        {more > 0 && <li class="muted">{`and ${more} more`}</li>}
+      </ul>
+      {sent !== undefined && (
+        <SendMessage run={run} name={sent.name} onClose={() => setSent(undefined)} />
+      )}
+    </>
+  );
+}
+
+function WaitLine(props: { readonly wait: OpenWait; readonly onSend: () => void }): JSX.Element {
+  const { wait, onSend } = props;
+  const mayWrite = useRight('runs:write');
+  return (
+    <li>
+      <span class="muted" aria-hidden="true">
+        ◇
+      </span>
+      <span class="grow">
+        {waitName(wait)}{' '}
+        <span class="muted">
+          {'for '}
+          <Took from={wait.since} to={undefined} />
+          <End at={wait.until} />
+        </span>
+      </span>
+      {wait.kind === 'signal' && (
+        <Button size="small" onClick={onSend} isAllowed={mayWrite}>
+          Send a message
+        </Button>
+      )}
+    </li>
+  );
+}
+
+function End({ at }: { readonly at: string }): JSX.Element {
+  const left = until(at, now.value);
+  const when = `until ${moment(at, settings.timeZone.value, now.value)}`;
+  return <>{`, ${when}${left === undefined ? '' : ` (in ${left})`}`}</>;
+}
+
+/** A message to the agent, under the name that it waits for. One key for all tries, so that none is received twice. */
+function SendMessage(props: {
+  readonly run: RunRecord;
+  readonly name: string;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const { run, onClose } = props;
+  const { client } = useTenant();
+  const [name, setName] = useState(props.name);
+  const [text, setText] = useState('');
+  const [idempotencyKey] = useState(() => crypto.randomUUID());
+  const data = parsedMessage(text);
+  return (
+    <FormDialog
+      title="Send a message"
+      action="Send"
+      isReady={data.ok && name.trim() !== ''}
+      onSubmit={async () => {
+        if (!data.ok) return;
+        const handle = client.sessions.at(run.session_id).runs.at(run.id);
+        const { status } = await handle.signal(name.trim(), data.value, { idempotencyKey });
+        announce(
+          status === 'received'
+            ? 'Received. The run continues.'
+            : `Kept until the run waits for “${name.trim()}”.`,
+        );
+      }}
+      onClose={onClose}
+    >
+      <TextField label="Name" value={name} onInput={setName} max={64} />
+      <TextArea
+        label="Data as JSON"
+        hint="Empty is null. The agent gets it as it would from outside."
+        wrong={data.ok ? undefined : data.reason}
+        value={text}
+        onInput={setText}
+        rows={6}
+        isCode
+        autofocus
+      />
+    </FormDialog>
+  );
+}
