@@ -1,8 +1,9 @@
+import type { AgentTypes, AnyAgents, InputOf } from './agent-types.ts';
 import { ServerError } from './errors.ts';
 import { PlainAgents } from './generated/agents.ts';
 import { EventStream } from './runs/event-stream.ts';
 import { RunHandle } from './runs/run.ts';
-import { type RunInput, inputOf } from './runs/runs.ts';
+import { inputOf } from './runs/runs.ts';
 import { type LabelledOptions, newKey } from './transport/idempotency.ts';
 import { at } from './transport/path.ts';
 import type { Transport } from './transport/transport.ts';
@@ -13,7 +14,7 @@ export interface InvokeOptions extends LabelledOptions {
 }
 
 /** The agents that are enabled for the workspace. */
-export class Agents extends PlainAgents {
+export class Agents<Types extends AgentTypes<Types> = AnyAgents> extends PlainAgents {
   readonly #transport: Transport;
 
   constructor(transport: Transport) {
@@ -29,11 +30,11 @@ export class Agents extends PlainAgents {
    * const run = await convoke.agents.invoke('echo', 'Hello');
    * console.log(await run.text());
    */
-  async invoke(
-    agentName: string,
-    input: RunInput,
+  async invoke<Name extends keyof Types & string>(
+    agentName: Name,
+    input: InputOf<Types[Name]>,
     options: InvokeOptions = {},
-  ): Promise<RunHandle> {
+  ): Promise<RunHandle<Types[Name]['output']>> {
     const { idempotencyKey = newKey(), labels, endUser, signal } = options;
     const opened = await EventStream.open(this.#transport, {
       method: 'POST',

@@ -1,3 +1,4 @@
+import type { AgentTypes, AnyAgents } from './agent-types.ts';
 import { Agents } from './agents.ts';
 import { Feed } from './feed.ts';
 import { Connections } from './generated/connections.ts';
@@ -43,10 +44,13 @@ export type ConvokeOptions = ConnectionOptions &
  * const session = await convoke.sessions.create('demo');
  * const run = await session.run('Hello');
  * console.log(await run.text());
+ *
+ * // With the file that `npx convoke agents types` writes, inputs and outputs are checked before anything runs.
+ * const convoke = new Convoke<Agents>({ baseUrl: 'https://convoke.example', clientId, clientSecret });
  */
-export class Convoke {
-  readonly agents: Agents;
-  readonly sessions: Sessions;
+export class Convoke<Types extends AgentTypes<Types> = AnyAgents> {
+  readonly agents: Agents<Types>;
+  readonly sessions: Sessions<Types>;
   readonly feed: Feed;
   readonly schedules: Schedules;
   readonly usage: Usage<UsageQuery>;
@@ -123,7 +127,7 @@ export class Convoke {
   }
 
   /** Returns a client for another workspace, with the same credentials and token. */
-  in(workspace: WorkspaceSelector): Convoke {
-    return new Convoke({ ...this.#options, token: this.#token, workspace });
+  in(workspace: WorkspaceSelector): Convoke<Types> {
+    return new Convoke<Types>({ ...this.#options, token: this.#token, workspace });
   }
 }

@@ -4,6 +4,7 @@ export type {
   PermissionHandler,
   QuestionHandler,
 } from './runs/interaction-responder.ts';
+export type { AgentType, AgentTypes, AnyAgent, AnyAgents, InputOf } from './agent-types.ts';
 export type { Agents } from './agents.ts';
 export { auditActionName, auditSentence } from './audit-sentences.ts';
 export type { Budgets } from './generated/budgets.ts';

@@ -34,7 +34,7 @@ export const usualSilenceMs = 35_000;
 export const usualPatienceMs = 120_000;
 
 /** A run by its ids. Creating it sends no request. */
-export class RunHandle implements AsyncIterable<RunEvent> {
+export class RunHandle<Output = Json> implements AsyncIterable<RunEvent> {
   readonly id: string;
   readonly sessionId: string;
   readonly feedback: Feedback;
@@ -111,13 +111,13 @@ export class RunHandle implements AsyncIterable<RunEvent> {
    * a `RunError` if the run failed or was cancelled, and `NoOutput` if it completed without one.
    *
    * @example
-   * const { team } = await run.output<{ team: string }>();
+   * const { team } = await run.output();
    */
-  async output<Output = Json>(options: WaitOptions = {}): Promise<Output> {
+  async output<Value = Output>(options: WaitOptions = {}): Promise<Value> {
     const run = await this.wait(options);
     if (run.status !== 'completed') throw new RunError(run);
     if (run.output === undefined) throw new NoOutput(run);
-    return run.output as Output;
+    return run.output as Value;
   }
 
   /** Waits until the run has ended, with any outcome, and returns its record. */
@@ -213,7 +213,7 @@ export class RunHandle implements AsyncIterable<RunEvent> {
 }
 
 /** A run with the record that the request returned. */
-export class Run extends RunHandle {
+export class Run<Output = Json> extends RunHandle<Output> {
   readonly record: RunRecord;
 
   constructor(transport: Transport, record: RunRecord) {

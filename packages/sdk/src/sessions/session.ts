@@ -1,8 +1,9 @@
+import type { AgentType, AnyAgent, InputOf } from '../agent-types.ts';
 import type { SessionRecord, SessionTokenRecord } from '../generated/records.ts';
 import type { CreateSessionToken, StopSession, UpdateSession } from '../generated/requests.ts';
 import { Interactions } from '../runs/interactions.ts';
 import type { Run } from '../runs/run.ts';
-import { type RunInput, Runs, type StartOptions } from '../runs/runs.ts';
+import { Runs, type StartOptions } from '../runs/runs.ts';
 import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
 import { Files } from './files.ts';
@@ -10,9 +11,9 @@ import { SessionConnections } from './session-connections.ts';
 import { UiMessages } from './ui-messages.ts';
 
 /** A session by its id. Creating it sends no request. */
-export class SessionHandle {
+export class SessionHandle<Type extends AgentType = AnyAgent> {
   readonly id: string;
-  readonly runs: Runs;
+  readonly runs: Runs<Type>;
   readonly interactions: Interactions;
   readonly files: Files;
   readonly connections: SessionConnections;
@@ -43,7 +44,7 @@ export class SessionHandle {
    * const run = await session.run('Summarise the release.');
    * console.log(await run.text());
    */
-  run(input: RunInput, options: StartOptions = {}): Promise<Run> {
+  run(input: InputOf<Type>, options: StartOptions = {}): Promise<Run<Type['output']>> {
     return this.runs.start(input, options);
   }
 
@@ -100,7 +101,7 @@ export class SessionHandle {
 }
 
 /** A session with the record that the request returned. */
-export class Session extends SessionHandle {
+export class Session<Type extends AgentType = AnyAgent> extends SessionHandle<Type> {
   readonly record: SessionRecord;
 
   constructor(transport: Transport, record: SessionRecord) {

@@ -1,3 +1,4 @@
+import type { AgentTypes, AnyAgents } from '../agent-types.ts';
 import type { SessionRecord } from '../generated/records.ts';
 import type { SessionsQuery } from '../generated/requests.ts';
 import { type LabelledOptions, newKey } from '../transport/idempotency.ts';
@@ -13,7 +14,7 @@ export interface CreateSessionOptions extends LabelledOptions {
 }
 
 /** The sessions of the workspace. */
-export class Sessions {
+export class Sessions<Agents extends AgentTypes<Agents> = AnyAgents> {
   readonly #transport: Transport;
 
   constructor(transport: Transport) {
@@ -21,7 +22,10 @@ export class Sessions {
   }
 
   /** Creates a session with an agent. */
-  async create(agentName: string, options: CreateSessionOptions = {}): Promise<Session> {
+  async create<Name extends keyof Agents & string>(
+    agentName: Name,
+    options: CreateSessionOptions = {},
+  ): Promise<Session<Agents[Name]>> {
     const { idempotencyKey = newKey(), title, labels, endUser, signal } = options;
     const record = await this.#transport.json<SessionRecord>({
       method: 'POST',
@@ -36,7 +40,7 @@ export class Sessions {
       repeatable: 'always',
       signal,
     });
-    return new Session(this.#transport, record);
+    return new Session<Agents[Name]>(this.#transport, record);
   }
 
   async get(id: string, { signal }: CallOptions = {}): Promise<Session> {
