@@ -28,7 +28,7 @@ export const inlined = {
     'yaml',
     'zod',
   ],
-  cli: ['@convoke/faces', '@convoke/sdk', 'commander'],
+  cli: ['@convoke/contract', '@convoke/faces', '@convoke/sdk', 'commander'],
   conformance: [],
 } as const;
 

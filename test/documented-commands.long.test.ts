@@ -90,6 +90,9 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   'packages/server/test/harness/code/typed-runs-guide.alone.test.ts runs the agent that the reader has written':
     [/^npx convoke (agents rehearse|invoke) triage /],
+  'packages/cli/test/agent-types.alone.test.ts runs it, and the programs that use it': [
+    /^npx convoke agents types triage /,
+  ],
   'packages/sdk/test/webhook-guide.alone.test.ts runs it': [/^node receiver\.mjs$/],
 };
 

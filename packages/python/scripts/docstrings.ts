@@ -1,8 +1,3 @@
-/** `run_started` as `RunStarted`. */
-export function pascal(name: string): string {
-  return name.replace(/(^|_)([a-z])/g, (_, _edge, letter: string) => letter.toUpperCase());
-}
-
 /** Lines of a readable length. */
 export function wrapped(text: string, width: number): string[] {
   const lines = [''];

@@ -2,8 +2,10 @@
 import type { Operation } from '../../contract/src/index.ts';
 import { pathParams } from '../../contract/src/index.ts';
 import { type Noun, type Place, nouns, operationsOf, positional } from './method-names.ts';
-import type { Schema, TypeFile } from './python-types.ts';
-import { pascal, wrapped } from './docstrings.ts';
+import { pascal } from '../../contract/src/schema-types/names.ts';
+import type { TypeFile } from '../../contract/src/schema-types/python.ts';
+import type { Schema } from '../../contract/src/schema-types/shape.ts';
+import { wrapped } from './docstrings.ts';
 
 export interface Types {
   readonly records: TypeFile;

@@ -1,6 +1,6 @@
 // `convoke_sdk.types`: every type that a program may want to name.
 import { enums } from '../../sdk/scripts/wire.ts';
-import type { TypeFile } from './python-types.ts';
+import type { TypeFile } from '../../contract/src/schema-types/python.ts';
 import { byText } from './docstrings.ts';
 
 interface Types {

@@ -10,10 +10,12 @@ import {
 } from '../../sdk/scripts/wire.ts';
 import { blocking } from './blocking.ts';
 import { isRepeatable, nouns } from './method-names.ts';
-import { type Schema, TypeFile, literal } from './python-types.ts';
+import { pascal } from '../../contract/src/schema-types/names.ts';
+import { TypeFile, literal } from '../../contract/src/schema-types/python.ts';
+import type { Schema } from '../../contract/src/schema-types/shape.ts';
 import { type Description, resourceClasses } from './resources.ts';
 import { typesModule } from './types-module.ts';
-import { byText, pascal } from './docstrings.ts';
+import { byText } from './docstrings.ts';
 
 /** Files of `_async` from which those of `_sync` are made. Transport, driver and following differ. */
 export const shared = [
@@ -31,6 +33,7 @@ export const shared = [
 export function wireFiles(): Readonly<Record<string, string>> {
   const { components, paths } = openApiDocument({ version: 'any' }) as unknown as Document;
   const names = {
+    source: 'contract' as const,
     enums,
     refs: { ...refs, ...answerNames },
     components: components.schemas,

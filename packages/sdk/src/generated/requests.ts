@@ -140,7 +140,16 @@ export interface CreateSchedule {
   /** The user of your product that the session is for, by a name of your own: agents use the connections of this user. A session that a person opens is for that person. */
   end_user?: string | undefined;
   /** A new session for each run, or one session for all runs. */
-  session?: Json | undefined;
+  session?:
+    | {
+        mode: 'new';
+      }
+    | {
+        mode: 'keep';
+        /** Absent: the first run creates the session. */
+        session_id?: string | undefined;
+      }
+    | undefined;
   /** Your own names, such as a ticket or a customer: at most 16, keys of a-z, 0-9, `_`, `.` and `-`, values of at most 512 characters. */
   labels?: Readonly<Record<string, string>> | undefined;
   /** Makes a retry with the same body safe: it returns the first result. */
@@ -227,7 +236,36 @@ export interface PutConnection {
   /** The user of your product whose account it is. Without it the connection is of the tenant. */
   end_user?: string | undefined;
   /** How requests to the service are authorized. */
-  auth: Json;
+  auth:
+    | {
+        /** Sent as `Authorization: Bearer …`. */
+        type: 'bearer';
+        /** Write-only: no answer has it. */
+        token: string;
+      }
+    | {
+        /** Sent as a header of this name. */
+        type: 'header';
+        name: string;
+        /** Write-only: no answer has it. */
+        value: string;
+      }
+    | {
+        /** Sent as `Authorization: Bearer …`, and refreshed. */
+        type: 'oauth';
+        /** Write-only: no answer has it. */
+        access_token: string;
+        /** When the access token ends; without it, never. */
+        expires_at?: string | undefined;
+        /** Write-only: no answer has it. */
+        refresh_token?: string | undefined;
+        /** Where the refresh token is exchanged: an https URL of a public address. */
+        token_endpoint?: string | undefined;
+        client_id?: string | undefined;
+        /** Write-only: no answer has it. */
+        client_secret?: string | undefined;
+        scope?: string | undefined;
+      };
 }
 
 export interface CreateClient {

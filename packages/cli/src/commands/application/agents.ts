@@ -1,7 +1,6 @@
-import type { AgentRecord, JsonObject } from '@convoke/sdk';
+import type { JsonObject } from '@convoke/sdk';
 import { Command, Option } from 'commander';
 import { collect } from '../../collect.ts';
-import { Failure } from '../../failure.ts';
 import { globalOptions } from '../../options/global-options.ts';
 import { example, repeated } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
@@ -11,6 +10,7 @@ import { printFacts, printTable } from '../../terminal/table.ts';
 import type { NewAgentOptions } from './agents/create.ts';
 import type { RehearsalOptions } from './agents/rehearse.ts';
 import type { TemplateName } from './agents/templates.ts';
+import type { TypesOptions } from './agents/written-types.ts';
 
 /** Named here, so that the command line need not load the templates to know its options. */
 const templates: Readonly<Record<TemplateName, true>> = {
@@ -28,6 +28,7 @@ export function agentsCommand(): Command {
     .description('List the agents you can invoke, and write, rehearse and test your own')
     .addCommand(listAgents(), { isDefault: true })
     .addCommand(showAgent())
+    .addCommand(agentsTypes())
     .addCommand(newAgent())
     .addCommand(checkAgents())
     .addCommand(rehearseAgent())
@@ -54,6 +55,26 @@ function listAgents(): Command {
           agent.description,
         ]),
       );
+    });
+}
+
+function agentsTypes(): Command {
+  return new Command('types')
+    .description('Write the types of inputs and outputs, from the schemas of agents')
+    .argument('[names...]', 'names of agents; all that you can invoke without them')
+    .addOption(
+      new Option('--language <language>', 'of your program')
+        .choices(['ts', 'python'])
+        .default('ts'),
+    )
+    .addHelpText('after', example('agents types > convoke-agents.ts'))
+    .addHelpText(
+      'after',
+      '\nThe file needs no other: TypeScript gets the interface Agents, for\nnew Convoke<Agents>(…); Python gets a TypedDict for each input and output. With\n--json prints {"language", "text"}.\n',
+    )
+    .action(async (names: string[], options: TypesOptions, command: Command) => {
+      const { writeTypes } = await import('./agents/written-types.ts');
+      await writeTypes(names, options, command);
     });
 }
 
@@ -154,7 +175,10 @@ function showAgent(): Command {
     .action(async (name: string, _options: unknown, command: Command) => {
       const convoke = await connect(command);
       const agents = await collect(convoke.agents.list());
-      if (!agents.some((item) => item.name === name)) throw await missing(name, agents);
+      if (!agents.some((item) => item.name === name)) {
+        const { noSuchAgent } = await import('./agents/no-such-agent.ts');
+        throw await noSuchAgent(name, agents);
+      }
       const agent = await convoke.agents.get(name);
       if (globalOptions(command).json) return printJson(agent);
       printFacts({
@@ -178,13 +202,4 @@ function printSchema(of: string, schema: JsonObject | undefined): void {
   if (schema === undefined) return;
   print(`\n${of}:`);
   print(forOutput(JSON.stringify(schema, undefined, 2)));
-}
-
-/** Explains why there is no such agent. */
-async function missing(name: string, agents: readonly AgentRecord[]): Promise<Failure> {
-  const known = agents.map((agent) => agent.name).join(', ') || 'none';
-  const { problemOf } = await import('./agents/problem.ts');
-  const problem = await problemOf(name);
-  if (problem !== undefined) return new Failure(`the agent "${name}" is not loaded: ${problem}`);
-  return new Failure(`there is no agent "${name}" (agents: ${known})`);
 }

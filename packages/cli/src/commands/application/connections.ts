@@ -102,6 +102,8 @@ function setConnection(): Command {
     });
 }
 
+type OAuthMembers = Omit<Extract<PutConnection['auth'], { type: 'oauth' }>, 'type'>;
+
 function authIn({ header, oauth }: Given, input: string): PutConnection['auth'] {
   const secret = input.trim();
   if (secret === '') throw new Failure('standard input has no secret', exitCodes.usage);
@@ -111,7 +113,8 @@ function authIn({ header, oauth }: Given, input: string): PutConnection['auth'] 
       : { type: 'header', name: header, value: secret };
   }
   try {
-    return { ...(JSON.parse(secret) as object), type: 'oauth' };
+    // What it lacks is the server's to say.
+    return { ...(JSON.parse(secret) as OAuthMembers), type: 'oauth' };
   } catch {
     throw new Failure('standard input is not JSON', exitCodes.usage);
   }
