@@ -104,7 +104,36 @@ export interface PutFeedback {
 
 export interface PutSessionConnection {
   /** How requests to the service are authorized. */
-  auth: Json;
+  auth:
+    | {
+        /** Sent as `Authorization: Bearer …`. */
+        type: 'bearer';
+        /** Write-only: no answer has it. */
+        token: string;
+      }
+    | {
+        /** Sent as a header of this name. */
+        type: 'header';
+        name: string;
+        /** Write-only: no answer has it. */
+        value: string;
+      }
+    | {
+        /** Sent as `Authorization: Bearer …`, and refreshed. */
+        type: 'oauth';
+        /** Write-only: no answer has it. */
+        access_token: string;
+        /** When the access token ends; without it, never. */
+        expires_at?: string | undefined;
+        /** Write-only: no answer has it. */
+        refresh_token?: string | undefined;
+        /** Where the refresh token is exchanged: an https URL of a public address. */
+        token_endpoint?: string | undefined;
+        client_id?: string | undefined;
+        /** Write-only: no answer has it. */
+        client_secret?: string | undefined;
+        scope?: string | undefined;
+      };
 }
 
 export interface UpdateSession {
