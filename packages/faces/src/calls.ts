@@ -26,6 +26,12 @@ export function answerOf({ answer, message }: JsonObject): Json {
   return { declined: true, ...(message !== undefined && { message }) };
 }
 
+/** What the client shows as the result of a call that was denied. */
+export function deniedText(message: Json | undefined): string {
+  const reason = typeof message === 'string' && message !== '' ? `: ${message}` : '.';
+  return `A person denied this call${reason}`;
+}
+
 export function textOfOutput(output: Json): string {
   return typeof output === 'string' ? output : JSON.stringify(output);
 }

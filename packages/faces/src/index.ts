@@ -15,7 +15,14 @@ export { type UiMessage, assistantMessage } from './ai-sdk/messages.ts';
 export { type UiPart, applyChunk } from './ai-sdk/parts.ts';
 export { isQuestionPart, requestKeyOf } from './ai-sdk/request-parts.ts';
 export { UiStream, type UiStreamOptions } from './ai-sdk/stream.ts';
-export { type Approvers, approversText } from './approvers.ts';
+export {
+  type Approvers,
+  type MayAllow,
+  approversText,
+  askedBecause,
+  isOffered,
+  waitingText,
+} from './approvers.ts';
 export { chooseOptions } from './choose-options.ts';
 export { eventsInstead } from './deleted-log.ts';
 export type { EventType } from './event-types.ts';

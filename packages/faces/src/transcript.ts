@@ -44,6 +44,8 @@ export interface PermissionItem extends FromEvent {
   readonly input: Json;
   /** False where the call was shown before it was asked about. */
   readonly isNew: boolean;
+  /** The payload of the event, which says why a person is asked and who may allow it. */
+  readonly data: JsonObject;
 }
 
 export interface QuestionItem extends FromEvent {
@@ -246,7 +248,7 @@ export class RunTranscript {
       ? this.#begin(id, name, { given: alias, isNamed: named !== undefined })
       : known;
     const input = data['tool_input'] ?? null;
-    return { kind: 'ask', about: 'permission', id, key, call: call.id, name, input, isNew };
+    return { kind: 'ask', about: 'permission', id, key, call: call.id, name, input, isNew, data };
   }
 
   #settle(id: string, outcome: JsonObject): SettledItem {

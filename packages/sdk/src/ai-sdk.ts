@@ -23,6 +23,8 @@ export interface ConvokeChatTransportOptions {
   readonly sdk?: 6 | 7;
 }
 
+type Position = Omit<ChunkOptions, 'interactions'>;
+
 interface SendOptions {
   readonly trigger: string;
   readonly messages: readonly UiMessage[];
@@ -78,11 +80,12 @@ export class ConvokeChatTransport {
     return this.#sent.get(id) ?? this.#session.uiMessages.hasListedEnd(id) ?? true;
   }
 
-  #stream(run: Run, position: ChunkOptions, { signal }: CallOptions): ReadableStream<ChatChunk> {
+  #stream(run: Run, position: Position, { signal }: CallOptions): ReadableStream<ChatChunk> {
     const stop = new AbortController();
     const untie = forwardAbort(signal, stop);
     const sent = this.#sent.set(run.id, false);
-    const chunks = chunksOf(run, { ...this.#options, ...position }, stop.signal);
+    const { interactions } = this.#session;
+    const chunks = chunksOf(run, { ...this.#options, ...position, interactions }, stop.signal);
     return new ReadableStream(
       {
         async pull(controller) {
@@ -104,7 +107,7 @@ export class ConvokeChatTransport {
 }
 
 /** What the reader of an assistant's message has of its run (D-205). */
-function positionOf({ metadata, parts }: UiMessage): ChunkOptions {
+function positionOf({ metadata, parts }: UiMessage): Position {
   const { last_event_id: after } = (metadata ?? {}) as { readonly last_event_id?: string };
   return after === undefined
     ? { shown: parts.flatMap((part) => requestKeyOf(part) ?? []) }

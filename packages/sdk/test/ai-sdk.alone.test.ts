@@ -82,6 +82,22 @@ test('a conversation, an approval and a question, each answered in a page that w
   }
 });
 
+test('a request that waits for other people is shown and not offered, in a page and after a reload', async () => {
+  const session = await open('guarded');
+  const first = chatIn(session);
+  await first.sendMessage({ text: 'go' });
+  const reloaded = chatIn(session);
+  await reloaded.resumeStream();
+  for (const page of [first, reloaded]) {
+    expect(page.calls.map(({ state }) => state)).toEqual(['input-available']);
+    expect(page.lastMessage?.metadata).toMatchObject({ status: 'waiting' });
+  }
+  const [asked] = (await session.interactions.pending().page()).items;
+  expect(asked?.can_allow).toBe(false);
+  // Everyone may deny.
+  await session.interactions.answer(asked?.interaction_key ?? '', { decision: 'deny' });
+});
+
 test('a held chat sees an answer from elsewhere, and stop() stops reading, not the run', async () => {
   const session = await open('asker');
   const chat = chatIn(session, { waiting: 'hold' });

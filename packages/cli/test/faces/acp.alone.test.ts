@@ -114,6 +114,23 @@ describe('a turn', () => {
     expect(editor.text().match(/You said: Hello/g)).toHaveLength(1);
   });
 
+  test('asks once for a call that may be remembered, and leaves what others decide to them', async () => {
+    const kinds: string[][] = [];
+    const editor = await open('careful', {
+      choose: ({ options }) => {
+        kinds.push(options.map(({ kind }) => kind));
+        return 'always';
+      },
+    });
+    const sessionId = await editor.newSession();
+    expect(await editor.prompt(sessionId, 'Go')).toEqual({ stopReason: 'end_turn' });
+    expect(kinds).toEqual([['allow_once', 'allow_always', 'reject_once']]);
+    expect(editor.text()).toContain('Written twice.');
+    expect(editor.text()).toMatch(
+      /run append_file: http:\S+\/console\/\S+\) It is public then\. Allowing it needs a person who is owner\./,
+    );
+  });
+
   test('withdraws a dialog whose request is answered elsewhere, and continues', async () => {
     let isWithdrawn = false;
     const editor = await open('patient', {

@@ -29,6 +29,16 @@ output_schema:
   $defs: { team: { enum: [billing, tech] } }
 script: [{ say: "Read {{input.ticket}}." }, { output: { team: tech } }]
 `,
+  careful: `framework: scripted
+rules:
+  - { name: owners, tools: [append_file], effect: ask, reason: It is public then., approvers: { role: owner } }
+  - { name: notes, tools: [write_file], effect: ask, remember: exact }
+script:
+  - tool: { name: write_file, input: { path: note.txt, text: "1" } }
+  - tool: { name: write_file, input: { path: note.txt, text: "1" } }
+  - say: "Written twice."
+  - tool: { name: append_file, input: { path: note.txt, text: "2" } }
+`,
   patient:
     'framework: scripted\nscript: [{ ask: { question: "Which colour?" } }, { say: "It is {{answer}}." }]\n',
 };

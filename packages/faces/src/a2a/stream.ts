@@ -1,3 +1,4 @@
+import { type MayAllow, askedBecause, isOffered, waitingText } from '../approvers.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { RunText } from '../run-text.ts';
 import {
@@ -29,6 +30,8 @@ export interface A2aStreamOptions {
   readonly upTo: string | undefined;
   /** The stream ends when the run waits for a person, as clients expect it of the response to a message. */
   readonly endsAtWait: boolean;
+  /** Absent for a reader that may allow every call. */
+  readonly mayAllow?: MayAllow | undefined;
 }
 
 /** An event of a run. The time is absent where a row stands for events that were deleted. */
@@ -192,9 +195,11 @@ export class A2aStream {
 
   #ask(waiting: readonly AskItem[]): void {
     this.#isAskedAnew = false;
-    this.#state = 'TASK_STATE_INPUT_REQUIRED';
+    const { runId, mayAllow } = this.#options;
+    const offered = waiting.filter((ask) => isOffered(ask, mayAllow));
+    this.#state = offered.length === 0 ? 'TASK_STATE_WORKING' : 'TASK_STATE_INPUT_REQUIRED';
     const newest = waiting.at(-1)?.id ?? '';
-    this.#message = this.#messageOf(`${this.#options.runId}-${newest}`, askParts(waiting));
+    this.#message = this.#messageOf(`${runId}-${newest}`, askParts(waiting, offered));
   }
 
   #end({ outcome, message, code }: EndItem, at: string | undefined): void {
@@ -206,7 +211,7 @@ export class A2aStream {
   }
 
   #move(state: A2aState, at: string | undefined, message?: A2aMessage): void {
-    const isSame = this.#state === state;
+    const isSame = this.#state === state && this.#message === message;
     this.#state = state;
     this.#at = at;
     this.#message = message;
@@ -245,14 +250,17 @@ const outcomes = {
   failed: 'TASK_STATE_FAILED',
 } as const satisfies Readonly<Record<EndItem['outcome'], A2aState>>;
 
-/** One text for people, and for programs one data part for each request. */
-function askParts(waiting: readonly AskItem[]): readonly A2aPart[] {
-  return [{ text: waiting.map(askText).join('\n\n') }, ...waiting.map(askData)];
+/** One text for people, and for programs one data part for each request that they may answer. */
+function askParts(waiting: readonly AskItem[], offered: readonly AskItem[]): readonly A2aPart[] {
+  const lines = waiting.map((ask) =>
+    ask.about === 'question' || offered.includes(ask) ? askText(ask) : waitingText(ask),
+  );
+  return [{ text: lines.join('\n\n') }, ...offered.map(askData)];
 }
 
 function askText(ask: AskItem): string {
   if (ask.about === 'question') return ask.question;
-  return `The agent asks for permission to call ${ask.name}.`;
+  return `The agent asks for permission to call ${ask.name}. ${askedBecause(ask)}`.trimEnd();
 }
 
 function askData(ask: AskItem): A2aPart {

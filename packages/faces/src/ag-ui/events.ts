@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../json.ts';
 import type { RunMetadata } from '../run-metadata.ts';
-import type { AskItem, QuestionItem } from '../transcript.ts';
+import type { AskItem, PermissionItem, QuestionItem } from '../transcript.ts';
 
 /** The ids of Convoke's run in a response, for a product that continues with the API (D-190). */
 interface Described {
@@ -164,6 +164,19 @@ export function interruptOf(ask: AskItem, toolCallId: string, mayEdit: boolean):
     required: ['approved'],
   };
   return { id, reason: 'tool_call', message, toolCallId, responseSchema };
+}
+
+/** What a client is told of a request that other people decide on. */
+export function waitingValue({ key, name, data }: PermissionItem, toolCallId: string): JsonObject {
+  const { rules, approvers, expires_at: expiresAt } = data;
+  return {
+    interaction_key: key,
+    tool_name: name,
+    toolCallId,
+    ...(rules !== undefined && { rules }),
+    ...(approvers !== undefined && { approvers }),
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
+  };
 }
 
 function answerSchema({ details: { options, multiple } }: QuestionItem): JsonObject {

@@ -1,4 +1,5 @@
-import { answerOf, permissionCall, questionCall, textOfOutput } from '../calls.ts';
+import { type MayAllow, isOffered } from '../approvers.ts';
+import { answerOf, deniedText, permissionCall, questionCall, textOfOutput } from '../calls.ts';
 import type { Json } from '../json.ts';
 import { type RunMetadata, type RunUsage, standingOf } from '../run-metadata.ts';
 import { type Speech, type SpeechKind, type VoidText, isVoid, voidTextIn } from '../speech.ts';
@@ -15,6 +16,7 @@ import {
 import {
   type AgUiEvent,
   type AgUiMessage,
+  type AgUiOutcome,
   type OwnMessage,
   type ShownCall,
   argumentsOf,
@@ -22,6 +24,7 @@ import {
   interruptOf,
   resultEvent,
   resultOf,
+  waitingValue,
 } from './events.ts';
 import { ShownMessages, messageMaxCharacters, newestOf } from './messages.ts';
 
@@ -48,6 +51,8 @@ export interface AgUiStreamOptions {
   readonly ignored?: readonly string[];
   /** The usage of the run; read at its end, because no event has it. */
   readonly usage?: () => RunUsage | undefined;
+  /** Absent for a reader that may allow every call. */
+  readonly mayAllow?: MayAllow | undefined;
 }
 
 /**
@@ -123,7 +128,7 @@ export class AgUiStream {
 
   /** Call it when there are no more events for now: a wait for a person ends the response (D-212). */
   pause(): readonly AgUiEvent[] {
-    const { threadId, runId, run, mayEdit = false } = this.#options;
+    const { threadId, runId, run, mayEdit = false, mayAllow } = this.#options;
     const { waiting } = this.#transcript;
     if (this.#phase === 'over') return [];
     if (waiting.length > 0 && this.#phase === 'behind') this.#out.push(this.#catchUp());
@@ -131,11 +136,18 @@ export class AgUiStream {
     if (waiting.length === 0) return this.#out.splice(0);
     this.#endSpeech();
     this.#phase = 'over';
-    const interrupts = waiting.map((ask) =>
-      interruptOf(ask, callIdOf(run?.runId ?? '', ask), mayEdit),
-    );
+    const interrupts = waiting
+      .filter((ask) => isOffered(ask, mayAllow))
+      .map((ask) => interruptOf(ask, callIdOf(run?.runId ?? '', ask), mayEdit));
+    for (const ask of waiting) {
+      if (isOffered(ask, mayAllow) || ask.about === 'question') continue;
+      const value = waitingValue(ask, callIdOf(run?.runId ?? '', ask));
+      this.#out.push({ type: 'CUSTOM', name: 'convoke.waiting', value });
+    }
     const metadata = { convoke: this.#metadata() };
-    const outcome = { type: 'interrupt', interrupts } as const;
+    // Without an interrupt there is nothing that the client could resume.
+    const outcome: AgUiOutcome =
+      interrupts.length === 0 ? { type: 'success' } : { type: 'interrupt', interrupts };
     return [...this.#out.splice(0), { type: 'RUN_FINISHED', threadId, runId, outcome, metadata }];
   }
 
@@ -288,8 +300,7 @@ export class AgUiStream {
     }
     const { decision, message, updated_input: edited } = outcome;
     if (decision !== 'allow') {
-      const reason = typeof message === 'string' && message !== '' ? `: ${message}` : '.';
-      this.#answer(ask.call, `A person denied this call${reason}`, 'denied');
+      this.#answer(ask.call, deniedText(message), 'denied');
       return;
     }
     const shown = this.#calls.get(ask.call);

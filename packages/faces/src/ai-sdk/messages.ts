@@ -14,7 +14,7 @@ export interface UiMessage {
 
 /** The assistant message of a run, equal to the one that the library builds from a stream of the same events. */
 export function assistantMessage(
-  run: Pick<UiStreamOptions, 'sessionId' | 'runId' | 'isTruncated' | 'usage'>,
+  run: Pick<UiStreamOptions, 'sessionId' | 'runId' | 'isTruncated' | 'usage' | 'mayAllow'>,
   events: readonly TranscriptEvent[],
 ): UiMessage {
   const stream = new UiStream({ ...run, voids: voidTextIn(events), hasEnded: true });

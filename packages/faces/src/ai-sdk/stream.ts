@@ -10,7 +10,15 @@ import {
   type TranscriptItem,
 } from '../transcript.ts';
 import { type SpeechKind, type VoidText, isVoid } from '../speech.ts';
-import { type ClientCall, answerOf, permissionCall, questionCall, textOfOutput } from '../calls.ts';
+import { type MayAllow, isOffered } from '../approvers.ts';
+import {
+  type ClientCall,
+  answerOf,
+  deniedText,
+  permissionCall,
+  questionCall,
+  textOfOutput,
+} from '../calls.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { type RunMetadata, type RunUsage, standingOf } from '../run-metadata.ts';
 import { type UiChunk, errorChunk, inputChunk, outputChunk } from './chunks.ts';
@@ -34,6 +42,8 @@ export interface UiStreamOptions {
   readonly isTruncated?: boolean;
   /** The usage of the run; read at its end, because no event has it. */
   readonly usage?: () => RunUsage | undefined;
+  /** Absent for a reader that may allow every call. */
+  readonly mayAllow?: MayAllow | undefined;
 }
 
 /**
@@ -70,6 +80,8 @@ export class UiStream {
   #lastBefore = '';
   /** What the agent returned, until the end, which follows it (D-842). */
   #output: Json | undefined;
+  /** Keys of the requests that wait for other people. */
+  readonly #withheld = new Set<string>();
   #lastId: string | undefined;
 
   constructor(options: UiStreamOptions) {
@@ -170,7 +182,7 @@ export class UiStream {
       case 'result':
         return this.#result(item);
       case 'ask':
-        return this.#ask(item);
+        return isOffered(item, this.#options.mayAllow) ? this.#ask(item) : this.#withhold(item);
       case 'settled':
         return this.#settle(item);
       case 'interrupted':
@@ -240,6 +252,22 @@ export class UiStream {
     this.#announce();
   }
 
+  /**
+   * Shows a request that other people decide on as a call that runs. Open requests leave its step: the library sends
+   * their answers only when every call of the step is complete.
+   */
+  #withhold(ask: AskItem): void {
+    if (ask.about === 'question') return;
+    this.#withheld.add(ask.key);
+    this.#step.endSpeech();
+    this.#leaveAnswered();
+    if (!this.#calls.has(ask.call)) this.#showCall(permissionCall(ask));
+    const data = { type: 'permission_request', data: ask.data };
+    this.#out.push({ type: 'data-convoke', data, transient: true });
+    if (this.#step.kind === 'requests') this.#moveRequests();
+    this.#announce();
+  }
+
   /** Takes a call that was shown before it is asked about out of its step: it belongs to the step of requests (D-206). */
   #beginAsking(known: ShownCall | undefined): void {
     const isMoved = !this.#isVersion6 && known?.step === this.#step.number;
@@ -250,6 +278,10 @@ export class UiStream {
   #settle({ key, ask, outcome }: SettledItem): void {
     const call = this.#calls.get(ask?.about === 'permission' ? ask.call : key);
     if (ask === undefined || call === undefined) return;
+    if (this.#withheld.delete(key)) {
+      this.#settleWithheld(call, outcome);
+      return;
+    }
     const isAllowed = outcome['decision'] === 'allow';
     call.state = isAllowed ? 'called' : 'over';
     if (ask.about === 'question') this.#answer(call, outcome);
@@ -257,12 +289,31 @@ export class UiStream {
       this.#say(call, this.#decision(call, ask, outcome));
       if (!isAllowed) this.#say(call, { type: 'tool-output-denied', toolCallId: call.id });
     }
+    if (this.#withheld.size > 0) this.#leaveAnswered();
     this.#announce();
+  }
+
+  /** The library would send a step of answered requests again and again while the run waits for other people. */
+  #leaveAnswered(): void {
+    const isDone = this.#step.calls.every(({ state }) => state !== 'asked');
+    if (this.#step.kind === 'requests' && isDone) this.#nextStep('work');
+  }
+
+  #settleWithheld(call: ShownCall, { decision, message }: JsonObject): void {
+    this.#announce();
+    if (decision === 'allow') return;
+    call.state = 'over';
+    this.#say(call, errorChunk(call, deniedText(message)));
   }
 
   /** An answered question beside open requests would make the library send its message again and again (D-206). */
   #answer(call: ShownCall, outcome: JsonObject): void {
     this.#say(call, outputChunk(call, answerOf(outcome)));
+    this.#moveRequests();
+  }
+
+  /** Shows the open requests in a step of their own. */
+  #moveRequests(): void {
     const open = this.#step.calls.filter(({ state }) => state === 'asked');
     if (open.length === 0) return;
     this.#step.remove(open, { isTakenBack: !this.#isVersion6 });

@@ -1,3 +1,4 @@
+import { askedBecause } from '../approvers.ts';
 import { chooseOptions } from '../choose-options.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { inputText, printable } from '../printable.ts';
@@ -70,11 +71,13 @@ function isMultiple({ details }: QuestionItem): boolean {
   return details['multiple'] === true;
 }
 
-function permissionForm({ name, input: given }: PermissionItem): McpForm | undefined {
+function permissionForm(ask: PermissionItem): McpForm | undefined {
+  const { name, input: given } = ask;
   const input = inputText(given);
   if (input === undefined) return undefined;
   return {
-    message: `The agent asks for permission to run ${printable(name)} with this input:\n${input}`,
+    message:
+      `The agent asks for permission to run ${printable(name)} with this input:\n${input}\n${askedBecause(ask)}`.trimEnd(),
     requestedSchema: {
       type: 'object',
       properties: {

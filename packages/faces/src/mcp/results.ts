@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.ts';
+import { askedBecause } from '../approvers.ts';
 import { printable } from '../printable.ts';
 import type { AskItem } from '../transcript.ts';
 import { aboutOf, questionText } from './forms.ts';
@@ -48,7 +49,9 @@ function waitingFor(ask: AskItem, runId: string, link: string | undefined): stri
   const place = link === undefined ? 'where they answer agents' : `at ${link}`;
   const then = `Tell the user to decide ${place}, then call ${waitTool} with the run_id ${runId}.`;
   if (ask.about === 'permission') {
-    return `The agent waits for a person's permission to run ${printable(ask.name)}. You cannot give it. ${then}`;
+    const because = askedBecause(ask);
+    const why = because === '' ? '' : `${because} `;
+    return `The agent waits for a person's permission to run ${printable(ask.name)}. ${why}You cannot give it. ${then}`;
   }
   if (aboutOf(ask) !== undefined) {
     return `${questionText(ask)}\nOnly a person can answer this. ${then}`;

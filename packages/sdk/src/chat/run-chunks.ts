@@ -7,6 +7,8 @@ import {
   eventsInstead,
   voidTextIn,
 } from '@convoke/faces';
+import type { EventDataByType } from '../generated/events.ts';
+import type { Interactions } from '../runs/interactions.ts';
 import { isAfter, isTerminalEvent } from '../runs/run-event.ts';
 import type { Run } from '../runs/run.ts';
 import { KeptParts, type PartChunk } from './kept-parts.ts';
@@ -21,6 +23,7 @@ export interface ChunkOptions
   extends Pick<UiStreamOptions, 'after' | 'shown' | 'hasEnded' | 'sdk' | 'isHeld'> {
   /** The page may show the message already: the beginning is held back until all that is known of the run is there. */
   readonly isReplay?: boolean;
+  readonly interactions: Pick<Interactions, 'pending'>;
 }
 
 /** One stream of a run. It may read the log more than once. */
@@ -33,6 +36,8 @@ interface Reading {
   /** What happened up to this event is shown in one go. */
   until: string;
   hasStarted: boolean;
+  /** Keys of requests that wait for other people. */
+  readonly withheld: Set<string>;
 }
 
 /** The chunks of a run as one message. Returns true once the message shows the end of the run. */
@@ -50,6 +55,7 @@ export async function* chunksOf(
     voids: await voidsOf(run, signal),
     until: until ?? '',
     hasStarted: false,
+    withheld: new Set(),
   };
   for (;;) {
     const outcome = yield* readLog(reading);
@@ -74,6 +80,7 @@ async function* readLog(
     const isEnd = isTerminalEvent(event);
     if (isEnd) newest = await run.read({ signal }).catch(() => newest);
     if (event.type === 'run_interrupted') interruptions.push(event);
+    if (event.type === 'permission_request') await askWhoMay(reading, event.data);
     take(ui.take(event));
     if (ui.mustCut) {
       return beginAgain(reading, { until: event.id, voids: voidTextIn(interruptions) });
@@ -91,10 +98,10 @@ async function* readLog(
 }
 
 function uiOf(
-  { run, options, voids, message }: Reading,
+  { run, options, voids, message, withheld }: Reading,
   more: Pick<UiStreamOptions, 'usage' | 'isTruncated'>,
 ): UiStream {
-  const { sdk, ...rest } = options;
+  const { sdk, interactions: _, ...rest } = options;
   return new UiStream({
     ...rest,
     ...more,
@@ -103,7 +110,24 @@ function uiOf(
     sessionId: run.sessionId,
     runId: run.id,
     voids,
+    mayAllow: (_, key) => !withheld.has(key),
   });
+}
+
+/** A stream says who may allow a call, and the server who its reader is. The server refuses the others anyway. */
+async function askWhoMay(
+  { options, signal, withheld }: Reading,
+  { interaction_key: key, approvers }: EventDataByType['permission_request'],
+): Promise<void> {
+  if (approvers === undefined) return;
+  const { interactions } = options;
+  try {
+    for await (const request of interactions.pending({ signal })) {
+      if (request.interaction_key === key && request.can_allow === false) withheld.add(key);
+    }
+  } catch (error) {
+    if (signal.aborted) throw error;
+  }
 }
 
 function* started(reading: Reading, ui: UiStream): Generator<UiChunk, void, undefined> {

@@ -3,10 +3,17 @@ import type {
   ClientCapabilities,
   RequestPermissionRequest,
 } from '@agentclientprotocol/sdk';
-import type { Answer, SessionHandle } from '@convoke/sdk';
-import type { AskItem, PermissionItem, QuestionItem } from '@convoke/faces';
+import { type Answer, ConvokeError, type SessionHandle } from '@convoke/sdk';
+import {
+  type AskItem,
+  type PermissionItem,
+  type QuestionItem,
+  askedBecause,
+  inputText,
+} from '@convoke/faces';
+import { collect } from '../../collect.ts';
 import { answerOnce } from '../answer-once.ts';
-import { inputText } from '@convoke/faces';
+import { patiently } from '../patience.ts';
 import { printable } from '../../terminal/output.ts';
 import { answerOf, formOf, permissionOptions, shownQuestion } from './questions.ts';
 import { callOf, said } from './updates.ts';
@@ -58,26 +65,49 @@ export class Dialogs {
       : this.#question(ask, signal));
     // An editor closes its dialogs when it cancels: the run ends then.
     if (signal.aborted || this.#parts.isCancelled()) return;
-    if (answer !== undefined) return answerOnce(this.#parts.session, ask.key, answer);
+    if (answer !== undefined) return this.#pass(ask.key, answer);
     await this.#say(await this.#waitingText(ask));
     this.#parts.leave();
   }
 
-  /** Undefined if the dialog was closed, or could not show all that is approved. */
+  /** A session remembers a bounded number of allows: one more is an allow of this call. */
+  async #pass(key: string, answer: Answer): Promise<void> {
+    const { session } = this.#parts;
+    try {
+      await answerOnce(session, key, answer);
+    } catch (error) {
+      const isTooMany =
+        'remember' in answer && error instanceof ConvokeError && error.code === 'invalid_answer';
+      if (!isTooMany) throw error;
+      await answerOnce(session, key, { decision: 'allow' });
+    }
+  }
+
+  /** Undefined if the dialog was closed, could not show all that is approved, or would ask the wrong person. */
   async #permission(ask: PermissionItem, signal: AbortSignal): Promise<Answer | undefined> {
-    if (inputText(ask.input) === undefined) return undefined;
+    if (inputText(ask.input) === undefined || !(await this.#mayAllow(ask))) return undefined;
+    if (signal.aborted) return undefined;
     const toolCallId = callOf(ask, this.#parts.runId);
     const chosen = await this.#choose(
       {
         toolCall: { toolCallId, title: printable(ask.name), rawInput: ask.input },
         options: [
           { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
+          ...(ask.data['can_remember'] === undefined ? [] : [allowAlways]),
           { optionId: 'deny', name: 'Deny', kind: 'reject_once' },
         ],
       },
       signal,
     );
+    if (chosen === allowAlways.optionId) return { decision: 'allow', remember: 'exact' };
     return chosen === 'allow' || chosen === 'deny' ? { decision: chosen } : undefined;
+  }
+
+  /** The server knows for whom this program acts, so it is asked where approvers are restricted. */
+  async #mayAllow({ key, data }: PermissionItem): Promise<boolean> {
+    if (data['approvers'] === undefined) return true;
+    const pending = await patiently(() => collect(this.#parts.session.interactions.pending()));
+    return pending.find((each) => each.interaction_key === key)?.can_allow !== false;
   }
 
   /** Undefined if the form was closed, or if the editor can show none: the next prompt is the answer then. */
@@ -106,7 +136,9 @@ export class Dialogs {
   async #waitingText(ask: AskItem): Promise<string> {
     if (ask.about === 'question') return `\n\n${shownQuestion(ask).text}\n`;
     const { link } = this.#parts;
-    return `\n\n(waiting for permission to run ${printable(ask.name)}: ${await link()})\n`;
+    const because = askedBecause(ask);
+    const why = because === '' ? '' : ` ${because}`;
+    return `\n\n(waiting for permission to run ${printable(ask.name)}: ${await link()})${why}\n`;
   }
 
   /** The option that the person selected; undefined if they closed the dialog. */
@@ -129,6 +161,13 @@ export class Dialogs {
     await client.notify('session/update', { sessionId: session.id, update });
   }
 }
+
+/** The same call with the same input, for the rest of the session (D-521). */
+const allowAlways = {
+  optionId: 'always',
+  name: 'Allow this exact call for the whole session',
+  kind: 'allow_always',
+} as const;
 
 /** `$/cancel_request`, and no wait for the answer to it. */
 function withdrawnBy(cancellationSignal: AbortSignal) {

@@ -52,7 +52,7 @@ export function readDemands(rule: AgentRule): Demands {
   };
 }
 
-function readApprovers(approvers: NonNullable<AgentRule['approvers']>): Approvers {
+export function readApprovers(approvers: NonNullable<AgentRule['approvers']>): Approvers {
   const { role = 'operator', people = 1, not_starter, clients, end_users } = approvers;
   return {
     role,

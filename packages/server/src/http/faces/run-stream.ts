@@ -1,10 +1,12 @@
-import { type RunMetadata, type VoidText } from '@convoke/faces';
+import type { MayAllow, RunMetadata, VoidText } from '@convoke/faces';
+import { mayAllowIn } from '../../app/faces/caller.ts';
 import { eventsOfRow, hasNoLog, readVoids } from '../../app/faces/history.ts';
 import { logOf } from '../../app/runs/run-log.ts';
 import { getRun } from '../../app/runs/runs.ts';
 import type { Services } from '../../app/services.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
 import { type Run, isEnded } from '../../domain/run/run.ts';
+import { allowerOf } from '../actor.ts';
 import type { RawReply } from '../handler.ts';
 import { usageOf } from '../views/runs.ts';
 import { type FaceEncoder, type FaceParts, sendFace } from './stream.ts';
@@ -17,6 +19,7 @@ export interface KnownRun {
   readonly hasEnded: boolean;
   readonly isTruncated: boolean;
   readonly usage: () => RunMetadata['usage'];
+  readonly mayAllow: MayAllow;
 }
 
 export interface RunStream {
@@ -42,6 +45,7 @@ export async function sendRun(
     hasEnded: isEnded(run),
     isTruncated,
     usage: () => usageOf(newest),
+    mayAllow: mayAllowIn(run, allowerOf(caller)),
   });
   return sendFace(parts, {
     caller,

@@ -17,10 +17,12 @@ import { logOf, readLog } from '../../runs/run-log.ts';
 import type { Services } from '../../services.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { acceptedPrompt, otherMembers } from '../../../domain/run/run-input.ts';
+import type { Allower } from '../../../domain/rules/approvers.ts';
 import { isoTime } from '../../../domain/iso-time.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';
 import type { TenantScope } from '../../../domain/scope.ts';
 import { nextTurn } from '../../../runtime/next-turn.ts';
+import { mayAllowIn } from '../caller.ts';
 import { eventsOfRow, eventsOf, historyBounds, historyPage } from '../history.ts';
 import { eventsOfPending } from '../pending.ts';
 import { failCall } from './failure.ts';
@@ -64,16 +66,22 @@ export async function contextOf(
   return known?.agentName === agentName ? known.id : undefined;
 }
 
+interface TaskReader {
+  readonly endsAtWait: boolean;
+  readonly reader: Allower;
+}
+
 /** What encodes the run from its state at this moment on. */
-export function encoderOf(run: Run, endsAtWait: boolean): A2aStream {
+export function encoderOf(run: Run, { endsAtWait, reader }: TaskReader): A2aStream {
   const { id, sessionId: session, lastSeq } = run;
   const upTo = lastSeq === 0 ? undefined : formatEventId(lastSeq);
-  return new A2aStream({ sessionId: session, runId: id, upTo, endsAtWait });
+  const mayAllow = mayAllowIn(run, reader);
+  return new A2aStream({ sessionId: session, runId: id, upTo, endsAtWait, mayAllow });
 }
 
 /** The task of a run as it stands. The row of a run that has ended says everything. */
-export async function readTask(services: TaskReading, run: Run): Promise<A2aTask> {
-  const encoder = encoderOf(run, true);
+export async function readTask(services: TaskReading, run: Run, reader: Allower): Promise<A2aTask> {
+  const encoder = encoderOf(run, { endsAtWait: true, reader });
   const isWhole = isEnded(run) && run.outputText !== null;
   const events = isWhole ? eventsOfRow(run) : await eventsOfOpen(services, run);
   for (const event of events) encoder.take(event);
@@ -110,12 +118,18 @@ async function wholeLog(
   return log;
 }
 
-/** Says of the state what a list says of it: the row knows both, and the log what the agent asks or why it failed. */
+/**
+ * Says of the state what a list says of it: the row knows both, and the log what the agent asks or why it failed. Only the
+ * log knows that all of it is asked of other people: for this client the task works on (D-901).
+ */
 function withStatus(task: A2aTask, run: Run): A2aTask {
   const status = statusOf(run);
   const { state, message } = task.status;
-  const isSame = state === status.state && message !== undefined;
-  return { ...task, status: isSame ? { ...status, message } : status };
+  if (message === undefined) return { ...task, status };
+  const isForOthers =
+    status.state === 'TASK_STATE_INPUT_REQUIRED' && state === 'TASK_STATE_WORKING';
+  const isSame = state === status.state || isForOthers;
+  return { ...task, status: isSame ? { ...status, state, message } : status };
 }
 
 /** With the message that began the task; what was said since is in the artifact and the status. */

@@ -1,4 +1,4 @@
-import { RunTranscript, callIdOf } from '@convoke/faces';
+import { type MayAllow, RunTranscript, callIdOf, isOffered } from '@convoke/faces';
 import type { Interaction } from '../../../domain/interaction.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { Run } from '../../../domain/run/run.ts';
@@ -7,7 +7,7 @@ import { answerPending, findOfSession, listInteractions } from '../../interactio
 import { Refusal } from '../../refusal.ts';
 import { getRun } from '../../runs/runs.ts';
 import type { Services } from '../../services.ts';
-import type { FaceCaller } from '../caller.ts';
+import { type FaceCaller, mayAllowIn } from '../caller.ts';
 import { readTranscript } from '../history.ts';
 import { type ResumeEntry, answerIn } from './input.ts';
 
@@ -53,7 +53,12 @@ export async function answerInterrupts(
   if (last === undefined) return new Refusal('not_found');
   const { sessionId, runId } = last.interaction;
   const run = await getRun(services, caller.scope, { sessionId, runId });
-  const left = await unanswered(services, { run, named, messages });
+  const left = await unanswered(services, {
+    run,
+    named,
+    messages,
+    mayAllow: mayAllowIn(run, caller.allower),
+  });
   if (left !== undefined) {
     const message = `resume must answer every open interrupt, and does not answer ${left}.`;
     return new Refusal('invalid_answer', { message });
@@ -65,7 +70,7 @@ export async function answerInterrupts(
 
 /**
  * A pending interaction that the client shows and does not answer. One that the agent asked for since then is not in the
- * client's messages: the response ends with it.
+ * client's messages: the response ends with it. One that waits for other people is no interrupt of this client.
  */
 async function unanswered(
   services: Services,
@@ -73,7 +78,12 @@ async function unanswered(
     run,
     named,
     messages,
-  }: { readonly run: Run; readonly named: readonly Named[] } & Pick<Resume, 'messages'>,
+    mayAllow,
+  }: {
+    readonly run: Run;
+    readonly named: readonly Named[];
+    readonly mayAllow: MayAllow;
+  } & Pick<Resume, 'messages'>,
 ): Promise<string | undefined> {
   const answered = new Set<string>(named.map(({ interaction }) => interaction.key));
   const { items } = await listInteractions(services, run, {
@@ -87,7 +97,7 @@ async function unanswered(
   const transcript = new RunTranscript();
   for (const event of events) transcript.take(event);
   return transcript.waiting.find(
-    (ask) => !answered.has(ask.key) && shown.has(callIdOf(run.id, ask)),
+    (ask) => !answered.has(ask.key) && shown.has(callIdOf(run.id, ask)) && isOffered(ask, mayAllow),
   )?.key;
 }
 

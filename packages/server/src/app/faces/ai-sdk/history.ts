@@ -8,8 +8,10 @@ import {
 import type { Services } from '../../services.ts';
 import { acceptedPrompt, otherMembers } from '../../../domain/run/run-input.ts';
 import type { JsonObject } from '../../../domain/json.ts';
+import type { Allower } from '../../../domain/rules/approvers.ts';
 import type { Run } from '../../../domain/run/run.ts';
 import type { CutPage } from '../../../ports/page.ts';
+import { mayAllowIn } from '../caller.ts';
 import { readTranscript } from '../history.ts';
 
 interface HistoryParts extends Pick<Services, 'store'> {
@@ -17,6 +19,7 @@ interface HistoryParts extends Pick<Services, 'store'> {
   readonly baseUrl: string;
   /** What a run has used, as its record says it. */
   readonly usageOf: (run: Run) => ReturnType<NonNullable<UiStreamOptions['usage']>>;
+  readonly reader: Allower;
 }
 
 /** The messages of one run: the user's, and the assistant's once there is something of it. */
@@ -50,7 +53,9 @@ async function messagesOfRun(
   const asked: UiMessage = { id: `${runId}-input`, role: 'user', parts };
   const { events, isTruncated, bytes } = await readTranscript(services, run);
   if (events.length === 0) return { messages: [asked], bytes };
-  const shown = { sessionId, runId, isTruncated, usage: () => services.usageOf(run) };
+  const usage = () => services.usageOf(run);
+  const mayAllow = mayAllowIn(run, services.reader);
+  const shown = { sessionId, runId, isTruncated, usage, mayAllow };
   return { messages: [asked, assistantMessage(shown, events)], bytes };
 }
 

@@ -18,6 +18,7 @@ import type { Services } from '../../../app/services.ts';
 import { requireScopes } from '../../../auth/gate.ts';
 import { type Agent, isPublishedTo } from '../../../domain/agent.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';
+import { allowerOf } from '../../actor.ts';
 import { hasContent } from '../../conditional.ts';
 import type { Cursors } from '../../cursors.ts';
 import type { Call, Handlers, RawReply, Reply } from '../../handler.ts';
@@ -164,14 +165,16 @@ class A2aCall {
     const run = await this.#deliver(message);
     const task = isBlocking
       ? await this.#settled(run, messageWaitMs)
-      : await readTask(this.#services, run);
+      : await readTask(this.#services, run, this.#reader);
     return this.#sent(withHistory(task, run, historyLength));
   }
 
   async #get(): Promise<Answer> {
     const { id, historyLength } = readTaskParams(this.#called.rpc.params);
     const run = await findTask(this.#services, this.#at, id);
-    return this.#task(withHistory(await readTask(this.#services, run), run, historyLength));
+    return this.#task(
+      withHistory(await readTask(this.#services, run, this.#reader), run, historyLength),
+    );
   }
 
   async #list(): Promise<Answer> {
@@ -192,12 +195,16 @@ class A2aCall {
     const task = await this.#settled(run, cancelWaitMs, false);
     if (hasEnded(task)) return this.#task(task);
     const open = await getRun(this.#services, scope, { sessionId, runId });
-    return this.#task(await readTask(this.#services, open));
+    return this.#task(await readTask(this.#services, open, this.#reader));
   }
 
   get #at() {
     const { caller, params } = this.#called.request;
     return { scope: caller.scope, agentName: params.agent_name };
+  }
+
+  get #reader() {
+    return allowerOf(this.#called.request.caller);
   }
 
   #find(): Promise<Run> {
@@ -206,10 +213,10 @@ class A2aCall {
 
   /** Waits until the run has ended, or waits for a person. Returns the task as it is then. */
   async #settled(run: Run, ms: number, endsAtWait = true): Promise<A2aTask> {
-    if (isEnded(run)) return readTask(this.#services, run);
+    if (isEnded(run)) return readTask(this.#services, run, this.#reader);
     const { streams, follower } = this.#parts;
     const { caller, request } = this.#called.request;
-    const encoder = encoderOf(run, endsAtWait);
+    const encoder = encoderOf(run, { endsAtWait, reader: this.#reader });
     const take = (event: Parameters<A2aStream['take']>[0]) => encoder.take(event);
     await streams.hold({
       caller,
@@ -244,7 +251,7 @@ class A2aCall {
 
   async #stream(run: Run, endsAtWait: boolean): Promise<RawReply> {
     const { rpc, version, request } = this.#called;
-    const encoder = encoderOf(run, endsAtWait);
+    const encoder = encoderOf(run, { endsAtWait, reader: this.#reader });
     const text = (updates: readonly A2aUpdate[]) =>
       updates.map((update) => frameOf(rpc.id, update, version)).join('');
     return sendFace(this.#parts, {

@@ -8,6 +8,7 @@ import { listRuns, withQueuePosition } from '../../../app/runs/runs.ts';
 import type { Services } from '../../../app/services.ts';
 import type { ApplicationCaller } from '../../../domain/access.ts';
 import type { Run } from '../../../domain/run/run.ts';
+import { allowerOf } from '../../actor.ts';
 import type { Call, Handlers, RawReply } from '../../handler.ts';
 import type { RouteParts } from '../../routes/route-parts.ts';
 import { runView, usageOf } from '../../views/runs.ts';
@@ -60,7 +61,7 @@ export function aiSdkRoutes(
       const { items, next } = await parts.cursors.page(`ui_messages:${sessionId}`, list, {
         read: async (page) =>
           messagesOf(
-            { store: services.store, baseUrl: parts.baseUrl, usageOf },
+            { store: services.store, baseUrl: parts.baseUrl, usageOf, reader: allowerOf(caller) },
             await listRuns(services, caller.scope, { sessionId, filter: {}, page }),
           ),
         idOf: ({ runId }) => runId,

@@ -1,5 +1,14 @@
 import { errors } from '@convoke/contract';
-import { type McpResult, type McpRun, cancelTool, errorResult, resultOf } from '@convoke/faces';
+import {
+  type AskItem,
+  type McpResult,
+  type McpRun,
+  cancelTool,
+  errorResult,
+  isOffered,
+  resultOf,
+} from '@convoke/faces';
+import { mayAllowIn } from '../../../app/faces/caller.ts';
 import { takeForms, takeLateResponse } from '../../../app/faces/mcp/answers.ts';
 import { carryOut } from '../../../app/faces/mcp/calls.ts';
 import { ToolProblem } from '../../../app/faces/mcp/failure.ts';
@@ -12,6 +21,7 @@ import { type JsonObject, isObject } from '../../../domain/json.ts';
 import type { Run } from '../../../domain/run/run.ts';
 import type { RawReply, Reply } from '../../handler.ts';
 import type { EventStreams } from '../../streams/event-streams.ts';
+import { allowerOf } from '../../actor.ts';
 import { faceCaller } from '../caller.ts';
 import { CallStream } from './call-stream.ts';
 import { type AskingMeans, meansOf, meansOfClient } from './capabilities.ts';
@@ -217,6 +227,7 @@ export class AgentCalls {
       left: isOld ? topicOfCall(caller, rpcId) : undefined,
       forms: {
         asked: opened,
+        isOffered: isOfferedIn(caller, run),
         topicOf: (key) => topicOfAsk(caller, key),
         withdraw: (key) => stream?.withdraw(askedOf(run, key)),
         show: (ask, said) => {
@@ -233,10 +244,14 @@ export class AgentCalls {
     });
   }
 
-  #resultOf({ isOld, means, wrap }: Answering, { run, isLeft }: Begun, state: McpRun): object {
+  #resultOf(
+    { caller, isOld, means, wrap }: Answering,
+    { run, isLeft }: Begun,
+    state: McpRun,
+  ): object {
     const link = this.#parts.linkTo(run);
     const { asks, text, outcome } = state.state;
-    const [oldest] = asks;
+    const oldest = asks.find(isOfferedIn(caller, run));
     if (!isOld && !isLeft && outcome === undefined && oldest !== undefined) {
       // The others follow, so that no answer is lost with one that is not given.
       const params = elicitationOf(oldest, text, { means, link });
@@ -260,6 +275,12 @@ function meansIn(caller: McpCaller, { isOld, capabilities }: McpRequest): Asking
 
 function mayAnswer({ caller }: McpCaller): boolean {
   return caller.scopes.has('interactions:write');
+}
+
+/** What other people decide on is only told: to its user it is no form and no link (D-220). */
+function isOfferedIn({ caller }: McpCaller, run: Run): (ask: AskItem) => boolean {
+  const mayAllow = mayAllowIn(run, allowerOf(caller));
+  return (ask) => isOffered(ask, mayAllow);
 }
 
 function progressTokenIn({ _meta: meta }: JsonObject): RpcId | undefined {

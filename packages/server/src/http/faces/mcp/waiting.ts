@@ -21,6 +21,8 @@ export interface WaitParts {
 export interface LiveForms {
   /** The interaction about which the user is being asked already. */
   readonly asked: string | undefined;
+  /** Whether the user may decide. */
+  isOffered(ask: AskItem): boolean;
   /** Asks the user. Returns false where the client cannot show what they would decide on. */
   show(ask: AskItem, said: string): boolean;
   /** The request was answered, here or elsewhere. */
@@ -116,10 +118,9 @@ class RunWait {
       this.#unsubscribeAsk();
       this.#limit(ms);
     }
-    const [oldest] = asks;
-    if (oldest === undefined || !endsAtAsk) return false;
-    if (this.#asked !== undefined) return false;
-    if (forms?.show(oldest, text) !== true) return true;
+    if (asks.length === 0 || !endsAtAsk || this.#asked !== undefined) return false;
+    const oldest = asks.find((ask) => forms?.isOffered(ask) === true);
+    if (oldest === undefined || forms?.show(oldest, text) !== true) return true;
     this.#awaitAnswer(forms, oldest.key);
     return false;
   }
