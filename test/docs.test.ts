@@ -76,8 +76,8 @@ test('SECURITY.md says what each key is for that is derived from the master key'
   const [, section = ''] = textOf('SECURITY.md').split('## How keys are kept');
   const rows = Array.from(section.matchAll(/^\| `([a-z-]+)` \|/gm), ([, purpose]) => purpose);
   expect(rows).toEqual(keyPurposes);
-  expect(section).toContain('Eleven keys');
-  expect(keyPurposes).toHaveLength(11);
+  expect(section).toContain('Twelve keys');
+  expect(keyPurposes).toHaveLength(12);
 });
 
 test('D-25 lists every code that a failed run may have', () => {

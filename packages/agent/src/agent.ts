@@ -6,6 +6,7 @@ import type { Leg } from './leg.ts';
 import type { StepCall, StepOptions, Steps } from './steps.ts';
 import type { Option } from './lines.ts';
 import type { Duration } from './waits/durations.ts';
+import { callbackUrl } from './waits/callback-urls.ts';
 import { type ReceiveOptions, type Received, receive, sleep } from './waits/waits.ts';
 
 /** Known to every copy of this package: the server brings its own. */
@@ -97,6 +98,11 @@ export interface Context<
   sleep(name: string, duration: Duration): Promise<void>;
   /** Waits for a message of this name to the run. One that came before is kept, and taken first. */
   receive<T = Json>(name: string, options?: ReceiveOptions): Promise<Received<T>>;
+  /**
+   * A URL at which anyone who has it can send the run one message of this name, without a login. Every call is another URL, and
+   * the same one in every leg. Pass it on as you pass on a password.
+   */
+  callbackUrl(name: string): string;
   /** Step names inside the scope are numbered separately. */
   scope<T>(name: string, body: () => T | Promise<T>): Promise<T>;
   /** Adds to the usage of the run. */
@@ -152,6 +158,7 @@ export function contextOf(leg: Leg, steps: Steps): Context<object> {
     sleep: (name, duration) => calls.watch(sleep(steps, name, duration), 'sleep', name),
     receive: (name, options) =>
       calls.watch(receive(steps, name, options), 'receive', name) as Promise<never>,
+    callbackUrl: (name) => callbackUrl(steps, start, name),
     scope: (name, body) => calls.watch(steps.scope(name, body), 'scope', name),
     usage: (used) => steps.emit(usageOf(used)),
     event: (name, data = {}) => steps.emit(customOf(name, data)),

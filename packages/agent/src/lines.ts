@@ -16,6 +16,8 @@ export interface StartMessage {
     readonly waits?: Readonly<Record<string, KnownWait>>;
   };
   readonly run_input: JsonObject;
+  /** How the run's callback URLs begin, and the key that they are proved with; absent for an older server. */
+  readonly callbacks?: { readonly url: string; readonly key: string };
   /** The span of the leg, while the server exports traces. */
   readonly traceparent?: string;
   readonly state: Json;

@@ -20,9 +20,10 @@ export interface ModelRequest {
   readonly shape: Json;
 }
 
-/** The order in which a wait and a step are written. */
+/** The order in which a step, and what must not be inside it, are written. */
 export function remedyOf(event: string): string | undefined {
   if (/^ctx\.(ask|approve)|^an approval/.test(event)) return 'Ask first, then start the step.';
+  if (event.startsWith('ctx.callbackUrl')) return 'Make the URL first, then start the step.';
   const isWait = /^ctx\.(sleep|receive)/.test(event);
   return isWait ? 'Wait first, then start the step.' : undefined;
 }

@@ -114,9 +114,14 @@ export class Steps {
     }
   }
 
+  /** Numbers what is not a step by its name in its scope, so every leg finds it again. */
+  refOf(method: string, name: string): string {
+    this.#guardOutside(`ctx.${method}() was called`);
+    return countName(this.#scope, name);
+  }
+
   async ask(question: Question): Promise<Answer> {
-    this.#guardOutside('ctx.ask() was called');
-    const ref = countName(this.#scope, `ask ${digestOf(question)}`);
+    const ref = this.refOf('ask', `ask ${digestOf(question)}`);
     const answer = this.#leg.replay.answers.get(ref);
     if (answer === undefined) return this.#leg.raise({ type: 'user_question', ref, ...question });
     await this.#leg.deliverLast(ref);
@@ -125,8 +130,7 @@ export class Steps {
 
   /** Waits for a time or a message. It is known by its kind and name in its scope, so an edit of the time moves no old one. */
   async wait({ method, kind, name, end }: WaitedFor): Promise<SettledWait> {
-    this.#guardOutside(`ctx.${method}() was called`);
-    const ref = countName(this.#scope, `${method} ${name}`);
+    const ref = this.refOf(method, `${method} ${name}`);
     const known = this.#leg.replay.waits.get(ref);
     if (known?.state !== 'settled')
       return this.#leg.raise({ type: 'wait', ref, kind, name, ...end });

@@ -158,6 +158,28 @@ test('a date in the past is due at once', async () => {
   expect(result).toMatchObject({ outcome: 'completed', elapsed: 0 });
 });
 
+test('a callback URL is the same in every leg, and another one for each call', async () => {
+  const make = () =>
+    agent(async (ctx) => {
+      for (let round = Number(ctx.saved ?? 0) + 1; round <= 2; round += 1) {
+        const url = ctx.callbackUrl('paid');
+        await ctx.step(`invoice ${round}`, effect, { input: url });
+        await ctx.receive('paid', { timeout: '1h' });
+        ctx.save(round);
+      }
+      await ctx.scope('more', () => ctx.step('say', effect, { input: ctx.callbackUrl('paid') }));
+    });
+  const urls = new Set<unknown>();
+  const result = await everyKill(make, { message: () => null });
+  for (const { input } of result.calls) urls.add(input);
+  expect(urls.size).toBe(3);
+  for (const url of urls) {
+    expect(url).toMatch(
+      /^https:\/\/convoke\.example\/v1\/callbacks\/run_1\.paid\.[\w-]{16}\.[\w-]{32}$/,
+    );
+  }
+});
+
 const nonsense = 12 as unknown as string;
 const mistakes: readonly [string, Parameters<typeof agent>[0], string][] = [
   [
@@ -175,6 +197,16 @@ const mistakes: readonly [string, Parameters<typeof agent>[0], string][] = [
     'a name that no message has',
     (ctx) => ctx.receive('has paid'),
     'The name of a message must be 1 to 64 characters of A-Z, a-z, 0-9, "_" and "-", and "has paid" is not.',
+  ],
+  [
+    'a callback for no message',
+    (ctx) => void ctx.callbackUrl('has paid'),
+    'The name of a message must be 1 to 64 characters of A-Z, a-z, 0-9, "_" and "-", and "has paid" is not.',
+  ],
+  [
+    'a callback inside a step',
+    (ctx) => ctx.step('work', () => ctx.callbackUrl('paid')),
+    'step "work": ctx.callbackUrl() was called inside step "work". Make the URL first, then start the step.',
   ],
   [
     'inside a step',

@@ -92,6 +92,23 @@ test('the agent of the guide sleeps on a server, and its programs send what the 
   expect(ran.stdout).toMatch(/^(kept|received)\nPaid: 30\.\n\n$/);
 });
 
+test('a provider that has the URL reports the payment, without a login', async () => {
+  const session = await convoke.sessions.create('payments');
+  const run = await session.run('invoice 7');
+  const [file] = await eventually(async () => {
+    const files = await collect(session.files.list(), 10);
+    return files.length > 0 && files;
+  }, manyProcessesMs);
+  const response = await session.files.download(file?.id ?? '');
+  const order = (await response.json()) as { notify: string };
+  expect(order).toEqual({ invoice: 'invoice 7', notify: expect.stringMatching(server.baseUrl) });
+  const [line = ''] = commands.filter((each) => each.includes('/v1/callbacks/'));
+  const [shown = ''] = /https:\S+/.exec(line) ?? [];
+  const typedOnce = await typed(line.replace(shown, order.notify));
+  expect(typedOnce.stdout).toBe('{"received":true}');
+  expect(await run.text()).toBe('Paid: 60.\n');
+});
+
 test('a reader sees what the run waits for, and curl and the command line end it', async () => {
   const { base_url: address, organization_id, tenant_id, ...client } = server.quickstart;
   const answered = await fetch(`${address}/v1/oauth/token`, {
@@ -108,7 +125,7 @@ test('a reader sees what the run waits for, and curl and the command line end it
   const weeks = ({ since = '', until = '' } = {}) => Date.parse(until) - Date.parse(since);
   const session = await convoke.sessions.create('invoices');
   for (const [start, amount] of [
-    ['curl', 40],
+    ['curl -s https://convoke.example/v1/runs', 40],
     ['npx convoke runs signal', 50],
   ] as const) {
     const run = await session.run('invoice 9');

@@ -152,6 +152,7 @@ export {
   type QuestionAnswer,
   questionAnswer,
 } from './resources/interaction.ts';
+export { callbackToken } from './resources/runs/callback.ts';
 export { signalName, waitKinds, waitOutcomes, waitsShown } from './resources/runs/wait.ts';
 export {
   type RuleDocumentRecord,

@@ -72,6 +72,10 @@ export const limits = {
   signalsKeptPerRun: 100,
   /** Of all messages that a run has got, as JSON text. */
   signalsMaxCharacters: 32 * mebibyte,
+  signalBodyMaxBytes: 256 * kibibyte,
+  /** D-910: callbacks of one network, which may be a provider that many runs wait for. */
+  callbackRatePerMinute: 3000,
+  callbackRateBurst: 600,
 
   // Rules of tool calls (D-501, D-502, D-512)
   rulesMax: 100,

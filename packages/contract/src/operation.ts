@@ -91,6 +91,8 @@ export type Operation = {
   /** A strict object. An absent optional body is parsed as `{}`. */
   readonly body?: z.ZodType;
   readonly bodyRequired?: boolean;
+  /** The value of an absent body, if it is not `{}`. */
+  readonly absentBody?: null;
   /** The largest JSON body, if it is not `limits.bodyMaxBytes`. */
   readonly maxBytes?: number;
   /**

@@ -49,11 +49,13 @@ describe('every operation', () => {
   });
 
   test.each(byId)('%s bounds what strangers send, and only that (D-460)', (_, operation) => {
-    const { caller, body, content, maxBytes, networkRate } = operation;
+    const { id, caller, body, content, maxBytes, networkRate } = operation;
     const isOpen = caller === 'anonymous' && (body !== undefined || content === 'bytes');
     expect(networkRate !== undefined).toBe(isOpen);
     if (!isOpen) return;
-    expect(content === 'form' || (maxBytes ?? Infinity) <= limits.formMaxBytes).toBe(true);
+    // The data of a message (D-910).
+    const most = id === 'receive_callback' ? limits.signalBodyMaxBytes : limits.formMaxBytes;
+    expect(content === 'form' || (maxBytes ?? Infinity) <= most).toBe(true);
     expect(errorsOf(operation).map(({ code }) => code)).toContain('rate_limited');
   });
 
@@ -168,13 +170,20 @@ test('no published operation is missing or has moved', () => {
   );
 });
 
+const anonymous = [
+  'issue_token',
+  'read_invitation',
+  'sign_up',
+  'get_agent_card',
+  'receive_callback',
+];
 const anyCaller = ['list_workspaces', 'get_me', 'get_system', 'accept_invitation'];
 
 // Spec 4.1: selectors everywhere but workspace discovery; 4.3: people only.
 test('application operations are for automation clients, management for people', () => {
   for (const { id, path, caller } of operationList) {
     if (anyCaller.includes(id)) expect(caller).toBe('any');
-    else if (['issue_token', 'read_invitation', 'sign_up', 'get_agent_card'].includes(id)) {
+    else if (anonymous.includes(id)) {
       expect(caller).toBe('anonymous');
     } else if (path.startsWith('/v1/organizations/')) expect(caller).toBe('human');
     else if (path.startsWith('/v1/')) expect(caller).toBe('automation');

@@ -164,6 +164,8 @@ const others: Readonly<Record<string, readonly Place[]>> = {
   update_run: [{ noun: 'RunHandle', method: 'update' }],
   cancel_run: [{ noun: 'RunHandle', method: 'cancel' }],
   signal_run: [{ noun: 'RunHandle', method: 'signal' }],
+  // Whoever has the URL sends it, without this library.
+  receive_callback: [],
   put_feedback: [{ noun: 'Feedback', method: 'put' }],
   delete_feedback: [{ noun: 'Feedback', method: 'delete' }],
   put_session_connection: [{ noun: 'SessionConnections', method: 'put' }],

@@ -37,6 +37,7 @@ const verbs: Readonly<Record<string, string>> = {
   'member.sign_out': 'signed out',
   'organization.create': 'created the organization',
   'rules.update': 'changed the rules for tool calls',
+  'run.signal': 'sent a message to run',
   'schedule.create': 'created schedule',
   'schedule.delete': 'deleted schedule',
   'schedule.pause': 'paused schedule',
@@ -88,7 +89,8 @@ export function auditSentence(
   { actor, action, object, details }: Pick<AuditRecord, 'actor' | 'action' | 'object' | 'details'>,
   nameOf: (id: string) => string | undefined = () => undefined,
 ): string {
-  const who = actor.name ?? (actor.id === '' ? 'The server' : actor.id);
+  const unnamed = actor.kind === 'anonymous' ? 'A caller without a login' : 'The server';
+  const who = actor.name ?? (actor.id === '' ? unnamed : actor.id);
   if (action === 'interaction.answer') return `${who} ${answerWords(details, nameOf)}`;
   if (action === 'interaction.approve') return `${who} approved ${requestWords(details, nameOf)}`;
   if (action === 'call.deny' || action === 'call.allow') {

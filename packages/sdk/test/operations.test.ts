@@ -49,6 +49,7 @@ const methods: Readonly<
   get_run: ({ session }) => session.runs.get('run_1'),
   follow_run_events: ({ run }) => run.events({ limit: 10 }).page(),
   signal_run: ({ run }) => run.signal('paid', { amount: 20 }, { idempotencyKey: 'evt-1' }),
+  receive_callback: { because: 'whoever has the URL of a callback sends it' },
   cancel_run: ({ run }) => run.cancel({ reason: 'Enough' }),
 
   put_feedback: ({ run }) => run.feedback.put('rating', { score: -1, comment: 'Wrong team.' }),

@@ -153,6 +153,7 @@ export class RehearsedRun {
             ...(this.#waits.isUsed && { waits: copied(this.#waits.known()) }),
           },
       run_input: input,
+      callbacks: { url: 'https://convoke.example/v1/callbacks/run_1', key: 'cmVoZWFyc2Fs' },
       state: copied(this.#checkpoint),
       agent_changed: !isFirst && this.#options.edited !== undefined,
       workspace: folder,

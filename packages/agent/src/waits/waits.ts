@@ -31,7 +31,7 @@ export async function receive(
   return 'data' in wait ? { timedOut: false, data: wait.data } : { timedOut: true };
 }
 
-function checkSignalName(name: unknown): void {
+export function checkSignalName(name: unknown): void {
   if (typeof name === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(name)) return;
   throw new Misuse(
     `The name of a message must be 1 to 64 characters of A-Z, a-z, 0-9, "_" and "-", and ${JSON.stringify(name)} is not.`,

@@ -36,6 +36,7 @@ for event in run.follow(on_permission=lambda request: "allow"):
     if event["type"] == "message_delta":
         print(event["data"]["text"], end="", flush=True)`,
   signal_run: 'convoke.sessions.at(session_id).runs.at(run_id).signal("paid", data={"amount": 20})',
+  receive_callback: undefined,
   cancel_run: 'convoke.sessions.at(session_id).runs.at(run_id).cancel()',
   put_feedback: `run = convoke.sessions.at(session_id).runs.at(run_id)
 run.feedback.put("rating", score=1, comment="Right team.")`,

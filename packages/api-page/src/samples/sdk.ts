@@ -43,6 +43,7 @@ for await (const event of run.follow({ onPermission: () => 'allow' })) {
   if (event.type === 'message_delta') process.stdout.write(event.data.text);
 }`,
   signal_run: `await convoke.sessions.at(sessionId).runs.at(runId).signal('paid', { amount: 20 });`,
+  receive_callback: undefined,
   cancel_run: 'await convoke.sessions.at(sessionId).runs.at(runId).cancel();',
   put_feedback: `const run = convoke.sessions.at(sessionId).runs.at(runId);
 await run.feedback.put('rating', { score: 1, comment: 'Right team.' });`,

@@ -40,6 +40,7 @@ const actions: Readonly<Record<AuditAction, true>> = {
   'member.sign_out': true,
   'organization.create': true,
   'rules.update': true,
+  'run.signal': true,
   'schedule.create': true,
   'schedule.delete': true,
   'schedule.pause': true,
@@ -134,6 +135,13 @@ test('what the server did itself is said of the server', () => {
   const actor = { kind: 'system', id: '' } as const;
   const sentence = auditSentence({ ...row, actor, action: 'keys.rotate' });
   expect(sentence).toBe('The server rotated the signing key');
+});
+
+test('what came by a callback URL is not said of the server', () => {
+  const actor = { kind: 'anonymous', id: '' } as const;
+  const details = { signal: 'paid', callback: true };
+  const sentence = auditSentence({ ...row, actor, action: 'run.signal', object: 'run_1', details });
+  expect(sentence).toBe('A caller without a login sent a message to run run_1');
 });
 
 test.each([

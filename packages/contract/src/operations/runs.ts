@@ -188,6 +188,7 @@ export const signalRun = defineOperation({
     idempotency_key: idempotencyKey,
   }),
   bodyRequired: true,
+  maxBytes: limits.signalBodyMaxBytes,
   responses: {
     202: { description: 'The message is stored.', schema: sentSignal },
     200: {

@@ -2,6 +2,7 @@ import type { Operation } from '../operation.ts';
 import { getAuditStatus, listAudit } from './audit.ts';
 import { getAgent, invokeAgent, listAgents } from './agents.ts';
 import { deleteBudget, getBudget, listBudgets, setBudget } from './budgets.ts';
+import { receiveCallback } from './callbacks.ts';
 import {
   createClient,
   deleteClient,
@@ -142,6 +143,7 @@ export const operations = {
   list_tenant_runs: listTenantRuns,
   find_run: findRun,
   signal_run: signalRun,
+  receive_callback: receiveCallback,
   get_overview: getOverview,
 
   list_interactions: listInteractions,

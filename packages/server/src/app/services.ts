@@ -1,6 +1,7 @@
 import type { Prices } from '../domain/usage/prices.ts';
 import type { Agents } from '../ports/agents.ts';
 import type { Blobs } from '../ports/blobs.ts';
+import type { Callbacks } from '../ports/callbacks.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Fanout } from '../ports/fanout.ts';
 import type { Ids } from '../ports/ids.ts';
@@ -32,6 +33,7 @@ export interface Services {
   readonly settings: Settings;
   readonly prices: Prices;
   readonly knownRules: KnownRules;
+  readonly callbacks: Callbacks;
   readonly connectionSecrets: ConnectionSecrets;
   readonly tokenEndpoints: TokenEndpoints;
   readonly refreshes: Refreshes;

@@ -19,6 +19,7 @@ export const keyPurposes = [
   'identity-cookies',
   'wake-ups',
   'invitations',
+  'callbacks',
 ] as const;
 
 export type KeyPurpose = (typeof keyPurposes)[number];

@@ -27,6 +27,7 @@ import { createRunFollowers } from '../http/streams/run-frames.ts';
 import type { Handlers } from '../http/handler.ts';
 import { agentRoutes } from '../http/routes/agents.ts';
 import { auditRoutes } from '../http/routes/audit.ts';
+import { callbackRoutes } from '../http/routes/callbacks.ts';
 import { clientRoutes } from '../http/routes/clients.ts';
 import { credentialRoutes } from '../http/routes/credentials.ts';
 import { feedRoutes } from '../http/routes/feed.ts';
@@ -199,6 +200,7 @@ function handlersOf(
     ...sessionRoutes(services, named),
     ...sessionTokenRoutes(createSessionTokens({ ...services, tokens })),
     ...runRoutes(services, runParts),
+    ...callbackRoutes(services),
     ...feedbackRoutes(services, runParts),
     ...tenantReadRoutes(services, named),
     ...interactionRoutes(services, named),

@@ -1,5 +1,6 @@
 import { readPrices } from '../agents/prices-file.ts';
 import { openAgents } from '../agents/registry.ts';
+import { createCallbacks } from '../auth/callbacks.ts';
 import { deriveKey } from '../auth/master-key.ts';
 import { createConnectionSecrets } from '../auth/connection-secrets.ts';
 import { createWebhookSecrets } from '../auth/webhook-secrets.ts';
@@ -140,6 +141,7 @@ export async function openServices(
     knownRules: new KnownRules(),
     auditedCalls: createRateLimit(clock, auditedCallRate),
     refreshes,
+    callbacks: createCallbacks(deriveKey(masterKey, 'callbacks'), config.baseUrl),
     ...outgoing(config, { masterKey, clock, nameServers: overrides.nameServers }),
     prices,
   };

@@ -68,6 +68,7 @@ export type AuditAction =
   | 'member.sign_out'
   | 'organization.create'
   | 'rules.update'
+  | 'run.signal'
   | 'schedule.create'
   | 'schedule.delete'
   | 'schedule.pause'

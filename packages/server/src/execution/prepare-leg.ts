@@ -88,6 +88,7 @@ export async function prepareLeg(
       texts: harness.usesContextTexts === true ? prepared.texts : noTexts,
       state: parse<Json>(state.checkpoint),
       cut: harness.keepsCutText === true ? joined(cut) : '',
+      callbacks: () => services.callbacks.ofRun(run.id),
     },
     repeated: repeatsCutText(harness, legInput) ? cut : [],
   };

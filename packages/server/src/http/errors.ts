@@ -50,7 +50,7 @@ function messageOf({ code, message }: Refusal, operation: Operation | undefined)
   if (message !== errors.not_found.message || code !== 'not_found') return message;
   // The gate answers for organizations: 403.
   const names = pathParams(operation?.path ?? '').filter((name) => name !== 'organization_id');
-  const things = names.map((name) => name.replace(/_(id|key|name)$/, '')).join(' or ');
+  const things = names.map((name) => name.replace(/_(id|key|name|token)$/, '')).join(' or ');
   return things === '' ? message : `${things.charAt(0).toUpperCase()}${things.slice(1)} not found.`;
 }
 

@@ -8,6 +8,7 @@ import type { CallIntent, CallResult, KnownCall } from '../domain/run/tool-call.
 import type { Cost } from '../domain/usage/prices.ts';
 import type { TokenCounts } from '../domain/usage/usage.ts';
 import type { KnownWait, WaitRequest } from '../domain/run/wait.ts';
+import type { CallbackMaker } from './callbacks.ts';
 import type { LegConnections } from './connections/leg-connections.ts';
 import type { ProcessLimits, SandboxMode } from './sandbox.ts';
 
@@ -211,6 +212,8 @@ export interface LegContext<Settings = unknown> {
   readonly allowance?: () => Promise<Allowance>;
   /** Reports a request to a model once it is over. */
   readonly asked?: (request: ModelRequest) => void;
+  /** What the run's callback URLs are made with. */
+  readonly callbacks?: () => CallbackMaker;
   /** Present only while traces are exported (D-588). */
   readonly trace?: LegTracing | undefined;
   /** The cost of this usage of the agent's model; undefined if the model has no price (D-131). */

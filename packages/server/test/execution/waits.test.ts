@@ -123,7 +123,8 @@ describe.each(databaseKinds)('a run that sleeps, on %s (D-850)', (kind) => {
   });
 
   function send({ id: runId }: Run, data: Json, idempotencyKey?: string) {
-    const message = { runId, name: 'paid', data, idempotencyKey, chargeRate: () => {} };
+    const by = { kind: 'client', id: 'cli_shop', requestId: 'req_1', address: null } as const;
+    const message = { runId, name: 'paid', data, by, idempotencyKey, chargeRate: () => {} };
     return sendSignal(world, world.scope, message);
   }
 

@@ -280,7 +280,7 @@ describe('operations that need only a token, or none', () => {
   });
 
   // What these answer is for the person who has the secret, whatever their token.
-  const bySecret: OperationId[] = ['read_invitation', 'sign_up'];
+  const bySecret: OperationId[] = ['read_invitation', 'sign_up', 'receive_callback'];
   const harmless = of('anonymous').filter((id) => !bySecret.includes(id));
   test.each(harmless)('%s: is public, with any token or none', async (id) => {
     for (const name of ['garbage', 'an expired token', 'a machine', 'a disabled client']) {

@@ -37,10 +37,12 @@ const where = (choose: (operation: Operation) => boolean) =>
   ids.filter((id) => choose(operations[id]));
 // What is wrong with a call of JSON-RPC is said in that protocol.
 const otherwise: readonly (string | undefined)[] = ['form', 'json-rpc'];
-const withJson = where(({ body, content }) => body !== undefined && !otherwise.includes(content));
-const requiringBody = where(({ body, content, bodyRequired }) =>
-  Boolean(body !== undefined && !otherwise.includes(content) && bodyRequired),
+// Any JSON is a callback: `callbacks.test.ts`.
+const withJson = where(
+  ({ body, content, absentBody }) =>
+    body !== undefined && absentBody !== null && !otherwise.includes(content),
 );
+const requiringBody = withJson.filter((id) => (operations[id] as Operation).bodyRequired);
 
 /** Sends a body unchanged in an otherwise valid call. */
 async function sendBody(id: OperationId, body: string | Uint8Array, type = 'application/json') {

@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { Refreshes } from '../../src/app/connections/refreshes.ts';
 import { KnownRules } from '../../src/app/rules/known-rules.ts';
 import { startRun } from '../../src/app/runs/start-run.ts';
+import { createCallbacks } from '../../src/auth/callbacks.ts';
 import { createConnectionSecrets } from '../../src/auth/connection-secrets.ts';
 import { createSession } from '../../src/app/sessions.ts';
 import type { Agent } from '../../src/domain/agent.ts';
@@ -79,6 +80,7 @@ export async function createRunFixture(
     settings,
     prices: noPrices,
     knownRules: new KnownRules(),
+    callbacks: createCallbacks(randomBytes(32), 'http://convoke.test'),
     connectionSecrets: createConnectionSecrets(randomBytes(32)),
     tokenEndpoints: noEndpoints,
     refreshes: new Refreshes(),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationId } from '@convoke/contract';
+import { callbackTokenOf } from './callback-urls.ts';
 import type { OperationCall } from './checked-calls.ts';
 import { eventually } from './eventually.ts';
 import { failedTenant } from './failed-tenant.ts';
@@ -65,6 +66,13 @@ export const validCalls: {
     const body = { input: { prompt: 'hi' } };
     const { body: run } = await server.send('start_run', { as, params, body });
     return { as, params: { run_id: run.id }, body: { name: 'paid', data: { amount: 20 } } };
+  },
+
+  async receive_callback(server, data) {
+    const { as, params } = await ofNewSession(server, data, 'sleeper');
+    const body = { input: { prompt: 'hi' } };
+    const { body: run } = await server.send('start_run', { as, params, body });
+    return { params: { callback_token: callbackTokenOf(server, run) }, body: { amount: 20 } };
   },
 
   list_interactions: ofSession,

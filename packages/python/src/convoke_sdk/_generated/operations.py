@@ -29,6 +29,7 @@ DELETE_FEEDBACK = Operation("DELETE", "/v1/sessions/{session_id}/runs/{run_id}/f
 LIST_TENANT_RUNS = Operation("GET", "/v1/runs", "tenant", "always")
 FIND_RUN = Operation("GET", "/v1/runs/{run_id}", "tenant", "always")
 SIGNAL_RUN = Operation("POST", "/v1/runs/{run_id}/signals", "tenant", "always")
+RECEIVE_CALLBACK = Operation("POST", "/v1/callbacks/{callback_token}", "anonymous", "refused")
 GET_OVERVIEW = Operation("GET", "/v1/overview", "tenant", "always")
 LIST_INTERACTIONS = Operation("GET", "/v1/sessions/{session_id}/interactions", "tenant", "always")
 ANSWER_INTERACTION = Operation("POST", "/v1/sessions/{session_id}/interactions/{interaction_key}/answer", "tenant", "always")

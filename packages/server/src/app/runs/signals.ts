@@ -1,19 +1,26 @@
 import { type RunId, idPrefixes, limits } from '@convoke/contract';
-import type { Json } from '../../domain/json.ts';
+import type { RequestActor } from '../../domain/audit.ts';
+import { provenText } from '../../domain/run/callback.ts';
+import type { Json, JsonObject } from '../../domain/json.ts';
 import { isEnded } from '../../domain/run/run.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import { keptMessage } from '../../domain/run/wait.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
+import { recordAudit } from '../audit.ts';
 import { once } from '../once.ts';
 import { recordWait } from '../record-wait.ts';
 import { lockRun } from '../record.ts';
-import { refuse } from '../refusal.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
 
-export interface SendSignal {
+interface Message {
   readonly runId: RunId;
   readonly name: string;
   readonly data: Json;
+  readonly by: RequestActor;
+}
+
+export interface SendSignal extends Message {
   readonly idempotencyKey: string | undefined;
   readonly chargeRate: () => void;
 }
@@ -24,41 +31,107 @@ export interface SentSignal {
   readonly isReceived: boolean;
 }
 
+type SignalServices = Pick<Services, 'store' | 'clock' | 'ids' | 'fanout' | 'metrics'>;
+
 /**
  * D-856: a message goes to the oldest open request of its name, else it is kept for the next one. The lock of the run orders
  * it with other messages, with the end of the time for it, and with a cancel.
  */
 export async function sendSignal(
-  services: Pick<Services, 'store' | 'clock' | 'ids' | 'fanout' | 'metrics'>,
+  services: SignalServices,
   scope: TenantScope,
-  { runId, name, data, idempotencyKey: key, chargeRate }: SendSignal,
+  { idempotencyKey: key, chargeRate, ...message }: SendSignal,
 ): Promise<SentSignal> {
-  const { store, clock, ids } = services;
-  return store.transaction(async (tx) => {
-    const found = (await tx.runs.findById(scope, runId)) ?? refuse('not_found');
-    const { sessionId } = found;
-    const seen = (await lockRun(tx, { scope, sessionId, runId })) ?? refuse('not_found');
-    const now = clock.now();
-    const open = await tx.waits.openSignal(runId, name);
-    const id = open?.id ?? ids.next(idPrefixes.wait);
-    const place = `signal_run:${runId}`;
-    const request = { scope, place, key, body: { name, data }, resourceId: id, now, chargeRate };
-    const first = await once(tx, request);
-    if (!first.fresh) {
-      const kept = await tx.waits.find(first.resourceId);
-      return { isReplayed: true, isReceived: kept?.ref !== null };
-    }
-    if (isEnded(seen.run) || seen.run.status === 'cancelling') return refuse('run_terminal');
-    await refuseTooMany(tx, runId, data);
-    if (open !== undefined) {
-      await recordWait(services, tx, { seen, wait: open, result: { outcome: 'received', data } });
-      return { isReplayed: false, isReceived: true };
-    }
+  const place = `signal_run:${message.runId}`;
+  const details = key === undefined ? {} : { idempotency_key: key };
+  return services.store.transaction((tx) =>
+    deliver(services, tx, { scope, message, place, key, details, chargeRate }),
+  );
+}
+
+export interface ReceiveCallback {
+  readonly token: string;
+  readonly data: Json;
+  readonly by: RequestActor;
+}
+
+/**
+ * D-910: a stranger who has a callback URL sends the one message that it is for. The proof is compared before any row is
+ * read, and everything that a stranger must not learn is the same refusal.
+ */
+export async function receiveCallback(
+  services: SignalServices & Pick<Services, 'callbacks'>,
+  { token, data, by }: ReceiveCallback,
+): Promise<SentSignal> {
+  const callback = services.callbacks.open(token) ?? refuse('not_found');
+  const { runId, name } = callback;
+  const { store } = services;
+  const scope = (await store.read.runs.ownerOf(runId)) ?? refuse('not_found');
+  const message = { runId, name, data, by };
+  const place = `callback:${runId}`;
+  // The token itself is a secret, and is not stored.
+  const key = provenText(callback);
+  const asked = { scope, message, place, key, details: { callback: true }, chargeRate: () => {} };
+  return store
+    .inTenantScope(scope.tenantId, () =>
+      store.transaction(async (tx) => {
+        if (!(await tx.tenants.isUsable(scope))) refuse('not_found');
+        return deliver(services, tx, asked);
+      }),
+    )
+    .catch((error: unknown) => {
+      const isOver = error instanceof Refusal && error.code === 'run_terminal';
+      throw isOver ? new Refusal('not_found') : error;
+    });
+}
+
+interface Delivery {
+  readonly scope: TenantScope;
+  readonly message: Message;
+  readonly place: string;
+  readonly key: string | undefined;
+  /** For the audit, which never has the data. */
+  readonly details: JsonObject;
+  readonly chargeRate: () => void;
+}
+
+async function deliver(
+  services: SignalServices,
+  tx: StoreTransaction,
+  { scope, message, place, key, details, chargeRate }: Delivery,
+): Promise<SentSignal> {
+  const { clock, ids } = services;
+  const { runId, name, data, by } = message;
+  const found = (await tx.runs.findById(scope, runId)) ?? refuse('not_found');
+  const { sessionId } = found;
+  const seen = (await lockRun(tx, { scope, sessionId, runId })) ?? refuse('not_found');
+  const now = clock.now();
+  const open = await tx.waits.openSignal(runId, name);
+  const id = open?.id ?? ids.next(idPrefixes.wait);
+  const request = { scope, place, key, body: { name, data }, resourceId: id, now, chargeRate };
+  const first = await once(tx, request);
+  if (!first.fresh) {
+    const kept = await tx.waits.find(first.resourceId);
+    return { isReplayed: true, isReceived: kept?.ref !== null };
+  }
+  if (isEnded(seen.run) || seen.run.status === 'cancelling') return refuse('run_terminal');
+  await refuseTooMany(tx, runId, data);
+  if (open === undefined) {
     const { organizationId, tenantId } = scope;
     const own = { id, organizationId, tenantId, sessionId, runId };
     await tx.waits.insert(keptMessage(own, { name, data }, now));
-    return { isReplayed: false, isReceived: false };
+  } else {
+    await recordWait(services, tx, { seen, wait: open, result: { outcome: 'received', data } });
+  }
+  await recordAudit(tx, {
+    chain: scope.organizationId,
+    at: now,
+    by,
+    action: 'run.signal',
+    object: runId,
+    details: { signal: name, ...details },
   });
+  return { isReplayed: false, isReceived: open !== undefined };
 }
 
 /** Each leg of the run gets all of them with its start message. */

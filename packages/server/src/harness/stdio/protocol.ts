@@ -289,6 +289,7 @@ export function startMessage(
     state: context.state ?? null,
     agent_changed: input.kind === 'continue' && input.isOtherAgent === true,
     ...(context.trace && { traceparent: context.trace.traceparent }),
+    ...(context.callbacks && { callbacks: { ...context.callbacks() } }),
     workspace: places.sessionFolder,
     home: places.home,
     agent_folder: places.folder,

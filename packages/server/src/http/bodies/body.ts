@@ -27,7 +27,7 @@ export async function readBody(
     if (operation.bodyRequired === true) {
       refuse('invalid_body', { message: 'A JSON body is required.' });
     }
-    return {};
+    return operation.absentBody === undefined ? {} : operation.absentBody;
   }
   requireJson(message);
   return parseJson(bytes);

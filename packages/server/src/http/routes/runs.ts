@@ -20,7 +20,7 @@ import { startRun } from '../../app/runs/start-run.ts';
 import type { Services } from '../../app/services.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
 import type { Run } from '../../domain/run/run.ts';
-import { clientOf } from '../actor.ts';
+import { actorOf, clientOf } from '../actor.ts';
 import type { Cursors, PageQuery } from '../cursors.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
 import type { RunFollowers } from '../streams/run-frames.ts';
@@ -117,7 +117,7 @@ export function runRoutes(services: Services, parts: RunRouteParts): Handlers<Ru
 
 function signalRoute(services: Services): Handlers<'signal_run'> {
   return {
-    async signal_run({ caller, params, headers, body, chargeRate }) {
+    async signal_run({ caller, params, headers, body, request, chargeRate }) {
       const { run_id: runId } = params;
       const { name, data = null } = body;
       const { isReplayed, isReceived } = await sendSignal(services, caller.scope, {
@@ -125,6 +125,7 @@ function signalRoute(services: Services): Handlers<'signal_run'> {
         name,
         data,
         idempotencyKey: idempotencyKeyOf(headers, body),
+        by: actorOf(caller, request),
         chargeRate,
       });
       const sent = { run_id: runId, name, status: isReceived ? 'received' : 'kept' } as const;

@@ -157,6 +157,8 @@ class PlayedLeg {
       signal: options.signal,
       holdsLease: () => !this.#isLost,
       effects: this.#effects(),
+      // No server takes these.
+      callbacks: () => ({ url: `https://convoke.example/v1/callbacks/${runId}`, key: '' }),
     };
     const leg = harness.start(input, context);
     this.#leg = leg;

@@ -14,6 +14,8 @@ export interface RunRepository {
   find(scope: TenantScope, sessionId: SessionId, id: RunId): Promise<Run | undefined>;
   /** Finds a run by its id alone, as an idempotency key names it. */
   findById(scope: TenantScope, id: RunId): Promise<Run | undefined>;
+  /** Whose run it is, for a caller that proves itself otherwise than by its tenant. */
+  ownerOf(id: RunId): Promise<TenantScope | undefined>;
   /** Locks the row until the transaction ends. The session's row must be locked first. */
   lock(id: RunId): Promise<Run | undefined>;
   /** Writes `next`. The transaction fails unless status, epoch and last sequence number are still those of `seen`. */

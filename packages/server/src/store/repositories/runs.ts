@@ -1,4 +1,4 @@
-import { type RunId, type TenantId, runId } from '@convoke/contract';
+import { type RunId, type TenantId, organizationId, runId, tenantId } from '@convoke/contract';
 import type { TokenUsage } from '../../domain/usage/usage.ts';
 import type { RunRepository } from '../../ports/repositories/runs.ts';
 import type { NounRow } from '../columns.ts';
@@ -43,6 +43,15 @@ export function runRepository(db: Transaction): RunRepository {
         sql`select * from runs where id = ${id} and tenant_id = ${scope.tenantId}`,
       );
       return row && runOf(row);
+    },
+
+    async ownerOf(id) {
+      const row = await db.get<{ organization_id: string; tenant_id: string }>(
+        sql`select organization_id, tenant_id from runs where id = ${id}`,
+      );
+      if (row === undefined) return undefined;
+      const { organization_id: organization, tenant_id: tenant } = row;
+      return { organizationId: organizationId(organization), tenantId: tenantId(tenant) };
     },
 
     async lock(id) {
