@@ -155,6 +155,18 @@ class Story:
         interactions = self.session_at(session).interactions
         return (await interactions.answer(self.known[question], answer))["status"]
 
+    async def remembered(self, _, session):
+        return [f"{one['tool_name']} {one['remembered']}" for one in await self._remembered(session)]
+
+    async def forget(self, _, session):
+        for one in await self._remembered(session):
+            await self.session_at(session).interactions.forget(one["interaction_key"])
+        return len(await self._remembered(session))
+
+    async def _remembered(self, session):
+        interactions = self.session_at(session).interactions
+        return await every(interactions.list(status="answered", remembered=True))
+
     async def upload(self, made, session, line, times, **more):
         content = (line * times).encode()
         file = await self.session_at(session).files.upload(content, **more)

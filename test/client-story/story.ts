@@ -8,6 +8,7 @@ import {
   ConvokeError,
   type JsonObject,
   type NoticeType,
+  type PermissionAnswer,
   type RunEvent,
   type RunHandle,
   RunText,
@@ -31,7 +32,7 @@ interface Given {
   readonly answer: string & Answer;
   readonly count: number;
   readonly cron: string;
-  readonly decision: 'allow' | 'deny';
+  readonly decision: 'allow' | 'deny' | PermissionAnswer;
   readonly end?: number;
   readonly file: string;
   readonly input: string;
@@ -160,6 +161,14 @@ const verbs: Readonly<Record<string, (given: Given, as: string) => Promise<unkno
   },
   answer: async ({ session, question, answer }) =>
     (await sessionAt(session).interactions.answer(idOf(question), answer)).status,
+  remembered: async ({ session }) =>
+    (await rememberedIn(session)).map(({ tool_name, remembered }) => `${tool_name} ${remembered}`),
+  async forget({ session }) {
+    for (const { interaction_key } of await rememberedIn(session)) {
+      await sessionAt(session).interactions.forget(interaction_key);
+    }
+    return (await rememberedIn(session)).length;
+  },
 
   async upload({ session, name, line, times }, as) {
     const content = new TextEncoder().encode(line.repeat(times));
@@ -219,6 +228,10 @@ for (const { step, call, with: given, as, direct: isDirect } of JSON.parse(text)
   console.log(JSON.stringify({ step, gives }));
 }
 process.exit();
+
+function rememberedIn(session: string) {
+  return all(sessionAt(session).interactions.list({ status: 'answered', remembered: true }));
+}
 
 async function all<Item>(listing: AsyncIterable<Item>): Promise<Item[]> {
   const items: Item[] = [];

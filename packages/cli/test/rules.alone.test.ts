@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
-import { ConvokeAdmin } from '@convoke/sdk';
+import { Convoke, ConvokeAdmin, type SessionHandle } from '@convoke/sdk';
 import { root } from '../../../test/repository.ts';
 import { mainPath, manyProcessesMs, openCommandLine, ownEnvironment } from './command-line.ts';
 
@@ -79,14 +79,13 @@ test('a draft is tried over past calls, and nothing is written (D-526)', async (
   expect(none.stderr).toContain('the organization has no tenant ten_none');
 });
 
-test('an allow is remembered for its session, until it is forgotten (D-521)', async () => {
-  await addAgent(
-    'keeper',
-    `framework: scripted
+const keeper = `framework: scripted
 rules: [{ name: files, tools: [write_file], effect: ask, remember: exact }]
 script: [{ tool: { name: write_file, input: { path: a.txt, text: x } } }, { say: Kept }]
-`,
-  );
+`;
+
+test('an allow is remembered for its session, until it is forgotten (D-521)', async () => {
+  await addAgent('keeper', keeper);
   const asked = await convoke.run(['invoke', 'keeper', 'go']);
   expect(asked.code).toBe(7);
   const [, session = '', key = ''] =
@@ -97,6 +96,30 @@ script: [{ tool: { name: write_file, input: { path: a.txt, text: x } } }, { say:
   expect(await convoke.run(invoke)).toMatchObject({ code: 0, stdout: 'Kept\n' });
   expect((await convoke.run(['interactions', 'forget', session, key])).code).toBe(0);
   expect((await convoke.run(invoke)).code).toBe(7);
+});
+
+test('what the guide of rules says of memories in a program works', async () => {
+  await addAgent('keeper', keeper);
+  const guide = await readFile(join(root, 'docs/guides/rules.md'), 'utf8');
+  const code = guide.split('```js\n')[2]?.split('```')[0] ?? '';
+  const asked = await convoke.run(['invoke', 'keeper', 'go']);
+  const [, id = '', key = ''] = /interactions answer (sess_\S+) (\S+)/.exec(asked.stderr) ?? [];
+  const { base_url = '', client_id = '', client_secret = '' } = server.quickstart;
+  const api = new Convoke({ baseUrl: base_url, clientId: client_id, clientSecret: client_secret });
+  type Kept = ReturnType<SessionHandle['interactions']['list']>;
+  type Main = (session: SessionHandle, key: string, see: (kept: Kept) => object) => Promise<Kept>;
+  // Before its last line the list is read, and once more after it.
+  const seen = code.replace(/^(?=await .*forget)/m, 'await see(kept);\n');
+  const text = `export async function main(session, key, see) {\n${seen}\nreturn kept;\n}`;
+  const { main } = (await import(`data:text/javascript,${encodeURIComponent(text)}`)) as {
+    main: Main;
+  };
+  const found: object[] = [];
+  const kept = await main(api.sessions.at(id), key, async (list) => {
+    found.push(...(await list.page()).items);
+  });
+  expect(found).toMatchObject([{ interaction_key: key, remembered: 'exact' }]);
+  expect((await kept.page()).items).toEqual([]);
 });
 
 test('what the guide of rules says to write and to type works', async () => {

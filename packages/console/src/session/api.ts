@@ -97,7 +97,7 @@ export function listInteractions(
       kind: isSet(kind) ? (kind as TenantInteractionsQuery['kind']) : undefined,
       agent_name: isSet(agent) ? agent : undefined,
       label: labelFilter(label),
-      can_allow: isForMe ? 'true' : undefined,
+      can_allow: isForMe ? true : undefined,
       order: status === 'pending' ? 'asc' : 'desc',
       limit,
       cursor,
@@ -121,7 +121,7 @@ export async function listRemembered(
   session: string,
 ): Promise<readonly InteractionRecord[]> {
   const { interactions } = client.sessions.at(session);
-  const query = { status: 'answered', remembered: 'true', limit: maxRemembered } as const;
+  const query = { status: 'answered', remembered: true, limit: maxRemembered } as const;
   return (await interactions.list(query).page()).items;
 }
 

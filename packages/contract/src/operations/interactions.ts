@@ -9,7 +9,7 @@ import {
   permissionAnswer,
   questionAnswer,
 } from '../resources/interaction.ts';
-import { pageQuery } from '../resources/page.ts';
+import { onlyTrue, pageQuery } from '../resources/page.ts';
 
 export const listInteractions = defineOperation({
   id: 'list_interactions',
@@ -27,13 +27,9 @@ export const listInteractions = defineOperation({
       .enum(interactionFilters)
       .meta({ description: 'Interactions with this status, or all.' })
       .default('pending'),
-    remembered: z
-      .literal('true')
-      .meta({
-        description:
-          'Only allows that the session remembers. They are answered: set `status`, too.',
-      })
-      .optional(),
+    remembered: onlyTrue(
+      'Only allows that the session remembers. They are answered: set `status`, too.',
+    ),
     ...pageQuery,
   }),
   responses: { 200: { description: 'One page, newest first.', schema: interactionList } },

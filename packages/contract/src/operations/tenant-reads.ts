@@ -12,7 +12,7 @@ import {
 import { feedbackQuery, withOrderedScores } from '../resources/runs/feedback.ts';
 import { labelQuery } from '../resources/labels.ts';
 import { overview } from '../resources/overview.ts';
-import { namedPageQuery, pageQuery, repeatable, timeQuery } from '../resources/page.ts';
+import { namedPageQuery, onlyTrue, pageQuery, repeatable, timeQuery } from '../resources/page.ts';
 import { runFilters, runRecord, runSummaryList } from '../resources/run.ts';
 import { text } from '../text.ts';
 
@@ -90,13 +90,9 @@ export const listTenantInteractions = defineOperation({
       .meta({ description: 'Only permissions or questions.' })
       .optional(),
     agent_name: agentName.meta({ description: 'Interactions of this agent.' }).optional(),
-    can_allow: z
-      .literal('true')
-      .meta({
-        description:
-          'Only pending ones that the caller may allow or answer: not those that wait for another person.',
-      })
-      .optional(),
+    can_allow: onlyTrue(
+      'Only pending ones that the caller may allow or answer: not those that wait for another person.',
+    ),
     label: labelQuery.meta({
       description: 'The run has this label, as `key:value`. Repeat it for several: all must match.',
     }),

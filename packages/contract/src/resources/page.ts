@@ -26,6 +26,11 @@ export const pageQuery = {
   order: orderDefaulting('desc'),
 };
 
+/** A filter that is on or absent: `true` in the address, and for clients the boolean. */
+export function onlyTrue(description: string) {
+  return z.literal('true').meta({ type: 'boolean', const: true, description }).optional();
+}
+
 /** For lists of which callers expect all: by default as many as an organization has tenants. */
 export const fullPageQuery = { ...pageQuery, limit: limitDefaulting(limits.pageMax) };
 

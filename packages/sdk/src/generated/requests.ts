@@ -487,7 +487,7 @@ export interface InteractionsQuery {
   /** Interactions with this status, or all. */
   status?: InteractionFilter | undefined;
   /** Only allows that the session remembers. They are answered: set `status`, too. */
-  remembered?: 'true' | undefined;
+  remembered?: true | undefined;
   /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
@@ -627,7 +627,7 @@ export interface TenantInteractionsQuery {
   /** Interactions of this agent. */
   agent_name?: string | undefined;
   /** Only pending ones that the caller may allow or answer: not those that wait for another person. */
-  can_allow?: 'true' | undefined;
+  can_allow?: true | undefined;
   /** The run has this label, as `key:value`. Repeat it for several: all must match. */
   label?: ReadonlyArray<string> | undefined;
   /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */

@@ -111,7 +111,7 @@ function forgetInteraction(): Command {
 }
 
 async function* rememberedKeys({ interactions }: SessionHandle): AsyncGenerator<{ id: string }> {
-  const listed = interactions.list({ status: 'answered', remembered: 'true' });
+  const listed = interactions.list({ status: 'answered', remembered: true });
   for await (const { interaction_key: id } of listed) yield { id };
 }
 
