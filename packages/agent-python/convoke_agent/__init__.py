@@ -5,6 +5,7 @@ from .context import AsyncContext, Context
 from .failures import Denied, InDoubt, LegOver, Misuse, NotJson, RunCancelled, StepFailed
 from .signal_of_run import Signal
 from .steps import Approval
+from .waits import Received
 
 __all__ = [
     "Agent",
@@ -16,6 +17,7 @@ __all__ = [
     "LegOver",
     "Misuse",
     "NotJson",
+    "Received",
     "RunCancelled",
     "Signal",
     "StepFailed",

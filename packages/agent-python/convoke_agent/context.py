@@ -12,10 +12,12 @@ from .json_values import json_copy
 from .leg import Leg
 from .steps import Approval, Steps
 from .tool import inputs_of, named_like, words_of
+from .waits import Received, callback_url, receive, sleep
 from .work import bound_work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime
     from typing import TypeVar, Union
 
     from .signal_of_run import Signal
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from .threads import Threads
 
     T = TypeVar("T")
+    Duration = Union[str, datetime]
     Option = Union[str, dict[str, str]]
 
 
@@ -129,6 +132,15 @@ class _Context:
         """Stores progress: the next leg finds it as `saved`, and replays no step before it."""
         self._host.enter(lambda: self._steps.save(progress))
 
+    def callback_url(self, name: str) -> str:
+        """A URL at which anyone who has it can send the run one message of this name, without a login.
+
+        Every call is another URL, and the same one in every leg. Pass it on as you pass on a password.
+        """
+        made: list[str] = []
+        self._host.enter(lambda: made.append(callback_url(self._steps, self._leg, name)))
+        return made[0]
+
     def _emit(self, emission: Emission) -> None:
         self._host.enter(lambda: self._steps.emit(emission))
 
@@ -181,6 +193,17 @@ class Context(_Context):
     def approve(self, tool: str, input: object, work: Callable[..., object]) -> Approval:
         """Asks a person, and runs the function once with the approved input."""
         return self._host.drive(self._steps.approve(tool, input, work))  # type: ignore[return-value]
+
+    def sleep(self, name: str, duration: Duration) -> None:
+        """Waits for a time such as `90s`, `15m`, `2h`, `3d` or `2w`, or until an aware `datetime`. Nothing executes until then."""
+        self._host.drive(sleep(self._steps, name, duration))
+
+    def receive(self, name: str, *, timeout: Duration | None = None) -> Received:
+        """Waits for a message of this name to the run. One that came before is kept, and taken first.
+
+        Without a `timeout` the run waits as long as for a person: `limits.wait_hours` of agent.yaml.
+        """
+        return self._host.drive(receive(self._steps, name, timeout))  # type: ignore[return-value]
 
     def scope(self, name: str, body: Callable[[], T]) -> T:
         """Step names inside the scope are numbered separately."""
@@ -284,6 +307,14 @@ class AsyncContext(_Context):
     ) -> Coroutine[object, object, Approval]:
         """Asks a person, and runs the function once with the approved input."""
         return self._watch("approve", tool, lambda: self._steps.approve(tool, input, work))
+
+    def sleep(self, name: str, duration: Duration) -> Coroutine[object, object, None]:
+        """Waits for a time such as `90s`, `15m`, `2h`, `3d` or `2w`, or until an aware `datetime`. Nothing executes until then."""
+        return self._watch("sleep", name, lambda: sleep(self._steps, name, duration))
+
+    def receive(self, name: str, *, timeout: Duration | None = None) -> Coroutine[object, object, Received]:
+        """As `Context.receive`."""
+        return self._watch("receive", name, lambda: receive(self._steps, name, timeout))
 
     def scope(self, name: str, body: Callable[[], Awaitable[T]]) -> Coroutine[object, object, T]:
         """Step names inside the scope are numbered separately."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 from .awaited_calls import AwaitedCalls
@@ -60,6 +59,8 @@ class Leg:
         self._on_idle: list[Pending] = []
         self._running = 0
         self._phase = "running"
+        #: Whether something did not continue because the server has asked for the run: the next leg has work to do at once.
+        self._has_held_back = False
 
     @property
     def is_over(self) -> bool:
@@ -107,6 +108,7 @@ class Leg:
     def hand_over_now(self) -> None:
         """Ends the leg while the function runs: between steps every moment is safe (D-169)."""
         self._enter("yielding")
+        self._has_held_back = True
         self._leave()
 
     def fail(self, error: BaseException) -> None:
@@ -142,19 +144,22 @@ class Leg:
         self.send(call)
         return begin
 
-    def ask(self, request: dict) -> Pending:
-        """Asks a person. The value never arrives in this leg (L9).
+    def raise_request(self, request: dict) -> Pending:
+        """Asks a person, or waits for something else. The value never arrives in this leg (L9).
 
-        The run waits as a row, and the next leg has the answer (D-167).
+        The run waits as a row, and a later leg has the answer (D-167).
         """
         question = Pending(self.host)
         self._questions.append(question)
-        self.send(request)
+        is_known = request["type"] == "wait" and request["ref"] in self.replay.waits
+        if not is_known:
+            self.send(request)
         self._end_if_idle()
         return question
 
-    def never(self) -> Pending:
-        """A value that does not arrive in this leg."""
+    def hold_back(self) -> Pending:
+        """A step does not begin, because the server has asked for the run: what never arrives in this leg."""
+        self._has_held_back = True
         stuck = Pending(self.host)
         self._stuck.append(stuck)
         return stuck
@@ -170,13 +175,20 @@ class Leg:
 
     def deliver_last(self, ref: str) -> Pending:
         """As `deliver`, for answers and calls that were left. The first time they come last, and get their order then."""
+        return self._deliver_first(ref, self.replay.order_of_answer(ref))
+
+    def deliver_wait(self, ref: str, number: int) -> Pending:
+        """As `deliver_last`, for a time or a message that has come."""
+        return self._deliver_first(f"{ref} wait", self.replay.order_of_wait(number))
+
+    def _deliver_first(self, ref: str, first_order: float) -> Pending:
         order = self.progress.order_of(ref)
 
         def assign() -> None:
             if order is None:
                 self.progress.assign_order(ref)
 
-        return self._in_turn(math.inf if order is None else order, assign)
+        return self._in_turn(first_order if order is None else order, assign)
 
     def quiet(self) -> Pending:
         """Settles when every stored result that the function has asked for has reached it."""
@@ -205,7 +217,7 @@ class Leg:
         return pending
 
     def _end_if_idle(self) -> None:
-        """Ends the leg if it waits for a person or was asked to yield, and nothing moves any more (L10, D-169)."""
+        """Ends the leg if it waits or was asked to yield, and nothing moves any more (L10, D-169)."""
         if self._may_leave:
             self._deliveries.when_quiet(self._leave)
 
@@ -218,7 +230,8 @@ class Leg:
         if not self._may_leave or self._running > 0 or self.signal.aborted:
             return
         self.send({"type": "checkpoint", "state": self.progress.point(), "recovery": True})
-        self._end({"type": "end", "outcome": "waiting" if self._questions else "yielded"})
+        is_waiting = len(self._questions) > 0 and not self._has_held_back
+        self._end({"type": "end", "outcome": "waiting" if is_waiting else "yielded"})
 
     def _cancel(self) -> None:
         self.signal.abort()

@@ -28,7 +28,7 @@ class Scope:
 
         Two of one name at the same time are refused, because their numbers would depend on timing (D-162).
         """
-        _check_name(name, what)
+        check_name(name, what)
         if name in self.running:
             raise Misuse(
                 f'Two {what}s named "{name}" run at the same time. Give them different names, such as "{name} <id>".'
@@ -61,7 +61,7 @@ def digest_of(*shown: object) -> str:
     return digest.decode("ascii").replace("+", "-").replace("/", "_")[:16]
 
 
-def _check_name(name: object, what: str) -> None:
+def check_name(name: object, what: str) -> None:
     if not isinstance(name, str) or name == "" or units_of(name) > _NAME_MAX:
         raise Misuse(f"The name of a {what} must be a string of 1 to {_NAME_MAX} characters.")
     if _control_character.search(name):

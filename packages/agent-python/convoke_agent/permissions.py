@@ -25,7 +25,7 @@ class Permissions:
     def ask(self, step: str, tool: str, input: object) -> Pending:
         """Asks a person. The value never arrives in this leg (L9)."""
         ref = ref_of_request(step, self._count_of(step) + 1)
-        return self._leg.ask({"type": "permission_request", "ref": ref, "tool_name": tool, "tool_input": input})
+        return self._leg.raise_request({"type": "permission_request", "ref": ref, "tool_name": tool, "tool_input": input})
 
     def _answer_to(self, ref: str) -> dict | None:
         answer = self._leg.replay.answers.get(ref)

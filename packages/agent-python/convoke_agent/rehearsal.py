@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 
 from .json_values import dump
+from .rehearsed_waits import RehearsedWait, RehearsedWaits
 from .rules import decide
 
 
@@ -43,6 +44,8 @@ class RehearsedRun:
         rules: tuple[dict, ...] | list[dict] = (),
         folder: str = ".",
         output_schema: dict | None = None,
+        signals: tuple[dict, ...] | list[dict] = (),
+        message: Callable[[str], object] | None = None,
         is_edited: bool = False,
     ) -> None:
         self._prompt = prompt
@@ -60,6 +63,9 @@ class RehearsedRun:
         self._calls: dict[str, dict] = {}
         self._answers: dict[str, dict] = {}
         self._open: dict[str, RehearsedInteraction] = {}
+        self._waits = RehearsedWaits(signals, message)
+        #: Whether the last leg has ended waiting.
+        self._is_parked = False
         #: Calls that a person has allowed. `ref` is that of the request, `spent_on` that of the call.
         self._allowed: list[dict] = []
         self._checkpoint: dict | None = None if state is None else {"convoke": 1, "state": state}
@@ -79,6 +85,20 @@ class RehearsedRun:
         return "".join(self._texts)
 
     @property
+    def waits(self) -> list[RehearsedWait]:
+        """What it has waited for beside people, in the order in which it came."""
+        return self._waits.over
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds that it has waited for times and messages."""
+        return self._waits.elapsed
+
+    @property
+    def has_waited(self) -> bool:
+        return self._waits.is_used
+
+    @property
     def tokens(self) -> int:
         """Tokens of all legs together. A report is the sum of its leg and replaces the previous one."""
         last = {(leg, model): tokens for leg, model, tokens in self._usage}
@@ -91,10 +111,13 @@ class RehearsedRun:
 
     def start(self) -> dict:
         self.legs += 1
+        self._is_parked = False
         given: dict = {"kind": "prompt", "prompt": self._prompt}
         if self.legs > 1:
             calls = {ref: _known_call(call) for ref, call in self._calls.items()}
             given = {"kind": "continue", "prompt": self._prompt, "answers": self._answers, "calls": calls}
+            if self._waits.is_used:
+                given["waits"] = self._waits.known()
         start = {
             "type": "start",
             "protocol": 2,
@@ -103,6 +126,7 @@ class RehearsedRun:
             "run_number": 1,
             "input": given,
             "run_input": self._input,
+            "callbacks": {"url": "https://convoke.example/v1/callbacks/run_1", "key": "cmVoZWFyc2Fs"},
             "state": self._checkpoint,
             "agent_changed": self._is_edited and self.legs > 1,
             "workspace": self._folder,
@@ -126,6 +150,8 @@ class RehearsedRun:
             self.events.append({"name": message["name"], "data": message["data"]})
         elif kind in ("user_question", "permission_request"):
             self._ask(message)
+        elif kind == "wait":
+            self._waits.raise_wait(message, self._next_number)
         elif kind == "call_begin":
             self._begin(message)
         elif kind == "call_end":
@@ -139,6 +165,7 @@ class RehearsedRun:
         elif kind == "checkpoint":
             self._keep(message["state"])
         elif kind == "end":
+            self._is_parked = message["outcome"] == "waiting"
             if message["outcome"] not in ("waiting", "yielded"):
                 self.end = message
             if "state" in message:
@@ -168,13 +195,39 @@ class RehearsedRun:
             else:
                 call["status"] = "again"
 
-    def reply(self) -> None:
-        """Replies to everything that is open."""
-        for ref, asked in self._open.items():
-            answer = self._answers[ref] = _answer_of(asked, self._answer(asked))
+    def reply(self, come: str = "one") -> None:
+        """Replies to everything that is open.
+
+        If there was nothing to reply to and the leg has ended waiting, time passes until what comes next settles a wait,
+        or all of them.
+        """
+        if self.end is not None or self._answer_all() or not self._is_parked:
+            return
+        before = self._waits.settled_count
+        has_come = self._waits.advance(self._next_number)
+        while has_come and come == "all":
+            has_come = self._waits.advance(self._next_number)
+        if self._open and self._waits.settled_count == before:
+            raise RuntimeError("The run waits for a person who answers later, and for nothing else.")
+
+    def _answer_all(self) -> bool:
+        """Whether anything was replied."""
+        has_answered = False
+        for ref, asked in list(self._open.items()):
+            reply = self._answer(asked)
+            if isinstance(reply, dict) and "later" in reply:
+                continue
+            answer = self._answers[ref] = _answer_of(asked, reply)
+            del self._open[ref]
+            has_answered = True
             if answer.get("allow"):
                 self._allowed.append({"ref": ref, "tool": asked.tool, "input": answer["input"]})
-        self._open.clear()
+        return has_answered
+
+    @property
+    def _next_number(self) -> int:
+        """The place of what is settled next among the answers and waits."""
+        return len(self._answers) + self._waits.settled_count + 1
 
     def _is_allowed(self, ref: str, call: dict) -> bool:
         """Whether a person has allowed the call: one permission is for one execution (D-39, D-176)."""

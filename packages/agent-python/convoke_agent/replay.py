@@ -1,4 +1,4 @@
-"""What earlier legs have left: results, answers, and the last recovery point."""
+"""What earlier legs have left: results, answers, settled waits, and the last recovery point."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import math
 
 from .results import read_result
 
+#: What comes for the first time follows all stored results.
+_FIRST_TIME = 2**52
+
 
 class Replay:
     def __init__(self, start: dict) -> None:
         self.point = _point_of(start)
         given = start["input"]
         self.answers: dict[str, dict] = given.get("answers") or {}
+        #: What else the run has waited for; an older server sends none.
+        self.waits: dict[str, dict] = given.get("waits") or {}
+        #: The numbers of the settled waits, in their order.
+        self._wait_numbers = sorted(wait["number"] for wait in self.waits.values() if wait["state"] == "settled")
         self._calls: dict[str, dict] = given.get("calls") or {}
         path = root_path(saves_of(self.point))
         results = {
@@ -29,6 +36,27 @@ class Replay:
         """Returns the stored call that the function asks for."""
         self._left_over.pop(ref, None)
         return self._calls.get(ref)
+
+    def order_of_wait(self, number: int) -> float:
+        """Where a settled wait comes the first time.
+
+        In the order in which waits were settled, whatever the program asks first.
+        """
+        return _FIRST_TIME + self._wait_numbers.index(number) + 1
+
+    def order_of_answer(self, ref: str) -> float:
+        """Where an answer comes the first time: after the waits that were settled before it.
+
+        Answers between two waits come in the order in which the program asks for them. A call that was left comes last.
+        """
+        refs = list(self.answers)
+        index = refs.index(ref) if ref in self.answers else -1
+        before = [
+            number
+            for place, number in enumerate(self._wait_numbers)
+            if index == -1 or number - 1 - place <= index
+        ]
+        return _FIRST_TIME + len(before) + 0.5
 
     @property
     def left_over(self) -> list[str]:

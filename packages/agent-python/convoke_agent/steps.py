@@ -86,14 +86,30 @@ class Steps:
         finally:
             scope.running.discard(name)
 
+    def ref_of(self, method: str, name: str) -> str:
+        """Numbers what is not a step by its name in its scope, so every leg finds it again."""
+        self._guard_outside(f"ctx.{method}() was called")
+        return self._scope.count(name)
+
     async def ask(self, question: dict) -> dict:
-        self._guard_outside("ctx.ask() was called")
-        ref = self._scope.count(f"ask {digest_of(question)}")
+        ref = self.ref_of("ask", f"ask {digest_of(question)}")
         answer = self._leg.replay.answers.get(ref)
         if answer is None:
-            await self._leg.ask({"type": "user_question", "ref": ref, **question})
+            await self._leg.raise_request({"type": "user_question", "ref": ref, **question})
         await self._leg.deliver_last(ref)
         return answer  # type: ignore[return-value]
+
+    async def wait(self, method: str, request: dict) -> dict:
+        """Waits for a time or a message.
+
+        It is known by its kind and name in its scope, so an edit of the time moves no old one.
+        """
+        ref = self.ref_of(method, f"{method} {request['name']}")
+        known = self._leg.replay.waits.get(ref)
+        if known is None or known["state"] != "settled":
+            await self._leg.raise_request({"type": "wait", "ref": ref, **request})
+        await self._leg.deliver_wait(ref, known["number"])  # type: ignore[index]
+        return known  # type: ignore[return-value]
 
     async def approve(self, tool: str, input: object, work: Callable) -> Approval:
         self._guard_outside("ctx.approve() was called")
@@ -158,8 +174,7 @@ class Steps:
         step = self._step
         if step is None:
             return
-        asks = event.startswith(("ctx.ask", "ctx.approve"))
-        remedy = "Ask first, then start the step." if asks else f'Await "{step.name}" first{alternative}.'
+        remedy = _remedy_of(event) or f'Await "{step.name}" first{alternative}.'
         raise Misuse(f'{event} inside step "{step.name}". {remedy}')
 
     async def _take_step(self, call: Call) -> object:
@@ -273,7 +288,7 @@ class Steps:
             if left:
                 await self._continue_after_edit(left, call)
         if not self._leg.may_begin:
-            await self._outside_step(self._leg.never())
+            await self._outside_step(self._leg.hold_back())
 
     async def _continue_after_edit(self, left: list[str], call: Call) -> None:
         """Handles stored results that the replay did not ask for (L15, D-173).
@@ -290,7 +305,8 @@ class Steps:
                 f'start "{call.name}". If that is the same step under a new name, it would run twice.'
             )
             asked = {"type": "user_question", "ref": ref, "question": question}
-            await self._outside_step(self._leg.ask({**asked, "options": ["Continue", "End the run"]}))
+            options = ["Continue", "End the run"]
+            await self._outside_step(self._leg.raise_request({**asked, "options": options}))
         if answer is not None and answer.get("values", [""])[0] != "Continue":
             self._leg.fail(Misuse("A person ended the run because the agent was edited during it."))
             raise LegOver()
@@ -304,6 +320,15 @@ class Steps:
             await pending
         finally:
             self._leg.step_started()
+
+
+def _remedy_of(event: str) -> str | None:
+    """The order in which a step, and what must not be inside it, are written."""
+    if event.startswith(("ctx.ask", "ctx.approve")):
+        return "Ask first, then start the step."
+    if event.startswith("ctx.callback_url"):
+        return "Make the URL first, then start the step."
+    return "Wait first, then start the step." if event.startswith(("ctx.sleep", "ctx.receive")) else None
 
 
 def _call_begin(call: Call) -> dict:

@@ -8,12 +8,18 @@ import threading
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 
-from .failures import LegOver, Misuse
+from .failures import LegOver, Misuse, RunCancelled
 from .pending import READER, Host, Pending
 
 #: A function that never comes to rest gets its next result after this many turns of the loop.
 _RESTLESS_TURNS_MAX = 100
 _UNWIND_SECONDS = 1
+
+
+def _report(loop: asyncio.AbstractEventLoop, context: dict) -> None:
+    """Says nothing about tasks that the end of the leg has unwound, such as the losers of a race."""
+    if not isinstance(context.get("exception"), (LegOver, RunCancelled)):
+        loop.default_exception_handler(context)
 
 
 class _RestingSelector(selectors.DefaultSelector):
@@ -81,6 +87,7 @@ class Tasks(Host):
         self._selector = _RestingSelector()
         self.loop = _Loop(self._selector)
         self._selector.loop = self.loop
+        self.loop.set_exception_handler(_report)
         self._over: asyncio.Future[None] = self.loop.create_future()
         self._main: asyncio.Task[None] | None = None
         self._thread = threading.get_ident()

@@ -12,13 +12,14 @@ from .failures import NotAwaited
 from .json_values import dump
 from .leg import Leg
 from .rehearsal import RehearsedInteraction, CalledStep, RehearsedRun
+from .rehearsed_waits import RehearsedWait
 from .threads import Threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .tasks import Tasks
 
-__all__ = ["RehearsedInteraction", "CalledStep", "Rehearsal", "every_kill", "rehearse"]
+__all__ = ["RehearsedInteraction", "RehearsedWait", "CalledStep", "Rehearsal", "every_kill", "rehearse"]
 
 _LEGS_MAX = 1000
 #: The process is lost before or after a message is stored, or asked to yield after it.
@@ -44,6 +45,11 @@ class Rehearsal:
         #: What the next run of the session finds in `ctx.state`.
         self.state = run.state
         self.tokens = run.tokens
+        #: The times and messages that it waited for, in the order in which they came.
+        self.waits = run.waits
+        #: Seconds that the run waited for them. No real time passes.
+        self.elapsed = run.elapsed
+        self.has_waited = run.has_waited
         #: The messages of the kit in each leg.
         self.messages = messages
         self.has_doubt = run.has_doubt
@@ -60,18 +66,23 @@ def rehearse(
     rules: tuple[dict, ...] | list[dict] = (),
     folder: str = ".",
     output_schema: dict | None = None,
+    signals: tuple[dict, ...] | list[dict] = (),
+    message: Callable[[str], object] | None = None,
     edited: Agent | None = None,
 ) -> Rehearsal:
     """Runs an agent in this process.
 
     `answer` returns the reply of a person: a string or a list for a question, None to decline; True, False or
     `{"allow": True, "input": …}`, `{"allow": False, "reason": …}` for a permission. By default the first option or
-    "yes", and every permission is given. `rules` are those of agent.yaml. `edited` is the agent as its author edited it
+    "yes", and every permission is given; `{"later": True}` leaves a request open. `rules` are those of agent.yaml. `edited` is the agent as its author edited it
     after the first leg, while the run waited for an answer (D-174). With the `output_schema` of agent.yaml, a text that
-    the agent returns is its output; the value is not checked here.
+    the agent returns is its output; the value is not checked here. `signals` are messages to the run:
+    `{"name": …, "data": …, "after": "1h"}`, at once without `after`. `message` returns the data of the message that comes
+    when the run asks for one of this name, or None for no message.
     """
     given = dict(prompt=prompt, input=input, state=state, answer=answer, folder=folder)
     given.update(approval_required_tools=approval_required_tools, rules=rules, output_schema=output_schema)
+    given.update(signals=signals, message=message)
     return _play(agent, given, edited=edited)
 
 
@@ -89,16 +100,20 @@ def every_kill(
     text to the part that must not change, for a function whose branches emit in any order. The other options are those
     of `rehearse`.
     """
-    expected = _play(make_agent(), options)
-    for message in range(sum(len(leg) for leg in expected.messages)):
-        for kind in _kinds:
-            result = _play(make_agent(), options, kill_point=(message, kind))
-            if observe is not None:
-                observe(kind, message, result)
-            problem = _difference(expected, result, comparable)
-            if problem is not None:
-                raise AssertionError(f"{kind} message {message + 1}: {problem}")
-    return expected
+    first = _play(make_agent(), options)
+    # What a run waits for may come one by one, or much of it before a worker is free.
+    for come in ("one", "all") if first.has_waited else ("one",):
+        expected = first if come == "one" else _play(make_agent(), options, come=come)
+        together = "" if come == "one" else ", with everything that it waits for come at once"
+        for message in range(sum(len(leg) for leg in expected.messages)):
+            for kind in _kinds:
+                result = _play(make_agent(), options, come=come, kill_point=(message, kind))
+                if observe is not None and come == "one":
+                    observe(kind, message, result)
+                problem = _difference(expected, result, comparable)
+                if problem is not None:
+                    raise AssertionError(f"{kind} message {message + 1}{together}: {problem}")
+    return first
 
 
 def _difference(expected: Rehearsal, result: Rehearsal, comparable: Callable[[str], str]) -> str | None:
@@ -117,6 +132,9 @@ def _difference(expected: Rehearsal, result: Rehearsal, comparable: Callable[[st
     asked = _asked_again(expected, result, comparable)
     if asked is not None:
         return asked
+    waited, wanted = (dump([vars(wait) for wait in each.waits]) for each in (result, expected))
+    if comparable(waited) != comparable(wanted):
+        return f"it waited for {waited} instead of {wanted}"
     if result.outcome != expected.outcome:
         return f"it ended {result.outcome} ({result.message or ''}) instead of {expected.outcome}"
     if comparable(result.text) != comparable(expected.text):
@@ -150,6 +168,7 @@ def _play(
     options: dict,
     *,
     edited: Agent | None = None,
+    come: str = "one",
     kill_point: tuple[int, str] | None = None,
 ) -> Rehearsal:
     for each in (agent, edited):
@@ -169,7 +188,7 @@ def _play(
         # A process that is lost after its last message has ended its run.
         if is_lost and run.end is None:
             run.lose()
-        run.reply()
+        run.reply(come)
     return Rehearsal(run, messages)
 
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../../../test/repository.ts';
 import { type Transcript, transcriptsOf } from './transcript.ts';
+import { waitsZoo } from './waits-zoo.ts';
 import { type Specimen, zoo } from './zoo.ts';
 
 const kit = join(root, 'packages/agent-python');
@@ -17,16 +18,23 @@ const unordered: Readonly<Record<string, readonly string[]>> = {
     'scopes that run at once',
   ],
   async_zoo: ['branches that end in another order than they began', 'steps that speak at once'],
+  waits_zoo: ['side by side, with a step behind each'],
 };
 
 /** What of an unordered program is the same in every kit. */
-function setOf(transcript: Transcript, { options }: Specimen) {
+function setOf(transcript: Transcript, { options }: Pick<Specimen, 'options'>) {
   const { comparable = (text: string) => text } = options ?? {};
   const calls = transcript.calls.toSorted((a, b) => a.localeCompare(b));
   return { ...transcript, legs: [], seat: '', calls, text: comparable(transcript.text) };
 }
 
-describe.each(['zoo', 'async_zoo'])('%s.py', (file) => {
+const files: readonly [string, Readonly<Record<string, Pick<Specimen, 'make' | 'options'>>>][] = [
+  ['zoo', zoo],
+  ['async_zoo', zoo],
+  ['waits_zoo', waitsZoo],
+];
+
+describe.each(files)('%s.py', (file, programs) => {
   let ran: SpawnSyncReturns<string>;
   let printed: Map<string, Transcript[]>;
   beforeAll(() => {
@@ -43,10 +51,10 @@ describe.each(['zoo', 'async_zoo'])('%s.py', (file) => {
 
   test('has the same programs, and loses and repeats nothing at any seat', () => {
     expect([ran.status, ran.stderr]).toEqual([0, '']);
-    expect([...printed.keys()]).toEqual(Object.keys(zoo));
+    expect([...printed.keys()]).toEqual(Object.keys(programs));
   });
 
-  test.each(Object.entries(zoo))('%s', async (name, specimen) => {
+  test.each(Object.entries(programs))('%s', async (name, specimen) => {
     const { make, options = {} } = specimen;
     const here = await transcriptsOf({ name, make, options });
     const there = printed.get(name) ?? [];

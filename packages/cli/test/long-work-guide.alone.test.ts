@@ -74,7 +74,15 @@ test('the agents of the guide are rehearsed and tested in no real time', async (
   const unpaid = await typed(rehearsed);
   expect(unpaid.stdout).toBe('Not paid.\n');
   expect(unpaid.stderr.match(/\(no message paid in 2w\)/g)).toHaveLength(2);
-  expect((await outputOf('npx convoke agents test')).stdout).toMatch(/pass 2$/m);
+  expect((await outputOf('npx convoke agents test invoices')).stdout).toMatch(/pass 2$/m);
+});
+
+test('the agent in Python is tested and rehearsed as the others are', async () => {
+  const tested = await outputOf('npx convoke agents test orders');
+  expect(`${tested.stdout}${tested.stderr}`).toMatch(/^Ran 2 tests/m);
+  const played = await outputOf('npx convoke agents rehearse orders');
+  expect(played.stdout).toBe('Paid 20, and shipped.\n');
+  expect(played.stderr).toContain('(slept 3d: time to look at it)');
 });
 
 test('the agent of the guide sleeps on a server, and its programs send what the other waits for', async () => {

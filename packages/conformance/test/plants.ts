@@ -80,8 +80,10 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
       'no-redaction',
       'python-empty-loop-without-threads',
       'python-point-while-floor-taken',
+      'python-held-back-step-waits',
       'python-replay-by-arrival',
       'python-waiting-is-swallowed',
+      'python-waits-in-program-order',
     ],
   'it is in a face, for clients of another protocol': [
     'a2a-answer-of-another-task',

@@ -2,7 +2,7 @@ import type { Operation } from '../operation.ts';
 import { getAuditStatus, listAudit } from './audit.ts';
 import { getAgent, invokeAgent, listAgents } from './agents.ts';
 import { deleteBudget, getBudget, listBudgets, setBudget } from './budgets.ts';
-import { receiveCallback } from './callbacks.ts';
+import { receiveCallback } from './runs/callbacks.ts';
 import {
   createClient,
   deleteClient,

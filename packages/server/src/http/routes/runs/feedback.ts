@@ -1,10 +1,10 @@
-import { deleteFeedback, listFeedback, putFeedback } from '../../app/runs/feedback.ts';
-import { orRefuse } from '../../app/refusal.ts';
-import type { Services } from '../../app/services.ts';
-import { callerAsAuthor, feedbackAuthor } from '../../domain/run/feedback.ts';
-import type { Handlers } from '../handler.ts';
-import { feedbackView } from '../views/feedback.ts';
-import type { RouteParts } from './route-parts.ts';
+import { deleteFeedback, listFeedback, putFeedback } from '../../../app/runs/feedback.ts';
+import { orRefuse } from '../../../app/refusal.ts';
+import type { Services } from '../../../app/services.ts';
+import { callerAsAuthor, feedbackAuthor } from '../../../domain/run/feedback.ts';
+import type { Handlers } from '../../handler.ts';
+import { feedbackView } from '../../views/feedback.ts';
+import type { RouteParts } from '../route-parts.ts';
 
 type FeedbackOperations = 'put_feedback' | 'list_feedback' | 'delete_feedback';
 

@@ -1,7 +1,7 @@
-import { receiveCallback } from '../../app/runs/signals.ts';
-import type { Services } from '../../app/services.ts';
-import type { Handlers } from '../handler.ts';
-import { replayed } from '../idempotency-key.ts';
+import { receiveCallback } from '../../../app/runs/signals.ts';
+import type { Services } from '../../../app/services.ts';
+import type { Handlers } from '../../handler.ts';
+import { replayed } from '../../idempotency-key.ts';
 
 export function callbackRoutes(
   services: Pick<Services, 'store' | 'clock' | 'ids' | 'fanout' | 'metrics' | 'callbacks'>,

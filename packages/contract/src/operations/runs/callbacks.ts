@@ -1,8 +1,8 @@
-import { jsonValue } from '../json.ts';
-import { limits } from '../limits.ts';
-import { defineOperation } from '../operation.ts';
-import { callbackToken, receivedCallback } from '../resources/runs/callback.ts';
-import { replayedHeader } from './idempotency.ts';
+import { jsonValue } from '../../json.ts';
+import { limits } from '../../limits.ts';
+import { defineOperation } from '../../operation.ts';
+import { callbackToken, receivedCallback } from '../../resources/runs/callback.ts';
+import { replayedHeader } from '../idempotency.ts';
 
 export const receiveCallback = defineOperation({
   id: 'receive_callback',
