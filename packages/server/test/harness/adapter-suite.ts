@@ -5,7 +5,7 @@ import { type AgentRule, runId, sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
 import type { Agent } from '../../src/domain/agent.ts';
 import type { Json } from '../../src/domain/json.ts';
-import { readRules } from '../../src/domain/rules/rule.ts';
+import { type Rule, readRules } from '../../src/domain/rules/rule.ts';
 import type { Answer, Harness, HarnessEvent, Leg, LegInput } from '../../src/ports/harness.ts';
 import type { Account } from '../../src/ports/sandbox.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
@@ -29,6 +29,8 @@ export type Step =
 export interface Plan {
   readonly agent: Agent;
   readonly prompt: string;
+  /** The rules of the organization. */
+  readonly organization?: readonly Rule[];
 }
 
 type Ability = 'approvals' | 'questions' | 'rules' | 'tools';
@@ -149,17 +151,17 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
       `follows a rule that looks at the input (D-507)${without('rules', 'approvals')}`,
       () => {
         /** The rule stands before `approval_required_tools` and instead of them. */
-        const ruled = async (effect: AgentRule['effect'], isMatch = true) => {
+        const ruled = async (effect: AgentRule['effect'], of = 'the agent', isMatch = true) => {
           const { session, plan } = await start([{ write: note }, { say: 'done' }], ['write_*']);
           const { approvalRequiredTools: tools } = plan.agent;
           const { path = '/path' } = adapter.rules ?? {};
           const when = [{ path, like: isMatch ? '*note.txt*' : 'other' }];
           const rules = readRules([{ name: 'note', tools: [...tools], effect, when }]);
-          const list = { rules, approvalRequiredTools: effect === 'allow' ? tools : [] };
-          const { asked, events, end } = await session.run(
-            { ...plan, agent: { ...plan.agent, ...list } },
-            allow,
-          );
+          const approvalRequiredTools = effect === 'allow' ? tools : [];
+          const own = { rules: of === 'the agent' ? rules : [], approvalRequiredTools };
+          const organization = of === 'the agent' ? [] : rules;
+          const ruledPlan = { ...plan, organization, agent: { ...plan.agent, ...own } };
+          const { asked, events, end } = await session.run(ruledPlan, allow);
           const kinds = asked.map(({ type }) => type);
           return { kinds, end, said: textOf(events), written: await session.read(note.path) };
         };
@@ -171,20 +173,21 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
           expect(end).toMatchObject(completed);
         });
 
-        test('that has a person asked', async () => {
-          const { kinds, end, written } = await ruled('ask');
+        const lists = ['the agent', 'the organization'];
+        test.each(lists)('of %s that has a person asked', async (of) => {
+          const { kinds, end, written } = await ruled('ask', of);
           expect([kinds, written]).toEqual([['permission_request'], note.text]);
           expect(end).toMatchObject(completed);
         });
 
-        test('that denies it, and the run continues', async () => {
-          const { kinds, end, written } = await ruled('deny');
+        test.each(lists)('of %s that denies it, and the run continues', async (of) => {
+          const { kinds, end, written } = await ruled('deny', of);
           expect([kinds, written]).toEqual([[], undefined]);
           expect(end).toMatchObject(completed);
         });
 
         test('and that does not match', async () => {
-          const { kinds, written } = await ruled('deny', false);
+          const { kinds, written } = await ruled('deny', 'the agent', false);
           expect([kinds, written]).toEqual([[], note.text]);
         });
       },
@@ -317,7 +320,7 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
       const agent = readBy(harness, plan.agent);
       const running = harness.start(input, {
         ...folders,
-        effects: ruledEffects(agent, input, ledger.effects),
+        effects: ruledEffects(agent, input, { ...ledger, ...plan }),
         texts: prepared.texts,
         runId: runId(`run_${runNumber}`),
         sessionId: id,

@@ -1,7 +1,7 @@
 import type { KnownCall } from '../../src/domain/run/tool-call.ts';
 import type { Agent } from '../../src/domain/agent.ts';
-import { decide } from '../../src/domain/rules/decide.ts';
-import { rulesOfAgent } from '../../src/domain/rules/rule.ts';
+import { decide, namesTool } from '../../src/domain/rules/decide.ts';
+import { type Rule, rulesOfAgent } from '../../src/domain/rules/rule.ts';
 import type { CallToDecide, Effects, LegInput, NewCall } from '../../src/ports/harness.ts';
 
 /** A ledger that lets every call begin, for tests that do not care about it. */
@@ -12,10 +12,19 @@ export const openEffects: Effects = {
   key: (ref) => `run_1.${ref}`,
 };
 
-/** Applies the agent's rules. What a person has allowed in an earlier leg, or in this one after it was asked about, begins. */
-export function ruledEffects(agent: Agent, input: LegInput, base: Effects = openEffects): Effects {
+interface RuledParts {
+  readonly effects?: Effects;
+  readonly organization?: readonly Rule[];
+}
+
+/** Applies the rules of the agent and of the organization. What a person has allowed in an earlier leg, or in this one after it was asked about, begins. */
+export function ruledEffects(
+  agent: Agent,
+  input: LegInput,
+  { effects: base = openEffects, organization = [] }: RuledParts = {},
+): Effects {
   const asked = new Set<string>();
-  const lists = { agent: rulesOfAgent(agent), organization: [] };
+  const lists = { agent: rulesOfAgent(agent), organization };
   const isAllowed = (ref: string) => {
     if (input.kind === 'prompt') return false;
     const answer = input.answers.get(ref);
@@ -40,7 +49,10 @@ export function ruledEffects(agent: Agent, input: LegInput, base: Effects = open
     async decide(call) {
       const decision = decisionAbout(call);
       if (decision.effect === 'deny') return { kind: 'denied', reason: decision.reason };
-      if (decision.effect === 'allow') return { kind: 'allowed', isNamed: false };
+      if (decision.effect === 'allow') {
+        const named = { toolName: call.toolName, agentName: agent.name, tenantId: 'ten_1' };
+        return { kind: 'allowed', isNamed: namesTool(lists, named) };
+      }
       asked.add(call.ref);
       return { kind: 'ask' };
     },

@@ -10,6 +10,7 @@ import { readPrices } from '../../src/agents/prices-file.ts';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import type { Agent } from '../../src/domain/agent.ts';
+import type { Allower } from '../../src/domain/rules/approvers.ts';
 import { doubtOptions } from '../../src/domain/run/call-in-doubt.ts';
 import { type Run, isEnded } from '../../src/domain/run/run.ts';
 import { LegSupervisor } from '../../src/execution/leg-supervisor.ts';
@@ -219,7 +220,8 @@ export class MortalLegs {
     {
       deaths = [],
       answer,
-    }: { deaths?: readonly (Death | Moment)[]; answer: (asked: Asked) => Answer | undefined },
+      allowerOf,
+    }: Finishing & { readonly deaths?: readonly (Death | Moment)[] },
   ): Promise<Run> {
     const left = [...deaths];
     for (let turn = 0; turn < 50; turn += 1) {
@@ -227,7 +229,7 @@ export class MortalLegs {
       await this.#checkItems(now);
       if (isEnded(now)) return now;
       if (now.status === 'waiting' && now.lease === null && now.pendingInteractions > 0) {
-        await this.#answerAll(now, answer);
+        await this.#answerAll(now, { answer, allowerOf });
       } else if (now.status === 'cancelling' || (now.status !== 'queued' && now.lease !== null)) {
         await this.recover();
       } else {
@@ -249,7 +251,7 @@ export class MortalLegs {
     return { ended, asked };
   }
 
-  async #answerAll(run: Run, answer: (asked: Asked) => Answer | undefined): Promise<void> {
+  async #answerAll(run: Run, { answer, allowerOf = () => allower }: Finishing): Promise<void> {
     const { world } = this;
     const log = await world.logOf(run.id);
     for (const { type, data } of log) {
@@ -262,7 +264,17 @@ export class MortalLegs {
         await this.#expire();
         continue;
       }
-      const request = { sessionId: run.sessionId, key: asked.key, body, by, allower };
+      const caller = { by, allower: allowerOf() };
+      const request = { sessionId: run.sessionId, key: asked.key, body, ...caller };
+      for (const hasCommitted of caller.allower.kind === 'person' ? [false, true] : []) {
+        const death = new Death(0, hasCommitted);
+        const dying = answerInteraction(
+          { ...world, store: death.wrap(world.store) },
+          world.scope,
+          request,
+        );
+        await Promise.race([dying, death.reached]);
+      }
       await answerInteraction(world, world.scope, request);
     }
   }
@@ -300,6 +312,15 @@ export class MortalLegs {
 
 function numbered<T>(log: readonly T[]): readonly (T & { readonly id: string })[] {
   return log.map((event, index) => ({ ...event, id: formatEventId(index + 1) }));
+}
+
+interface Finishing {
+  readonly answer: (asked: Asked) => Answer | undefined;
+  /**
+   * Who answers next. The servers that get a person's answer first die at its commit: one before it, one after it. Without
+   * it, a client answers.
+   */
+  readonly allowerOf?: (() => Allower) | undefined;
 }
 
 export interface Asked {

@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { readRules } from '../../../src/domain/rules/rule.ts';
 import type { Answer } from '../../../src/ports/harness.ts';
 import { eventually } from '../../support/eventually.ts';
 import { allowing, denying } from '../sittings.ts';
@@ -103,6 +104,25 @@ describe('an ACP agent', () => {
     ];
     await sitting.say(steps({ call: 'forever.txt', options }), allowing);
     expect(await made('forever.txt')).toBeUndefined();
+  });
+
+  test('gets a permanent permission only for a tool that no rule names (D-507)', async () => {
+    const options = [
+      { optionId: 'yes-forever', name: 'Always', kind: 'allow_always' as const },
+      { optionId: 'no', name: 'No', kind: 'reject_once' as const },
+    ];
+    const free = await sit({});
+    await free.sitting.say(steps({ call: 'free.txt', options }));
+    expect(await free.made('free.txt')).toBe('yes-forever');
+    // Its condition does not hold for this call. With a permanent permission the next one would not be asked about.
+    const when = [{ path: '/title', eq: 'other.txt' }];
+    const rules = readRules([{ name: 'other', tools: ['execute'], effect: 'deny', when }]);
+    const named = await sit({ agent: { rules } });
+    const said = await named.sitting.say(steps({ call: 'named.txt', options }));
+    expect(said.custom('tool_refused')).toMatchObject([{ tool_call_id: 'named.txt' }]);
+    expect(await named.made('named.txt')).toBeUndefined();
+    await named.sitting.say(steps({ call: 'once.txt' }));
+    expect(await named.made('once.txt')).toBe('yes-once');
   });
 
   test('may not use a tool that is not in its list', async () => {

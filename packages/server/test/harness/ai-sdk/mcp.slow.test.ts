@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { requireSandbox } from '../../../../../test/services.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
+import { readRules } from '../../../src/domain/rules/rule.ts';
 import { temporaryFolder } from '../../support/agent-folders.ts';
 import { allowing, denying } from '../sittings.ts';
 import { AiSdkPlace, type AiSdkSession } from './agent.ts';
@@ -58,6 +59,24 @@ test('approvals apply to MCP tools by the name server/tool, and each is for one 
   const said = await session.resume({ [first.ref]: denying, [second.ref]: allowing(second) });
   expect(said.text).toContain('created b');
   expect(await tickets(session)).toBe('b\n');
+});
+
+test('rules look at the input of MCP tools, by the name server/tool (D-507)', async () => {
+  const when = (title: string) => [{ path: '/title', eq: title }];
+  const rules = readRules([
+    { name: 'free', tools: ['tickets/*'], effect: 'allow', when: when('free') },
+    { name: 'no', tools: ['tickets/*'], effect: 'deny', when: when('no'), reason: 'Not this one.' },
+    { name: 'others', tools: ['tickets/create'], effect: 'ask' },
+  ]);
+  const session = await place.session(await ticketAgent({ rules }));
+  const create = (title: string) => `call tickets__create {"title":"${title}"}`;
+  const free = await session.play(`${create('free')} ;; last`);
+  expect([free.asked, free.text]).toMatchObject([[], expect.stringContaining('created free')]);
+  const denied = await session.play(`${create('no')} ;; last`);
+  expect([denied.asked, denied.text]).toMatchObject([[], expect.stringContaining('Not this one.')]);
+  const { asked } = await session.play(`${create('other')} ;; last`);
+  expect(asked).toMatchObject([{ toolName: 'tickets/create', toolInput: { title: 'other' } }]);
+  expect(await tickets(session)).toBe('free\n');
 });
 
 test('the allow-list applies to MCP tools, and a server without an allowed tool is not started', async () => {

@@ -32,7 +32,7 @@ function hookOf(rules: readonly AgentRule[], over: Partial<Effects> = {}) {
     return Promise.resolve({ kind: 'begun' });
   };
   const effects = {
-    ...ruledEffects(agent, { kind: 'prompt' }, { ...openEffects, begin }),
+    ...ruledEffects(agent, { kind: 'prompt' }, { effects: { ...openEffects, begin } }),
     ...over,
   };
   const settings = { asksUser: true, tools: ['*'], mcpServers: {} };
