@@ -1,6 +1,6 @@
 import { type RunEvent, isTerminalEvent } from '@convoke/sdk';
 import type { CallItem, ResultItem, TranscriptItem } from '@convoke/faces';
-import { waitName } from './waits.ts';
+import { waitKind } from './waits.ts';
 
 export type SpanKind = 'queue' | 'leg' | 'text' | 'tool' | 'ask' | 'wait';
 
@@ -8,6 +8,8 @@ export type SpanKind = 'queue' | 'leg' | 'text' | 'tool' | 'ask' | 'wait';
 export interface Span {
   readonly kind: SpanKind;
   readonly label: string;
+  /** Before the label, where there is room. */
+  readonly prefix?: string | undefined;
   readonly from: number;
   /** Absent while it lasts. */
   to?: number | undefined;
@@ -159,7 +161,9 @@ export class SpanRecorder {
     } else if (event.type === 'wait_started') {
       const { wait_id: id } = event.data;
       if (this.#waits.has(id)) return;
-      const wait: Span = { kind: 'wait', label: waitName(event.data), from: at, eventId: event.id };
+      const { kind, name: label } = event.data;
+      const prefix = `${waitKind(kind)} `;
+      const wait: Span = { kind: 'wait', prefix, label, from: at, eventId: event.id };
       this.#waits.set(id, wait);
       this.#spans.push(wait);
     } else if (isTerminalEvent(event)) this.#ended(event, at, lastActivity);
@@ -306,8 +310,8 @@ interface Axis {
 /** Room for the words of a mark before a break begins. */
 const labelShare = 0.06;
 
-/** On a narrow screen: the distance between two marks, and the last place where the words of one have room. */
-const narrow = { gap: 0.28, last: 0.84 };
+/** On a narrow screen: the distance between two marks, the width of their words, and the last place where these have room. */
+const narrow = { gap: 0.28, label: 0.16, last: 0.84 };
 
 /** At most about six marks, at round distances, none inside a break and none too close to another. */
 function ticksOf({ from, to, x, breaks }: Axis): Tick[] {
@@ -327,7 +331,8 @@ function ticksOf({ from, to, x, breaks }: Axis): Tick[] {
     const isBroken = breaks.some((gap) => place > gap.from - labelShare && place < gap.to + 0.01);
     const isClose = ticks.length > 0 && place - (ticks.at(-1)?.x ?? 0) < 0.09;
     if ((!isBroken && !isClose && place < 0.97) || index === 0) {
-      const fitsNarrow = place - lastNarrow >= narrow.gap && place <= narrow.last;
+      const isBeside = breaks.some((gap) => place < gap.to && place + narrow.label > gap.from);
+      const fitsNarrow = !isBeside && place - lastNarrow >= narrow.gap && place <= narrow.last;
       if (fitsNarrow) lastNarrow = place;
       ticks.push({ x: place, label: index * step, fitsNarrow });
     }

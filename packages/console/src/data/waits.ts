@@ -9,6 +9,10 @@ export function waitsOf({ waiting_on: waits = [] }: Pick<RunRecord, 'waiting_on'
 
 const kinds = { timer: 'Timer', signal: 'Message', interaction: 'Request' } as const;
 
+export function waitKind(kind: OpenWait['kind']): string {
+  return kinds[kind];
+}
+
 /** `Timer cooling off`, `Message paid`. */
 export function waitName({
   kind,

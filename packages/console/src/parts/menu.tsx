@@ -5,19 +5,18 @@ import { Button, type ButtonProps } from './button.tsx';
 
 const menuItems = '[data-menu] :is(button, a)';
 
-/** A button that opens a list of actions; closes on Escape, on a choice and when the focus leaves. */
-export function MenuButton(props: {
+interface MenuButtonProps extends Pick<ButtonProps, 'ariaLabel' | 'kind' | 'size' | 'disabled'> {
   readonly label: ComponentChildren;
-  readonly ariaLabel?: string | undefined;
-  readonly kind?: ButtonProps['kind'];
-  readonly disabled?: boolean | undefined;
   readonly at?: 'start' | 'end' | undefined;
   /** The key that opens it. */
   readonly hotkey?: string | undefined;
   /** Called whenever the list opens, such as to read what it shows again. */
   readonly onOpen?: (() => void) | undefined;
   readonly children: ComponentChildren;
-}): JSX.Element {
+}
+
+/** A button that opens a list of actions; closes on Escape, on a choice and when the focus leaves. */
+export function MenuButton(props: MenuButtonProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const frame = useRef<HTMLDivElement>(null);
   useShortcuts({
@@ -61,6 +60,7 @@ export function MenuButton(props: {
       <Button
         onClick={() => setOpen(!isOpen)}
         kind={props.kind}
+        size={props.size}
         disabled={props.disabled}
         ariaLabel={props.ariaLabel}
         expanded={isOpen}

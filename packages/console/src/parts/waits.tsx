@@ -2,6 +2,7 @@ import type { RunRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { moment, until } from '../data/formats.ts';
+import type { RunStore } from '../data/run-store.ts';
 import { type OpenWait, parsedMessage, waitName, waitsOf } from '../data/waits.ts';
 import { now } from '../page/clock.ts';
 import { settings } from '../page/settings.ts';
@@ -11,6 +12,12 @@ import { FormDialog } from './dialog.tsx';
 import { TextArea, TextField } from './field.tsx';
 import { Took } from './time.tsx';
 import { announce } from './toast.tsx';
+
+/** The run waits for a time, a message or another run, and nothing executes. */
+export function isParkedNow({ view, record }: Pick<RunStore, 'view' | 'record'>): boolean {
+  const { status, open_waits: open } = record.value;
+  return status === 'running' && open !== undefined && view.value.spansAt(now.value).isParked;
+}
 
 /** Why nothing happens: one line for each thing that the run waits for, with its age and its end. */
 export function WaitLines({ run }: { readonly run: RunRecord }): JSX.Element | null {

@@ -86,7 +86,7 @@ function lanesOf(spans: readonly DrawnSpan[]): LaneOfSpans[] {
       span.kind === 'tool' || span.kind === 'ask' || span.kind === 'wait'
         ? `${span.kind} ${span.label}`
         : span.kind;
-    const prefix = span.kind === 'ask' ? 'Waiting: ' : '';
+    const prefix = span.kind === 'ask' ? 'Waiting: ' : (span.prefix ?? '');
     const name = span.kind === 'leg' ? 'Working' : span.label;
     const isSub = span.kind !== 'queue' && span.kind !== 'leg';
     const lane = lanes.get(key) ?? { key, prefix, name, isSub, spans: [] };
@@ -147,7 +147,7 @@ function Bar({ span, scale, isReached, room, onOpen }: BarProps): JSX.Element {
     durationPlace(width, room)
   ];
   const ended = span.isOpen ? ', still open' : span.end === undefined ? '' : `, ${span.end}`;
-  const name = span.kind === 'ask' ? `Waiting: ${span.label}` : span.label;
+  const name = `${span.kind === 'ask' ? 'Waiting: ' : (span.prefix ?? '')}${span.label}`;
   const took = compactly(span.to - span.from);
   const replayed = span.isReplayed === true ? ', replayed' : '';
   const label = `${name}: ${took}${ended}${replayed}`;

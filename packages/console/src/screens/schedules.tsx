@@ -65,6 +65,11 @@ function columnsFor(tenant: string): readonly Column<ScheduleSummary>[] {
           href={addressOf('schedule', { tenant, schedule: schedule.id })}
         >
           {schedule.name}
+          {schedule.next_at !== undefined && (
+            <span class="small-only muted small">
+              <Until at={schedule.next_at} before="next" />
+            </span>
+          )}
         </a>
       ),
     },

@@ -14,7 +14,7 @@ import { ProblemNote } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { useStopRun } from '../parts/stop-run.tsx';
 import { useAnswering } from '../parts/answering.tsx';
-import { WaitLines } from '../parts/waits.tsx';
+import { WaitLines, isParkedNow } from '../parts/waits.tsx';
 import { Took } from '../parts/time.tsx';
 import { useRight, useTenant } from '../session/use.ts';
 
@@ -102,7 +102,7 @@ function OneTalk(props: {
       <WaitLines run={run} />
       {store.error.value !== undefined && <ProblemNote error={store.error.value} />}
       <p class="divider">
-        <Status of={run.status} />
+        <Status of={isParkedNow(store) ? 'parked' : run.status} />
         {hasEnded(run) && <Spent run={run} />}
         <a href={addressOf('run', { tenant: tenantId, run: run.id })}>View run</a>
       </p>

@@ -150,7 +150,9 @@ function Facts({ webhook }: { readonly webhook: WebhookRecord }): JSX.Element {
       <span title={types.join(', ')}>
         {types.map((type) => (type === '*' ? 'All events' : webhookEvents[type])).join(', ')}
       </span>
-      <code>{`…${webhook.secret_hint}`}</code>
+      <span>
+        secret <code>{`…${webhook.secret_hint}`}</code>
+      </span>
       {webhook.description !== undefined && <span>{webhook.description}</span>}
     </p>
   );

@@ -9,8 +9,8 @@ function spansOf(script: EventScript, at: number) {
   const view = new RunView(new Date(startedAt).toISOString());
   for (const event of script.events) view.take(event);
   const { spans, ...rest } = view.snapshot().spansAt(startedAt + at);
-  const drawn = spans.map(({ kind, label, from, to, isOpen }) => {
-    return [kind, label, from - startedAt, to - startedAt, isOpen];
+  const drawn = spans.map(({ kind, prefix = '', label, from, to, isOpen }) => {
+    return [kind, `${prefix}${label}`, from - startedAt, to - startedAt, isOpen];
   });
   return { ...rest, drawn: drawn.filter(([kind]) => kind !== 'queue' && kind !== 'text') };
 }

@@ -35,6 +35,10 @@ const whys = {
 export function eventLine(event: RunEvent): string | undefined {
   if (event.type === 'call_decided') return decidedText(event.data);
   if (event.type === 'run_resumed') return whys[event.data.reason];
+  if (event.type === 'run_started') {
+    const { agent_digest: digest } = event.data;
+    return digest === undefined ? '' : `version ${digest.slice(0, 8)} of the agent`;
+  }
   if (event.type === 'wait_started') return waitName(event.data);
   if (event.type === 'wait_ended') {
     return `${waitName(event.data)}: ${waitEnd(event.data.outcome)}`;

@@ -19,7 +19,13 @@ export function MemberMenu(props: {
   const { org, member, onChoose } = props;
   if (member.role === 'owner' && !isOwner(org)) return null;
   return (
-    <MenuButton label="Manage" ariaLabel={`Manage ${nameOfPerson(member)}`} kind="quiet" at="end">
+    <MenuButton
+      label="Manage"
+      ariaLabel={`Manage ${nameOfPerson(member)}`}
+      kind="quiet"
+      size="small"
+      at="end"
+    >
       <button type="button" onClick={() => onChoose('role')}>
         Change role
       </button>

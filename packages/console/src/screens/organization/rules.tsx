@@ -77,7 +77,7 @@ function RuleList({ document }: { readonly document: RuleDocumentRecord }): JSX.
     );
   }
   return (
-    <ol class="list rules" aria-label="Rules">
+    <ol class="card list rules" aria-label="Rules">
       {rules.map((rule) => (
         <li key={rule.name} class="list-row">
           <RuleRow

@@ -21,7 +21,7 @@ import { ProblemNote } from '../../parts/problem.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { announce } from '../../parts/toast.tsx';
-import { WaitLines } from '../../parts/waits.tsx';
+import { WaitLines, isParkedNow } from '../../parts/waits.tsx';
 import { Waterfall } from '../../parts/waterfall.tsx';
 import { findRun } from '../../session/api.ts';
 import { baseUrl } from '../../session/code-flow.ts';
@@ -81,7 +81,7 @@ function RunHeading(props: { readonly store: RunStore; readonly run: RunRecord }
   const mayAnswer = useRight('interactions:write');
   const isElsewhere = run.status === 'waiting' && !mayAnswer;
   const name = isElsewhere ? 'Waiting' : statusNames[run.status];
-  const isParked = isParkedNow(store, run);
+  const isParked = isParkedNow(store);
   const { tenantId } = useTenant();
   const params = { tenant: tenantId, session: run.session_id, agent: run.agent_name };
   return (
@@ -113,12 +113,6 @@ function RunHeading(props: { readonly store: RunStore; readonly run: RunRecord }
       </Heading>
     </>
   );
-}
-
-/** The run waits for a time, a message or another run, and nothing executes. */
-function isParkedNow(store: RunStore, run: RunRecord): boolean {
-  if (run.status !== 'running' || run.open_waits === undefined) return false;
-  return store.view.value.spansAt(now.value).isParked;
 }
 
 function RunCounters(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {

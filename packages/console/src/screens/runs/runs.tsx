@@ -168,8 +168,10 @@ function Filters(props: FiltersShown): JSX.Element {
         choices={ratings}
         onChange={(rating) => setQuery({ rating })}
       />
-      <FilterText field="q" value={props.text} name="Search prompts" max={100} hasKey />
-      <LabelFilter value={props.label} />
+      <span class="fields">
+        <FilterText field="q" value={props.text} name="Search prompts" max={100} hasKey />
+        <LabelFilter value={props.label} />
+      </span>
       <SavedViews screen="runs" />
     </div>
   );

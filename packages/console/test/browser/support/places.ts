@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { begin, ended, pendingIn, runIn } from '../../../../server/test/support/api-steps.ts';
+import { addMember } from '../../../../server/test/support/sign-in/console.ts';
 import { quietWebhook } from '../../../../server/test/support/tenant-data.ts';
 import type { ConsoleTests } from './console-tests.ts';
 
@@ -79,6 +80,8 @@ async function fillManagement({ server, tenant, organization }: ConsoleTests) {
   });
   const webhook = await server.send('create_webhook', { body: quietWebhook });
   const params = { organization_id: quickstart.organization_id };
+  // A long name, as some addresses are: no filter may be wider than the page for it.
+  await addMember(server, 'viewer', quickstart.organization_id);
   await server.send('set_budget', {
     as,
     params,
