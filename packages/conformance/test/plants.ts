@@ -156,6 +156,10 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'rules-open-on-missing-path',
     'rules-text-as-number',
     'rules-version-not-compared',
+    'rules-chat-sends-while-others-decide',
+    'rules-offered-to-everyone',
+    'rules-permanent-permission',
+    'rules-trial-shows-inputs',
   ],
   'it shows only with a hostile or broken agent, or from another network': [
     'address-as-network',
