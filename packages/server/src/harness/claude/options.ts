@@ -62,12 +62,15 @@ export function queryOptions(parts: QueryParts): Readonly<Record<string, unknown
     maxTurns: settings.stepsMax,
     mcpServers: settings.mcpServers,
     strictMcpConfig: true,
-    disallowedTools: settings.asksUser ? [] : [askToolName],
+    disallowedTools: [...wakeUpTools, ...(settings.asksUser ? [] : [askToolName])],
     ...outputOption(agent),
     ...(agent.model !== undefined && { model: agent.model.replace(/^anthropic\//, '') }),
     ...(session !== undefined && { resume: session }),
   };
 }
+
+/** They promise to wake the agent up later, and nothing does: its process ends with the leg (D-914). */
+const wakeUpTools = ['ScheduleWakeup', 'CronCreate', 'CronList', 'CronDelete'];
 
 /** Turns off what Claude's program does beside its task. */
 const quiet = {
