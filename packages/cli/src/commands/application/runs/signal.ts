@@ -8,6 +8,7 @@ import { print, printJson } from '../../../terminal/output.ts';
 
 interface SignalOptions {
   readonly data?: string;
+  readonly idempotencyKey?: string;
 }
 
 export function signalRun(): Command {
@@ -17,10 +18,12 @@ export function signalRun(): Command {
     .argument('<run>', 'run id')
     .argument('<name>', 'name of the message')
     .option('--data <json>', 'what it says (default: null)')
+    .option('--idempotency-key <key>', 'the same key again sends nothing more')
     .action(async (id: string, name: string, options: SignalOptions, command: Command) => {
       const data = messageData('--data', options.data);
       const run = await runOf(await connect(command), id, undefined);
-      const sent = await run.signal(name, data);
+      const { idempotencyKey } = options;
+      const sent = await run.signal(name, data, { idempotencyKey });
       if (globalOptions(command).json) return printJson(sent);
       print(`${sent.run_id}  ${sent.name} ${sent.status}`);
     });
