@@ -217,8 +217,11 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'streams-without-share',
   ],
   'it is in an operation of Convoke that the specification does not have': [
+    'callback-tells-that-run-is-over',
+    'callback-without-proof',
     'feedback-for-another-user',
     'feedback-notice-without-change',
     'feedback-without-author',
+    'kept-message-given-twice',
   ],
 };
