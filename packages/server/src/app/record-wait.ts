@@ -17,11 +17,22 @@ export async function recordWait(
   const number = await tx.waits.nextNumber(wait.runId);
   const settled = settleWait(wait, result, { number, now });
   if (!(await tx.waits.settle(settled))) return false;
+  tx.onCommit(() => count(services, settled, now));
   recordMove(services, tx, {
     seen,
     move: { run: waitSettled(seen.run, now), events: [endedEvent(settled)] },
   });
   return true;
+}
+
+function count(
+  { metrics }: Pick<Services, 'metrics'>,
+  { kind, result, dueAt }: Wait,
+  now: number,
+): void {
+  const outcome = result?.outcome ?? '';
+  metrics.waitsSettled.add(1, kind, outcome);
+  if (outcome !== 'received' && dueAt !== null) metrics.waitsLate.observe((now - dueAt) / 1000);
 }
 
 interface Settling {

@@ -44,6 +44,8 @@ export interface Instruments {
   readonly webhookTries: Counter<['outcome']>;
   readonly connectionRefreshes: Counter<['outcome']>;
   readonly scheduleFires: Counter<['outcome']>;
+  readonly waitsSettled: Counter<['kind', 'outcome']>;
+  readonly waitsLate: Histogram;
   readonly leasesLost: Counter;
   readonly eventsAppended: Counter;
   readonly usageTokens: Counter<['token_type']>;

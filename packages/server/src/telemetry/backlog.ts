@@ -14,8 +14,8 @@ export function measureBacklog(
 ): void {
   const backlog = cachedReading(clock, backlogMs, () => store.read.runs.backlog(backlogMax));
   runs.readFrom(async () => {
-    const { ready, queued, running, waiting, cancelling } = await backlog();
-    return { ready, queued, running, waiting, cancelling };
+    const { ready, queued, running, waiting, parked, cancelling } = await backlog();
+    return { ready, queued, running, waiting, parked, cancelling };
   });
   const ageOf = (at: number | undefined) =>
     at === undefined ? 0 : Math.max(0, clock.now() - at) / 1000;

@@ -123,6 +123,19 @@ export const metricTable = {
     labels: ['outcome'],
     means: 'Slots of schedules that this process dealt with: started, skipped or refused.',
   },
+  waitsSettled: {
+    kind: 'counter',
+    name: 'convoke_waits_settled_total',
+    labels: ['kind', 'outcome'],
+    means: 'Times and messages that runs waited for and this process settled.',
+  },
+  waitsLate: {
+    kind: 'histogram',
+    name: 'convoke_waits_late_seconds',
+    labels: [],
+    buckets: [0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300, 900, 3600],
+    means: 'How long after its time a wait was settled by the clock.',
+  },
   leasesLost: {
     kind: 'counter',
     name: 'convoke_leases_lost_total',

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cancelRun } from '../../src/app/runs/runs.ts';
+import { startRun } from '../../src/app/runs/start-run.ts';
 import { sendSignal } from '../../src/app/runs/signals.ts';
 import type { Json } from '../../src/domain/json.ts';
 import type { Run } from '../../src/domain/run/run.ts';
@@ -75,6 +76,22 @@ describe.each(databaseKinds)('a run that sleeps, on %s (D-850)', (kind) => {
     expect(await world.read(run)).toMatchObject({ status: 'running', openWaits: 0, readyAt: null });
     await world.record(leg, { items: [], end: parked });
     expect(await world.claim(run)).toBeDefined();
+  });
+
+  test('refuses a message of a chat, and says until when it sleeps (D-913)', async () => {
+    const run = await sleeping([longNap]);
+    const chat = { sessionId: run.sessionId, input: { prompt: 'hi' }, clientId: null } as const;
+    const request = { ...chat, createdBy: 'usr_1', idempotencyKey: undefined, chargeRate() {} };
+    const asked = { ...request, isRefusedWhileWaiting: true };
+    const { dueAt } = (await world.store.read.waits.open(run.id, 1))[0] ?? {};
+    const until = new Date(dueAt ?? 0).toISOString().slice(0, 16).replace('T', ' ');
+    await expect(startRun(world, world.scope, asked)).rejects.toMatchObject({
+      code: 'session_busy',
+      message: `The agent waits until ${until} UTC for "nap".`,
+    });
+    world.clock.advance(hour);
+    await settleWaits(world);
+    expect((await startRun(world, world.scope, asked)).resource.status).toBe('queued');
   });
 
   test('wakes beside a question that nobody has answered', async () => {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { cancelRun } from '../../src/app/runs/runs.ts';
+import { settleWaits } from '../../src/workers/settle-waits.ts';
 import type { DatabaseKind } from '../support/databases.ts';
+import { readSamples, sampleOf } from '../support/metric-samples.ts';
 import { createRunFixture, over } from '../support/run-fixture.ts';
 
 const question = {
@@ -15,7 +17,15 @@ test.each<DatabaseKind>(['sqlite', 'postgres'])(
   async (kind) => {
     const world = await createRunFixture(kind);
     const backlog = (most = 100) => world.store.read.runs.backlog(most);
-    const nothing = { ready: 0, queued: 0, running: 0, interrupted: 0, waiting: 0, cancelling: 0 };
+    const nothing = {
+      ready: 0,
+      queued: 0,
+      running: 0,
+      interrupted: 0,
+      waiting: 0,
+      parked: 0,
+      cancelling: 0,
+    };
     expect(await backlog()).toEqual({ ...nothing, oldestReadyAt: undefined });
 
     const oldest = world.clock.now();
@@ -39,6 +49,7 @@ test.each<DatabaseKind>(['sqlite', 'postgres'])(
       running: 0,
       interrupted: 0,
       waiting: 1,
+      parked: 0,
       cancelling: 1,
       oldestReadyAt: oldest + 1_000,
     });
@@ -46,5 +57,31 @@ test.each<DatabaseKind>(['sqlite', 'postgres'])(
     expect(await backlog()).toMatchObject({ ready: 0, running: 1, oldestReadyAt: undefined });
     await world.record(last, { end: { status: 'completed', ...over } });
     expect(await backlog()).toMatchObject({ ready: 1, queued: 1, running: 0 });
+  },
+);
+
+test.each<DatabaseKind>(['sqlite', 'postgres'])(
+  'runs that sleep are counted as parked, and not as running (%s)',
+  async (kind) => {
+    const world = await createRunFixture(kind, { framework: 'scripted' });
+    world.harnesses.set('scripted', { replays: true, afterLoss: 'repeat' });
+    const nap = { type: 'wait', ref: 'sleep nap', kind: 'timer', name: 'nap' } as const;
+    for (const inMs of [1000, 2000, 3000]) {
+      const leg = await world.claimed(await world.start(await world.open()));
+      const items = [
+        { ...nap, due: { inMs } },
+        { ...nap, ref: 'sleep nap#2', due: { inMs: 1e6 } },
+      ];
+      await world.record(leg, { items, end: { status: 'waiting', ...over } });
+    }
+    const backlog = (most = 100) => world.store.read.runs.backlog(most);
+    expect(await backlog()).toMatchObject({ parked: 3, running: 0, waiting: 0, ready: 0 });
+    world.clock.advance(1500);
+    await settleWaits(world);
+    expect(await backlog()).toMatchObject({ parked: 2, ready: 1 });
+    const samples = readSamples(await world.metrics.render());
+    const fired = { kind: 'timer', outcome: 'fired' };
+    expect(sampleOf(samples, 'convoke_waits_settled_total', fired)).toBe(1);
+    expect(sampleOf(samples, 'convoke_waits_late_seconds_sum')).toBe(0.5);
   },
 );

@@ -18,7 +18,7 @@ export interface FaceCaller {
   readonly requireScopes: (...scopes: readonly Scope[]) => void;
 }
 
-/** What every run has that a message of this caller starts. A page would hang behind a run that waits for a person. */
+/** What every run has that a message of this caller starts. A page would hang behind a run that waits. */
 export function startedBy({ by, clientId, chargeRate }: FaceCaller) {
   return { clientId, createdBy: by.id, chargeRate, isRefusedWhileWaiting: true } as const;
 }

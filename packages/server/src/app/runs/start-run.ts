@@ -1,6 +1,7 @@
 import { type SessionId, idPrefixes, runId, sessionId } from '@convoke/contract';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Run } from '../../domain/run/run.ts';
+import { type Run, isParked } from '../../domain/run/run.ts';
+import { sleepWords } from '../../domain/run/waiting-on.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Session } from '../../domain/session.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
@@ -15,7 +16,7 @@ import { InlineSlot } from './inline-slot.ts';
 export interface StartRun extends RequestedRun {
   readonly idempotencyKey: string | undefined;
   readonly chargeRate: () => void;
-  /** For a chat: the run would queue behind one that waits for a person, and the page would hang. */
+  /** For a chat: the run would queue behind one that waits, and the page would hang. */
   readonly isRefusedWhileWaiting?: boolean;
 }
 
@@ -145,6 +146,21 @@ function startInTransaction(
   });
 }
 
+/** A page would hang behind a run that waits for a person, or sleeps for days (D-913). */
+async function refuseWhileWaiting(
+  tx: StoreTransaction,
+  scope: TenantScope,
+  { status, currentRunId }: Session,
+): Promise<void> {
+  if (status === 'waiting') {
+    refuse('session_busy', { message: 'The agent waits for an answer.' });
+  }
+  const run = currentRunId === null ? undefined : await tx.runs.findById(scope, currentRunId);
+  if (run === undefined || !isParked(run) || run.readyAt !== null) return;
+  const [wait] = await tx.waits.open(run.id, 1);
+  if (wait !== undefined) refuse('session_busy', { message: sleepWords(wait) });
+}
+
 interface Start {
   readonly scope: TenantScope;
   readonly request: StartRun;
@@ -191,8 +207,8 @@ async function startOnce(
     return { resource: known ?? refuse('not_found'), replayed: true };
   }
   request.chargeRate();
-  if (request.isRefusedWhileWaiting === true && locked?.status === 'waiting') {
-    return refuse('session_busy', { message: 'The agent waits for an answer.' });
+  if (request.isRefusedWhileWaiting === true && locked !== undefined) {
+    await refuseWhileWaiting(tx, scope, locked);
   }
   const later = locked === undefined ? id : await laterId(services, tx, { id, session: locked });
   if (later !== id) moveKey(tx, claim, later);

@@ -1,5 +1,6 @@
 import { type InteractionKey, waitsShown } from '@convoke/contract';
 import type { PendingInteraction } from '../interaction.ts';
+import { isoTime } from '../iso-time.ts';
 import type { Wait, WaitKind } from './wait.ts';
 
 /** Something that a run waits for, as people see it (D-855). */
@@ -10,6 +11,12 @@ export interface OpenWait {
   readonly until: number;
   /** Of an interaction. */
   readonly key?: InteractionKey;
+}
+
+/** Why a message has to wait, for a person who reads it in a chat. */
+export function sleepWords({ name, dueAt }: Pick<Wait, 'name' | 'dueAt'>): string {
+  const until = dueAt === null ? '' : ` until ${isoTime(dueAt).slice(0, 16).replace('T', ' ')} UTC`;
+  return `The agent waits${until} for "${name}".`;
 }
 
 /** What a run waits for, the oldest first. */

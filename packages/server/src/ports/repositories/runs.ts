@@ -102,6 +102,8 @@ export interface RunBacklog {
   /** Runs that lost their worker and are to be continued. */
   readonly interrupted: number;
   readonly waiting: number;
+  /** Runs that wait for a time or a message while nothing executes. */
+  readonly parked: number;
   readonly cancelling: number;
   readonly oldestReadyAt: number | undefined;
 }

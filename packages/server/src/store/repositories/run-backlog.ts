@@ -23,11 +23,20 @@ export async function runBacklog(db: Reader, most: number): Promise<RunBacklog> 
       select run_id from interactions where status = 'pending' limit ${most}
     ) as pending`,
   );
+  const parked = await countOf(
+    db,
+    sql`select distinct run_id from (
+      select run_id from waits where status = 'open' and due_at is not null limit ${most}
+    ) as open where exists (
+      select 1 from runs where id = run_id and status = 'running' and lease_owner is null
+        and ready_at is null and continue_at is null
+    )`,
+  );
   const leased = await db.all<{ status: string; n: number }>(sql`
     select status, count(*) as n
     from (select status from runs where lease_owner is not null limit ${most}) as held
     group by status`);
-  const parked = await countOf(
+  const cancelled = await countOf(
     db,
     sql`select id from runs where status = 'cancelling' and lease_owner is null limit ${most}`,
   );
@@ -42,7 +51,8 @@ export async function runBacklog(db: Reader, most: number): Promise<RunBacklog> 
     running: held('running'),
     interrupted,
     waiting,
-    cancelling: held('cancelling') + parked,
+    parked,
+    cancelling: held('cancelling') + cancelled,
     oldestReadyAt: await oldestReady(db, most),
   };
 }
