@@ -7,27 +7,25 @@ export function waitsOf({ waiting_on: waits = [] }: Pick<RunRecord, 'waiting_on'
   return waits.filter(({ kind }) => kind !== 'interaction');
 }
 
-const kinds = { timer: 'Timer', signal: 'Message', interaction: 'Request' } as const;
+const kinds: Readonly<Record<string, string>> = {
+  timer: 'Timer',
+  signal: 'Message',
+  run: 'Called',
+  interaction: 'Request',
+};
 
-export function waitKind(kind: OpenWait['kind']): string {
-  return kinds[kind];
+/** A server may know more kinds than this page. */
+export function waitKind(kind: string): string {
+  return kinds[kind] ?? kind;
 }
 
 /** `Timer cooling off`, `Message paid`. */
-export function waitName({
-  kind,
-  name,
-}: {
-  readonly kind: OpenWait['kind'];
-  readonly name: string;
-}) {
-  return `${kinds[kind]} ${name}`;
+export function waitName({ kind, name }: { readonly kind: string; readonly name: string }): string {
+  return `${waitKind(kind)} ${name}`;
 }
 
-const outcomes = { fired: 'over', received: 'received', timed_out: 'timed out' } as const;
-
-export function waitEnd(outcome: keyof typeof outcomes): string {
-  return outcomes[outcome];
+export function waitEnd(outcome: string): string {
+  return outcome === 'fired' ? 'over' : outcome.replaceAll('_', ' ');
 }
 
 export type JsonMessage =

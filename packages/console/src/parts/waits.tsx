@@ -28,8 +28,12 @@ export function WaitLines({ run }: { readonly run: RunRecord }): JSX.Element | n
   return (
     <>
       <ul class="waits" aria-label="What the run waits for">
-        {waits.map((wait) => (
-          <WaitLine key={`${wait.kind} ${wait.name}`} wait={wait} onSend={() => setSent(wait)} />
+        {waits.map((wait, index) => (
+          <WaitLine
+            key={`${wait.kind} ${wait.name} ${index}`}
+            wait={wait}
+            onSend={() => setSent(wait)}
+          />
         ))}
         {more > 0 && <li class="muted">{`and ${more} more`}</li>}
       </ul>
@@ -65,7 +69,8 @@ function WaitLine(props: { readonly wait: OpenWait; readonly onSend: () => void 
   );
 }
 
-function End({ at }: { readonly at: string }): JSX.Element {
+function End({ at }: { readonly at: string | undefined }): JSX.Element | null {
+  if (at === undefined) return null;
   const left = until(at, now.value);
   const when = `until ${moment(at, settings.timeZone.value, now.value)}`;
   return <>{`, ${when}${left === undefined ? '' : ` (in ${left})`}`}</>;

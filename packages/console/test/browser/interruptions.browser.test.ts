@@ -167,3 +167,21 @@ test('a run that waits for a time and a message says so, and continues with the 
   await page.locator('.heading .status', { hasText: 'Completed' }).waitFor();
   await waits.waitFor({ state: 'detached' });
 });
+
+test('a call of a model has its tokens and its cost in the timeline and beside the waterfall, where they are reported', async () => {
+  const { run } = await begin(web.server, 'sleeper', 'count the chairs');
+  const leg = await puppet.leg();
+  leg.say('There are two. ');
+  const used = { input_tokens: 1200, output_tokens: 30, cost: 4500, currency: 'USD' };
+  leg.emit({ type: 'custom', name: 'model_usage', data: used });
+  leg.end();
+  await ended(web.server, run);
+  const page = await web.visit(`${web.tenant}/runs/${run.id}?tab=timeline`);
+  const words = page.locator('.timeline summary', { hasText: 'There are two.' });
+  await words.getByText('1,200 + 30 tokens, 0.0045 USD').waitFor();
+  await page.getByRole('button', { name: /^Text: / }).click();
+  const opened = page.getByRole('region', { name: 'Event' });
+  await expect
+    .poll(() => opened.textContent())
+    .toContain('this step: 1,200 + 30 tokens, 0.0045 USD');
+});
