@@ -120,6 +120,11 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'unread-input-allowed',
   ],
   'it is about people, sign-in, audit, webhooks or records that the specification does not have': [
+    'assistant-renewed-after-removal',
+    'assistant-token-opens-sessions',
+    'consent-of-another-person',
+    'consent-remembered',
+    'console-token-opens-mcp',
     'audit-without-hash',
     'cached-role',
     'cookies-of-every-port',

@@ -259,6 +259,10 @@ export const errors = {
   // The token endpoint (RFC 6749 section 5.2, D-50)
   invalid_request: { status: 400, message: 'The token request is malformed.' },
   invalid_client: { status: 401, message: 'Client authentication failed.' },
+  invalid_grant: {
+    status: 400,
+    message: 'The code or refresh token is unknown, used, expired or withdrawn.',
+  },
   unsupported_grant_type: {
     status: 400,
     message: 'This grant_type is not supported here.',

@@ -240,6 +240,7 @@ export {
 } from './resources/tenant.ts';
 export {
   type JsonWebKeySet,
+  type ResourceMetadata,
   type ServerMetadata,
   type SessionTokenRecord,
   type TokenResponse,
@@ -287,6 +288,7 @@ export {
 export { type WorkspaceRecord, workspaceRecord } from './resources/workspace.ts';
 export {
   isScope,
+  mcpScopes,
   type Profile,
   profileNames,
   profiles,

@@ -78,6 +78,11 @@ export type Operation = {
    * refused before the request is read (D-52).
    */
   readonly only?: 'clients' | 'people' | 'sign-in';
+  /**
+   * Where it stands, people enter with a token of this face, which opens nothing else (D-623). Clients enter with their own
+   * tokens.
+   */
+  readonly face?: 'mcp';
   /** For `automation` only: the path selects the organization and the tenant, for clients that cannot send our headers (D-234). */
   readonly selectors?: 'path';
   /** By name in the path. A value that does not match means that the resource does not exist (D-01). */

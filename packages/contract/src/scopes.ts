@@ -98,6 +98,15 @@ export const sessionTokenScopes = [
   'connections:write',
 ] as const satisfies readonly Scope[];
 
+/** D-619: what an assistant may ask a person for, all that the MCP address takes. */
+export const mcpScopes = [
+  'agents:read',
+  'runs:read',
+  'sessions:write',
+  'runs:write',
+  'interactions:write',
+] as const satisfies readonly Scope[];
+
 const deploy = ['agents:read', 'agents:deploy'] as const satisfies readonly Scope[];
 
 /** Scopes of the named profiles. `custom` is missing: its scopes are stored with the client. */

@@ -129,6 +129,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
 const others: Readonly<Record<string, readonly Place[]>> = {
   issue_token: [{ noun: 'Service', method: 'token' }],
   get_metadata: [{ noun: 'Service', method: 'metadata' }],
+  get_resource_metadata: [{ noun: 'Service', method: 'resource_metadata' }],
   get_jwks: [{ noun: 'Service', method: 'jwks' }],
   get_health: [{ noun: 'Service', method: 'health' }],
   get_readiness: [{ noun: 'Service', method: 'readiness' }],

@@ -29,6 +29,7 @@ const methods: Readonly<
 > = {
   issue_token: { because: 'tokens.test.ts: the client does it on its own' },
   get_metadata: { because: 'OAuth libraries read it' },
+  get_resource_metadata: { because: 'assistants read it' },
   get_jwks: { because: 'those who verify tokens read it' },
 
   list_workspaces: ({ convoke }) => convoke.workspaces({ limit: 5 }).page(),

@@ -11,6 +11,7 @@ const calls: Readonly<Record<Exclude<OperationId, Plain>, string | undefined>> =
 # The client obtains and renews its tokens automatically.
 convoke = Convoke(base_url=base_url, client_id=client_id, client_secret=client_secret, tenant_id=tenant_id)`,
   get_metadata: undefined,
+  get_resource_metadata: undefined,
   get_jwks: undefined,
   list_workspaces: `for workspace in convoke.workspaces():
     print(workspace["organization_id"], workspace["tenant"]["tenant_id"])`,

@@ -15,6 +15,7 @@ const calls: Readonly<Record<Exclude<OperationId, Plain>, string | undefined>> =
 // The client obtains and renews its tokens automatically.
 const convoke = new Convoke({ baseUrl, clientId, clientSecret, workspace: { tenantId } });`,
   get_metadata: undefined,
+  get_resource_metadata: undefined,
   get_jwks: undefined,
   list_workspaces: `for await (const { organization_id, tenant } of convoke.workspaces()) {
   console.log(organization_id, tenant.tenant_id);

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { limits } from '../limits.ts';
 import { defineOperation } from '../operation.ts';
-import { jsonWebKeySet, serverMetadata, tokenResponse } from '../resources/token.ts';
+import { organizationIdSchema, tenantIdSchema } from '../ids.ts';
+import {
+  jsonWebKeySet,
+  resourceMetadata,
+  serverMetadata,
+  tokenResponse,
+} from '../resources/token.ts';
 
 const open = { unscoped: 'Called before the caller has a token.' } as const;
 
@@ -14,14 +20,15 @@ export const issueToken = defineOperation({
   description:
     'OAuth 2.0 client credentials (RFC 6749 section 4.4). Authenticate with HTTP Basic, or with ' +
     '`client_id` and `client_secret` in the form. The console uses the same endpoint to exchange the token of a ' +
-    'signed-in person for one of a tenant (RFC 8693).',
+    'signed-in person for one of a tenant (RFC 8693), and assistants to redeem and renew what a person has allowed.',
   caller: 'anonymous',
   scope: open,
   content: 'form',
   // Not strict: RFC 6749 section 3.2 has the server ignore parameters it does not know.
   body: z.object({
     grant_type: z.string().meta({
-      description: '`client_credentials`; for a person in the console the token exchange grant.',
+      description:
+        '`client_credentials`; for a person in the console the token exchange grant, in an assistant `authorization_code` and `refresh_token`.',
       examples: ['client_credentials'],
     }),
     scope: z
@@ -62,6 +69,7 @@ export const issueToken = defineOperation({
   errors: [
     'invalid_request',
     'invalid_client',
+    'invalid_grant',
     'unsupported_grant_type',
     'invalid_scope',
     'invalid_target',
@@ -84,6 +92,21 @@ export const getMetadata = defineOperation({
   scope: open,
   responses: { 200: { description: 'RFC 8414 metadata.', schema: serverMetadata } },
   errors: [],
+});
+
+export const getResourceMetadata = defineOperation({
+  id: 'get_resource_metadata',
+  method: 'GET',
+  path: '/.well-known/oauth-protected-resource/v1/mcp/{organization_id}/{tenant_id}',
+  tag: 'Tokens',
+  summary: 'OAuth metadata of an MCP address',
+  description:
+    'Tells an assistant where a person signs in for this address (RFC 9728). It is made of the path alone: it does not say whether the tenant exists.',
+  caller: 'anonymous',
+  scope: open,
+  params: { organization_id: organizationIdSchema, tenant_id: tenantIdSchema },
+  responses: { 200: { description: 'RFC 9728 metadata.', schema: resourceMetadata } },
+  errors: ['not_found'],
 });
 
 export const getJwks = defineOperation({

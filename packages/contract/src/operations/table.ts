@@ -26,7 +26,7 @@ import { followTenantEvents } from './feed.ts';
 import { deleteFeedback, listFeedback, putFeedback } from './feedback.ts';
 import { deleteFile, downloadFile, listFiles, prepareFile, uploadFile } from './files.ts';
 import { answerInteraction, forgetInteraction, listInteractions } from './interactions.ts';
-import { getJwks, getMetadata, issueToken } from './oauth.ts';
+import { getJwks, getMetadata, getResourceMetadata, issueToken } from './oauth.ts';
 import {
   acceptInvitation,
   createInvitation,
@@ -112,6 +112,7 @@ import { listWorkspaces, whoami } from './workspaces.ts';
 export const operations = {
   issue_token: issueToken,
   get_metadata: getMetadata,
+  get_resource_metadata: getResourceMetadata,
   get_jwks: getJwks,
 
   list_workspaces: listWorkspaces,

@@ -17,6 +17,10 @@ export const tokenResponse = z
     scope: z
       .string()
       .meta({ description: 'Space-separated scopes.', examples: ['agents:read sessions:read'] }),
+    refresh_token: z
+      .string()
+      .meta({ description: 'For an assistant: renews the token, once.' })
+      .optional(),
   })
   .meta({ id: 'Token', description: 'A short-lived access token.' });
 
@@ -48,13 +52,38 @@ export const serverMetadata = z
     token_endpoint: z.string(),
     jwks_uri: z.string(),
     grant_types_supported: z.array(z.string()),
+    /** This one and those below: where people sign in here (D-620). */
+    authorization_endpoint: z.string().optional(),
+    registration_endpoint: z
+      .string()
+      .meta({ description: 'Where `CONVOKE_CLIENT_REGISTRATION` is on.' })
+      .optional(),
     response_types_supported: z.array(z.string()),
+    code_challenge_methods_supported: z.array(z.string()).optional(),
+    client_id_metadata_document_supported: z.boolean().optional(),
+    authorization_response_iss_parameter_supported: z.boolean().optional(),
     token_endpoint_auth_methods_supported: z.array(z.string()),
     scopes_supported: z.array(z.string()),
   })
   .meta({ id: 'ServerMetadata', description: 'OAuth 2.0 authorization server metadata.' });
 
 export type ServerMetadata = z.infer<typeof serverMetadata>;
+
+/** RFC 9728. */
+export const resourceMetadata = z
+  .object({
+    resource: z.string().meta({ description: 'The MCP address of the tenant.' }),
+    authorization_servers: z
+      .array(z.string())
+      .meta({ description: 'Absent where people sign in with another issuer.' })
+      .optional(),
+    scopes_supported: z.array(z.enum(scopes)),
+    bearer_methods_supported: z.array(z.literal('header')),
+    resource_name: z.string(),
+  })
+  .meta({ id: 'ResourceMetadata', description: 'OAuth 2.0 protected resource metadata.' });
+
+export type ResourceMetadata = z.infer<typeof resourceMetadata>;
 
 /** RFC 7517: public keys only. */
 export const jsonWebKeySet = z

@@ -923,6 +923,8 @@ export interface TokenResponse {
   expires_in: number;
   /** Space-separated scopes. */
   scope: string;
+  /** For an assistant: renews the token, once. */
+  refresh_token?: string | undefined;
 }
 
 /** A short-lived access token that opens one session and nothing else. */

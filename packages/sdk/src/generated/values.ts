@@ -228,6 +228,7 @@ export type ErrorCode =
   | 'tenant_limit_reached'
   | 'invalid_request'
   | 'invalid_client'
+  | 'invalid_grant'
   | 'unsupported_grant_type'
   | 'invalid_target'
   | 'invalid_scope'

@@ -6,6 +6,7 @@ import {
   type UserId,
   idPattern,
   isOpenToSessionTokens,
+  mcpScopes,
   requiredScopes,
 } from '@convoke/contract';
 import { refuse } from '../app/refusal.ts';
@@ -20,6 +21,7 @@ import type { Role } from '../domain/member.ts';
 import type { TenantReach } from '../ports/repositories/tenants.ts';
 import type { Store } from '../ports/store.ts';
 import { createApplicationAccess } from './application-access.ts';
+import { metadataOfResource } from './sign-in/assistants/mcp-resource.ts';
 import { type GateRequest, bearerToken, unauthorized } from './tokens/bearer.ts';
 import { Challenge } from './tokens/challenge.ts';
 import {
@@ -83,9 +85,10 @@ interface GateOptions {
   readonly store: Store;
   readonly tokens: Tokens;
   readonly tenantHeader: TenantHeader;
+  readonly baseUrl: string;
 }
 
-export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
+export function createGate({ store, tokens, tenantHeader, baseUrl }: GateOptions): Gate {
   const access = createApplicationAccess(store);
 
   async function verify(request: GateRequest): Promise<VerifiedToken> {
@@ -162,7 +165,9 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
 
   return {
     async admitApplication(operation, request, params = {}) {
-      const token = await verify(request);
+      const token = await verify(request).catch((error: unknown) =>
+        refuseAt(error, operation, { baseUrl, params }),
+      );
       if (token.kind === 'session') return admitSession(token, operation, request);
       // The one read of D-154 includes this check for a person's token of a tenant.
       if (token.kind === 'human') await requireCurrent(token);
@@ -173,6 +178,8 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
       // D-55: signing in gives no access to the application API.
       if (token.kind === 'human') return forbid();
       if (token.kind === 'person' && operation.only === 'clients') return forbid();
+      // D-623: an assistant's token opens its face, and no other token of a person does.
+      if (token.kind === 'person' && token.face !== operation.face) return forbid();
       const required = requiredScopes(operation);
       const asked = { selectors, required };
       const ruling = await (token.kind === 'automation'
@@ -198,7 +205,7 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
           return { ...(await personOf(token)), tokenExpiresAt };
         case 'person':
           // A token of one tenant opens no other organization.
-          if (operation?.only === 'sign-in') return forbid();
+          if (operation?.only === 'sign-in' || token.face !== undefined) return forbid();
           return { ...(await personInTenant(token)), tokenExpiresAt };
         case 'session':
           return forbid();
@@ -234,6 +241,23 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
 function selectedBy(params: Readonly<Record<string, string>>, request: GateRequest): Selectors {
   const selectors = selectorsIn(params);
   return selectors !== undefined && areSelectorsOf(request, selectors) ? selectors : forbid();
+}
+
+/** D-619: what answers 401 at a face names the document that says where a person signs in. */
+function refuseAt(
+  error: unknown,
+  operation: Operation,
+  {
+    baseUrl,
+    params,
+  }: { readonly baseUrl: string; readonly params: Readonly<Record<string, string>> },
+): never {
+  const tenant = operation.face === undefined ? undefined : selectorsIn(params);
+  if (!(error instanceof Challenge) || tenant === undefined) throw error;
+  const metadata = metadataOfResource(baseUrl, tenant);
+  const more = `resource_metadata="${metadata}", scope="${mcpScopes.join(' ')}"`;
+  const challenge = `${error.challenge}, ${more}`;
+  throw new Challenge(error.code, { codeOnly: true, challenge });
 }
 
 function deny(code: ErrorCode, required: readonly Scope[]): never {

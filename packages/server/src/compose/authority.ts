@@ -42,7 +42,7 @@ export async function openAuthority(
     invitationSecrets,
     keys,
     tokens,
-    gate: createGate({ store, tokens, tenantHeader }),
+    gate: createGate({ store, tokens, tenantHeader, baseUrl }),
   };
 }
 

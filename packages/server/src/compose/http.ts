@@ -5,8 +5,11 @@ import { ActorNames } from '../app/actor-names.ts';
 import { FeedFollower } from '../app/feed/feed.ts';
 import type { WithdrawingServices } from '../app/withdrawals.ts';
 import { deriveKey } from '../auth/master-key.ts';
-import { consoleClientId } from '../auth/sign-in/provider-settings.ts';
+import { consoleClientId } from '../auth/sign-in/own-clients.ts';
 import { createSignUp } from '../auth/sign-in/sign-up.ts';
+import type { OfferedSignIn } from '../auth/metadata.ts';
+import type { IdentityProvider } from '../auth/sign-in/identity-provider.ts';
+import type { TokenRequest } from '../auth/tokens/client-authentication.ts';
 import { createSessionTokens } from '../auth/tokens/session-tokens.ts';
 import { createTokenEndpoint } from '../auth/tokens/token-endpoint.ts';
 import { type TokenExchange, createTokenExchange } from '../auth/tokens/token-exchange.ts';
@@ -72,7 +75,12 @@ import { openConsole } from './console.ts';
 import { describeFrameworks } from './frameworks.ts';
 import { showMetrics } from './metrics.ts';
 import type { OpenServices } from './services.ts';
-import { type PasswordWork, mountSignIn, openPasswordWork } from './sign-in.ts';
+import {
+  type PasswordWork,
+  mountSignIn,
+  openIdentityProvider,
+  openPasswordWork,
+} from './sign-in.ts';
 
 type HttpServices = OpenServices & WithdrawingServices;
 
@@ -113,12 +121,20 @@ export function openHttp(
   const isApi = config.cluster.roles.has('api');
   const callerAddress = callerAddressBehind(config.trustedProxies);
   const passwordWork = openPasswordWork(clock);
+  const signInParts = { config, authority, masterKey, passwordWork };
+  const identityProvider = openIdentityProvider(services, signInParts);
   const serves = isApi
     ? // Another issuer has the accounts.
       ({ id }: Operation) => id !== 'sign_up' || config.peopleIssuer === undefined
     : ({ id }: Operation) => healthOperations.has(id);
   const app = createApp({
-    handlers: handlersOf(services, parts, { docs, cursors, streams, passwordWork }),
+    handlers: handlersOf(services, parts, {
+      docs,
+      cursors,
+      streams,
+      passwordWork,
+      identityProvider,
+    }),
     serves,
     gate,
     callerAddress,
@@ -134,9 +150,7 @@ export function openHttp(
   });
   if (isApi) mountDocs(app, docs);
   if (isApi) openConsole(app, services, { config, folder: parts.consoleFolder });
-  if (isApi) {
-    mountSignIn(app, services, { config, authority, masterKey, callerAddress, passwordWork });
-  }
+  if (isApi) mountSignIn(app, services, { config, identityProvider, callerAddress });
   showMetrics(app, services, { config, streams });
   return { app, streams };
 }
@@ -163,20 +177,22 @@ interface RouteParts {
   readonly cursors: Cursors;
   readonly streams: EventStreams;
   readonly passwordWork: PasswordWork;
+  readonly identityProvider: IdentityProvider | undefined;
 }
 
 /** One handler per declared operation: a missing one does not compile. */
 function handlersOf(
   services: HttpServices,
   { config, authority, isReady, draining }: HttpParts,
-  { docs, cursors, streams, passwordWork }: RouteParts,
+  { docs, cursors, streams, passwordWork, identityProvider }: RouteParts,
 ): Handlers {
   const { secrets, keys, tokens } = authority;
   const { store, clock, log } = services;
   const { baseUrl, hasConsole } = config;
   const failures = createRateLimit(clock, tokenFailureRate);
   const tokenExchange = hasConsole ? openTokenExchange(services, config, tokens) : undefined;
-  const issuing = { store, tokens, secrets, clock, log, failures, tokenExchange };
+  const redeem = identityProvider && ((request: TokenRequest) => identityProvider.redeem(request));
+  const issuing = { store, tokens, secrets, clock, log, failures, tokenExchange, redeem };
   const endpoint = createTokenEndpoint(issuing);
   const actorNames = new ActorNames(services);
   const named = { cursors, actorNames };
@@ -194,7 +210,7 @@ function handlersOf(
       apiRatePerMinute: config.apiRatePerMinute,
       frameworks: () => describeFrameworks(services),
     }),
-    ...oauthRoutes({ endpoint, keys, baseUrl, hasConsole, metrics: services.metrics }),
+    ...oauthRoutes({ endpoint, keys, offered: offeredSignIn(config), metrics: services.metrics }),
     ...workspaceRoutes(services, cursors),
     ...agentRoutes(services, runParts),
     ...sessionRoutes(services, named),
@@ -232,6 +248,11 @@ function handlersOf(
     ...budgetRoutes(services, { cursors }),
   };
   return scopeToTenant(handlers, store);
+}
+
+function offeredSignIn(config: Config): OfferedSignIn {
+  const { baseUrl, hasConsole, hasClientRegistration: hasRegistration } = config;
+  return { baseUrl, hasConsole, hasRegistration, hasSignIn: config.peopleIssuer === undefined };
 }
 
 function mcpParts({ clock, fanout }: HttpServices, { baseUrl, corsOrigins, hasConsole }: Config) {

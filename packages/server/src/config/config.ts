@@ -48,6 +48,8 @@ export interface Config {
   readonly peopleIssuer: PeopleIssuer | undefined;
   /** Whether the console's pages, its sign-in and its token exchange exist. */
   readonly hasConsole: boolean;
+  /** Whether assistants without a document about themselves may register. */
+  readonly hasClientRegistration: boolean;
   readonly cluster: ClusterConfig;
   /** The whole drain after SIGTERM. */
   readonly drainMs: number;
@@ -106,6 +108,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     managementRatePerMinute: value('CONVOKE_MANAGEMENT_RATE_PER_MINUTE'),
     peopleIssuer: readPeopleIssuer(value),
     hasConsole: value('CONVOKE_CONSOLE') === 'on',
+    hasClientRegistration: value('CONVOKE_CLIENT_REGISTRATION') === 'on',
     cluster: readCluster(value, storage),
     drainMs: value('CONVOKE_DRAIN_SECONDS') * secondMs,
     drainDelayMs: value('CONVOKE_DRAIN_DELAY_SECONDS') * secondMs,

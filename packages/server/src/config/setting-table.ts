@@ -85,7 +85,7 @@ export const settingTable = {
   CONVOKE_CONNECTION_ALLOW: {
     fallback: '',
     means:
-      'hosts and networks besides the public internet where the token endpoints of connections may be',
+      'hosts and networks besides the public internet where the token endpoints of connections, and the documents of assistants that sign in, may be',
     format: 'list, separated by commas or spaces',
     role: 'both',
     read: z.string().transform((text) => text.split(/[\s,]+/).filter((entry) => entry !== '')),
@@ -156,6 +156,13 @@ export const settingTable = {
   CONVOKE_CONSOLE: {
     fallback: 'on',
     means: 'whether people may use the console at /console/',
+    role: 'api',
+    ...oneOf(['on', 'off']),
+  },
+  CONVOKE_CLIENT_REGISTRATION: {
+    fallback: 'off',
+    means:
+      'on: assistants that have no document about themselves may register; their names are not verified',
     role: 'api',
     ...oneOf(['on', 'off']),
   },

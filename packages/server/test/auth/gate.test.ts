@@ -281,7 +281,11 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
   });
 
   test('X-Tenant-ID is ignored where the deployment accepts X-Workspace-Tenant-ID only (D-52)', async () => {
-    const strict = createGate({ ...world, tenantHeader: 'workspace' });
+    const strict = createGate({
+      ...world,
+      tenantHeader: 'workspace',
+      baseUrl: 'https://convoke.example',
+    });
     const alone = request(bearer, organization(), plain());
     expect(await answer(strict.admitApplication(operation, alone))).toBe('400 missing_selector');
     const right = request(bearer, organization(), workspace());

@@ -242,8 +242,10 @@ test('no secret is in any file of the database (D-65)', async () => {
   expect(files.some((bytes) => bytes.includes(secret.slice(4, 47)))).toBe(false);
 });
 
+const offered = { baseUrl, hasConsole: true, hasSignIn: true, hasRegistration: false };
+
 test('the metadata names the token endpoint and the keys (RFC 8414)', () => {
-  expect(serverMetadata(baseUrl, true)).toMatchObject({
+  expect(serverMetadata(offered)).toMatchObject({
     issuer: baseUrl,
     token_endpoint: `${baseUrl}/v1/oauth/token`,
     jwks_uri: `${baseUrl}/.well-known/jwks.json`,

@@ -56,7 +56,7 @@ export async function createIdentityFixture(kind: DatabaseKind, place?: string) 
     openSigningKeys({ store, clock, sealing, longestLifetimeMs: longestTokenLifetimeMs });
   const keys = await openKeys();
   const tokens = createTokens({ keys, clock, ids, baseUrl });
-  const gate = createGate({ store, tokens, tenantHeader: 'any' });
+  const gate = createGate({ store, tokens, tenantHeader: 'any', baseUrl });
   const secrets = createSecrets(masterKey);
   const core = { kind, location, database, store, clock, ids, keys, openKeys, tokens, gate };
   const silent = { info() {}, warn() {}, error() {} };

@@ -27,6 +27,9 @@ export const validCalls: {
     }).toString(),
   }),
   get_metadata: async () => ({}),
+  get_resource_metadata: async (_, { ids }) => ({
+    params: { organization_id: ids.organization_id, tenant_id: ids.tenant_id },
+  }),
   get_jwks: async () => ({}),
 
   list_workspaces: async (_, { as }) => ({ as }),

@@ -4,6 +4,7 @@ from .._core.calls import Operation
 
 ISSUE_TOKEN = Operation("POST", "/v1/oauth/token", "anonymous", "always")
 GET_METADATA = Operation("GET", "/.well-known/oauth-authorization-server", "anonymous", "always")
+GET_RESOURCE_METADATA = Operation("GET", "/.well-known/oauth-protected-resource/v1/mcp/{organization_id}/{tenant_id}", "anonymous", "always")
 GET_JWKS = Operation("GET", "/.well-known/jwks.json", "anonymous", "always")
 LIST_WORKSPACES = Operation("GET", "/v1/me/workspaces", "person", "always")
 WHOAMI = Operation("GET", "/v1/whoami", "tenant", "always")

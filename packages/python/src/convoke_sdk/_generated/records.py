@@ -1169,11 +1169,11 @@ class TokenResponse(_TokenResponseRequired, total=False):
 
     #: The kind of token, in an answer to a token exchange (RFC 8693).
     issued_token_type: str
+    #: For an assistant: renews the token, once.
+    refresh_token: str
 
 
-class ServerMetadata(TypedDict):
-    """OAuth 2.0 authorization server metadata."""
-
+class _ServerMetadataRequired(TypedDict):
     issuer: str
     token_endpoint: str
     jwks_uri: str
@@ -1181,6 +1181,32 @@ class ServerMetadata(TypedDict):
     response_types_supported: list[str]
     token_endpoint_auth_methods_supported: list[str]
     scopes_supported: list[str]
+
+
+class ServerMetadata(_ServerMetadataRequired, total=False):
+    """OAuth 2.0 authorization server metadata."""
+
+    authorization_endpoint: str
+    #: Where `CONVOKE_CLIENT_REGISTRATION` is on.
+    registration_endpoint: str
+    code_challenge_methods_supported: list[str]
+    client_id_metadata_document_supported: bool
+    authorization_response_iss_parameter_supported: bool
+
+
+class _ResourceMetadataRequired(TypedDict):
+    #: The MCP address of the tenant.
+    resource: str
+    scopes_supported: list[Scope]
+    bearer_methods_supported: list[Literal["header"]]
+    resource_name: str
+
+
+class ResourceMetadata(_ResourceMetadataRequired, total=False):
+    """OAuth 2.0 protected resource metadata."""
+
+    #: Absent where people sign in with another issuer.
+    authorization_servers: list[str]
 
 
 class JsonWebKeySet(TypedDict):

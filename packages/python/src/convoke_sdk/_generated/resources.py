@@ -19,7 +19,7 @@ from .._core.calls import Calls
 from .._core.requests import RunInput, UNSET, Unset, input_of, new_key, present
 from . import operations as op
 from .events import RunEvent
-from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, ConnectionRecord, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, RuleDocumentRecord, RuleTrialRecord, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SignalRecord, SignedUp, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
+from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, ConnectionRecord, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, ResourceMetadata, RuleDocumentRecord, RuleTrialRecord, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SignalRecord, SignedUp, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
 from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, NewRule, PermissionAnswer, PutConnectionAuthBearer, PutConnectionAuthHeader, PutConnectionAuthOauth, PutSessionConnectionAuthBearer, PutSessionConnectionAuthHeader, PutSessionConnectionAuthOauth, QuestionDeclined, QuestionReply, SetBudgetScope
 from .values import ClientStatus, ConnectionStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MemberRole, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
 
@@ -1002,7 +1002,8 @@ class Service(Resource):
 
         OAuth 2.0 client credentials (RFC 6749 section 4.4). Authenticate with HTTP Basic, or with `client_id`
         and `client_secret` in the form. The console uses the same endpoint to exchange the token of a
-        signed-in person for one of a tenant (RFC 8693).
+        signed-in person for one of a tenant (RFC 8693), and assistants to redeem and renew what a person has
+        allowed.
         """
         record: TokenResponse = self._json(
             op.ISSUE_TOKEN,
@@ -1016,6 +1017,18 @@ class Service(Resource):
         Names the token endpoint, the keys and the scopes, for OAuth libraries (RFC 8414).
         """
         record: ServerMetadata = self._json(op.GET_METADATA)
+        return record
+
+    def resource_metadata(self, organization_id: str, tenant_id: str) -> ResourceMetadata:
+        """OAuth metadata of an MCP address.
+
+        Tells an assistant where a person signs in for this address (RFC 9728). It is made of the path alone:
+        it does not say whether the tenant exists.
+        """
+        record: ResourceMetadata = self._json(
+            op.GET_RESOURCE_METADATA,
+            path={"organization_id": organization_id, "tenant_id": tenant_id},
+        )
         return record
 
     def jwks(self) -> JsonWebKeySet:

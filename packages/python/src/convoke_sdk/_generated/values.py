@@ -205,6 +205,7 @@ ErrorCode = Literal[
     "tenant_limit_reached",
     "invalid_request",
     "invalid_client",
+    "invalid_grant",
     "unsupported_grant_type",
     "invalid_target",
     "invalid_scope",

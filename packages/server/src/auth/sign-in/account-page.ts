@@ -4,11 +4,18 @@ import { renderPage } from './page.ts';
 import { type FormPage, hidden, problemOf } from './pages.ts';
 import type { ActiveSignIn } from './sign-ins.ts';
 
+/** A sign-in, with the name of the tenant that an assistant uses. */
+export type ListedSignIn = Omit<ActiveSignIn, 'assistant'> & {
+  readonly assistant?:
+    | { readonly name: string; readonly host: string | undefined; readonly tenant: string }
+    | undefined;
+};
+
 export interface AccountPage extends FormPage {
   readonly email: string;
   /** What the person wants to be called. */
   readonly name?: string | null | undefined;
-  readonly signIns: readonly ActiveSignIn[];
+  readonly signIns: readonly ListedSignIn[];
   /** The session of the browser that shows the page. */
   readonly sessionId: string;
   readonly signOutPath: string;
@@ -45,13 +52,17 @@ function toConsole({ consolePath }: AccountPage): Html | undefined {
   return consolePath === undefined ? undefined : html`<a href="${consolePath}">Open console</a>`;
 }
 
-function signInItem(page: AccountPage, { id, kind, sessionId, since, lastUsed }: ActiveSignIn) {
+const names = { browser: 'Browser', terminal: 'Terminal', assistant: 'Assistant' } as const;
+
+function signInItem(page: AccountPage, signIn: ListedSignIn) {
+  const { id, kind, sessionId, since, lastUsed, assistant } = signIn;
   const isThis = sessionId === page.sessionId;
-  const name = isThis ? 'This browser' : kind === 'browser' ? 'Browser' : 'Terminal';
+  const name = isThis ? 'This browser' : (assistant?.name ?? names[kind]);
   const end = html`${hidden('id', id)}
-<button type="submit" class="quiet" aria-label="End the sign-in of ${time(since)}">End</button>`;
+<button type="submit" class="quiet" aria-label="End the sign-in of ${assistant?.name ?? time(since)}">End</button>`;
+  const details = assistant && html`${assistant.host ?? 'not verified'} · ${assistant.tenant}<br>`;
   return html`<li><div><strong>${name}</strong><br>
-<small>Signed in ${time(since)}<br>Last used ${time(lastUsed)}</small></div>
+<small>${details}Signed in ${time(since)}<br>Last used ${time(lastUsed)}</small></div>
 ${isThis ? undefined : form(page, 'end', end)}</li>`;
 }
 

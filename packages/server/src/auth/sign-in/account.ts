@@ -8,13 +8,14 @@ import type { Services } from '../../app/services.ts';
 import type { Actor } from '../../domain/audit.ts';
 import type { User } from '../../ports/repositories/organizations.ts';
 import type { Sealing } from '../sealing.ts';
-import { accountPage } from './account-page.ts';
+import { type ListedSignIn, accountPage } from './account-page.ts';
 import { sessionOf } from './browser-session.ts';
 import { type Exchange, isCrossSite, isSame, readForm, sendPage } from './exchange.ts';
 import { messagePage } from './pages.ts';
-import { accountClientId, accountPath, peopleRoutes } from './provider-settings.ts';
+import { accountClientId } from './own-clients.ts';
+import { accountPath, peopleRoutes } from './provider-settings.ts';
 import type { SignIn } from './sign-in.ts';
-import { endSignIn, listSignIns } from './sign-ins.ts';
+import { type ActiveSignIn, endSignIn, listSignIns } from './sign-ins.ts';
 
 /** The page on which a person sets their name, changes their password and ends their sign-ins. Needs the session of the browser. */
 export interface Account {
@@ -56,7 +57,8 @@ export function createAccount(parts: AccountParts): Account {
   async function show({ exchange, user, sessionId }: Visit, outcome: Outcome = {}): Promise<void> {
     const { status = 200, signedOut, notice, problem } = outcome;
     if (signedOut !== undefined) return sendPage(exchange, signedOutPage(signedOut, action));
-    const signIns = await listSignIns({ store, clock, sealing }, user.id);
+    const found = await listSignIns({ store, clock, sealing }, user.id);
+    const signIns = await Promise.all(found.map((signIn) => named(parts, signIn)));
     const signOutPath = root + peopleRoutes.end_session;
     const { email, name } = user;
     const consolePath = parts.hasConsole ? `${root}/console/` : undefined;
@@ -85,6 +87,17 @@ export function createAccount(parts: AccountParts): Account {
   };
 }
 
+/** Names the tenant that an assistant uses. */
+async function named(
+  { store }: AccountParts,
+  { assistant, ...signIn }: ActiveSignIn,
+): Promise<ListedSignIn> {
+  if (assistant === undefined) return signIn;
+  const { organizationId, tenantId, name, host } = assistant;
+  const tenant = await store.read.tenants.find(organizationId, tenantId);
+  return { ...signIn, assistant: { name, host, tenant: tenant?.displayName ?? tenantId } };
+}
+
 async function perform(parts: AccountParts, visit: Visit, form: URLSearchParams): Promise<Outcome> {
   const { exchange, user } = visit;
   const { requestId, address } = exchange;
@@ -92,7 +105,10 @@ async function perform(parts: AccountParts, visit: Visit, form: URLSearchParams)
   switch (form.get('do') ?? '') {
     case 'end':
       await endSignIn(parts, { userId: user.id, id: form.get('id') ?? '', by });
-      return { notice: 'The sign-in has ended. A terminal loses access within ten minutes.' };
+      return {
+        notice:
+          'The sign-in has ended. A terminal or an assistant loses access within ten minutes.',
+      };
     case 'everywhere':
       await signOutEverywhere(parts, { userId: user.id, by });
       return { signedOut: 'You are signed out everywhere.' };

@@ -22,8 +22,17 @@ const formMaxBytes = 16 * 1024;
 
 /** Reads a posted form. Undefined when the body is not a form, or larger than any of ours. */
 export async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
+  const text = await readText(request, 'application/x-www-form-urlencoded');
+  return text === undefined ? undefined : new URLSearchParams(text);
+}
+
+/** Undefined when the body is of another type, or larger than any of ours. */
+export async function readText(
+  request: IncomingMessage,
+  expected: string,
+): Promise<string | undefined> {
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/x-www-form-urlencoded') return undefined;
+  if (type !== expected) return undefined;
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -31,7 +40,7 @@ export async function readForm(request: IncomingMessage): Promise<URLSearchParam
     if (size > formMaxBytes) return undefined;
     chunks.push(chunk);
   }
-  return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Whether the browser says that another site sent the request (`Sec-Fetch-Site`). */

@@ -1,26 +1,40 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
-import { type UserId, userId } from '@convoke/contract';
-import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
-import { recordForPerson } from '../../app/audit.ts';
+import { type TokenResponse, type UserId, userId } from '@convoke/contract';
+import type { Adapter, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { Services } from '../../app/services.ts';
 import type { SigningKeys } from '../keys.ts';
+import type { TokenRequest } from '../tokens/client-authentication.ts';
 import type { Account } from './account.ts';
+import type { AssistantClients } from './assistants/assistant-clients.ts';
+import { assistantRequest } from './assistants/authorization-request.ts';
+import { type Consent } from './assistants/consent.ts';
+import { consentPrompt } from './assistants/consent-prompt.ts';
+import {
+  type TokenAnswer,
+  takeTokenAnswers,
+  tokenExchangeOf,
+  tokenResponseOf,
+} from './assistants/redeeming.ts';
+import { registerAssistant } from './assistants/registration.ts';
 import { sessionOf } from './browser-session.ts';
 import type { Exchange } from './exchange.ts';
 import type { JoinTickets } from './join-ticket.ts';
 import type { SignInLinks } from './link.ts';
 import {
-  type IssuedAccessToken,
   accountPath,
+  consentPath,
   joinedPath,
   linkPath,
   peopleRoutes,
   providerSettings,
+  registrationPath,
   signInPath,
 } from './provider-settings.ts';
 import { type RecordParts, createRecordAdapter } from './record-adapter.ts';
 import type { SignInForms } from './sign-in-forms.ts';
 import { nameTokenEndpoint } from './token-hint.ts';
+import { mayIssue, recordToken } from './token-record.ts';
 
 /**
  * The built-in identity provider: passwords for people, OpenID Connect for their programs. oidc-provider implements the
@@ -32,6 +46,8 @@ import { nameTokenEndpoint } from './token-hint.ts';
  */
 export interface IdentityProvider {
   handle(exchange: Exchange): Promise<void>;
+  /** Redeems a code or renews a token, for the API's token endpoint (D-620). */
+  redeem(request: TokenRequest): Promise<TokenResponse>;
 }
 
 export interface IdentityProviderParts extends Pick<Services, 'store' | 'clock' | 'log'> {
@@ -43,6 +59,8 @@ export interface IdentityProviderParts extends Pick<Services, 'store' | 'clock' 
   readonly account: Account;
   readonly links: SignInLinks;
   readonly joinTickets: JoinTickets;
+  readonly assistants: AssistantClients;
+  readonly consent: Consent;
   readonly records: Pick<RecordParts, 'sealing' | 'digestKey'>;
   readonly cookieKey: string;
 }
@@ -55,15 +73,17 @@ interface CreatedProvider {
 
 export function createIdentityProvider(parts: IdentityProviderParts): IdentityProvider {
   const { baseUrl, keys, forms, account, links, joinTickets, log } = parts;
-  const exchanges = new WeakMap<IncomingMessage, Exchange>();
+  /** The request that the library is answering. */
+  const current = new AsyncLocalStorage<Served>();
+  const answers = new WeakMap<IncomingMessage, (answer: TokenAnswer) => void>();
   let created: Promise<CreatedProvider> | undefined;
 
-  async function current(): Promise<CreatedProvider> {
+  async function latest(): Promise<CreatedProvider> {
     const signers = await keys.signers();
     const kids = signers.map(({ kid }) => kid).join(' ');
     const known = await created?.catch(() => undefined);
     if (known?.kids === kids) return known;
-    created = createProvider(parts, { exchanges, signers }).then((provider) => ({
+    created = createProvider(parts, { current, answers, signers }).then((provider) => ({
       kids,
       provider,
       callback: provider.callback(),
@@ -74,9 +94,8 @@ export function createIdentityProvider(parts: IdentityProviderParts): IdentityPr
   return {
     async handle(exchange) {
       const { request, response } = exchange;
-      const { provider, callback } = await current();
+      const { provider, callback } = await latest();
       pinAddress(request, baseUrl);
-      exchanges.set(request, exchange);
       if (needsSession(request) && (await sessionOf(provider, exchange)) === undefined) {
         const path = new URL(baseUrl).pathname.replace(/\/$/, '') + peopleRoutes.code_verification;
         response.writeHead(303, { location: path }).end();
@@ -87,14 +106,36 @@ export function createIdentityProvider(parts: IdentityProviderParts): IdentityPr
       if (path === joinedPath) return joinTickets.handle(provider, exchange);
       if (path.startsWith(`${linkPath}/`)) return links.handle(provider, exchange);
       if (path.startsWith(`${signInPath}/`)) return forms.handle(provider, exchange);
-      await callback(request, response);
+      if (path.startsWith(`${consentPath}/`)) return parts.consent.handle(provider, exchange);
+      if (path === registrationPath) return registerAssistant(parts.assistants, exchange);
+      const isAsking = path.startsWith(peopleRoutes.authorization);
+      if (path === peopleRoutes.authorization) request.url = assistantRequest(request.url ?? '');
+      await current.run({ ...exchange, isAsking }, () => callback(request, response));
       if (response.statusCode >= 500) {
         log.warn('identity provider answered with a server error', {
           request_id: exchange.requestId,
         });
       }
     },
+
+    async redeem({ form, authorization, requestId, address }) {
+      const { callback } = await latest();
+      const { request, response } = tokenExchangeOf(form);
+      if (authorization !== undefined) request.headers.authorization = authorization;
+      pinAddress(request, baseUrl);
+      const { promise, resolve } = Promise.withResolvers<TokenAnswer>();
+      answers.set(request, resolve);
+      const served = { requestId, address, isAsking: false };
+      await current.run(served, () => callback(request, response));
+      return tokenResponseOf(await promise);
+    },
   };
+}
+
+/** What the audit and the limits know of a request that the library answers. */
+interface Served extends Pick<Exchange, 'requestId' | 'address'> {
+  /** A person is about to be asked, so that what an assistant says about itself is read anew. */
+  readonly isAsking: boolean;
 }
 
 /**
@@ -118,7 +159,8 @@ function pinAddress(request: IncomingMessage, baseUrl: string): void {
 }
 
 interface ProviderInputs {
-  readonly exchanges: WeakMap<IncomingMessage, Exchange>;
+  readonly current: AsyncLocalStorage<Served>;
+  readonly answers: WeakMap<IncomingMessage, (answer: TokenAnswer) => void>;
   readonly signers: Awaited<ReturnType<SigningKeys['signers']>>;
 }
 
@@ -130,6 +172,7 @@ async function createProvider(
   const library = await import('oidc-provider');
   const policy = library.interactionPolicy.base();
   policy.remove('consent');
+  policy.add(consentPrompt(library.interactionPolicy));
   const onReused = () => new library.errors.InvalidGrant('it was already used');
   const provider = new library.Provider(
     baseUrl,
@@ -145,15 +188,23 @@ async function createProvider(
       jwks: {
         keys: inputs.signers.map(({ kid, jwk }) => ({ ...jwk, kid, use: 'sig', alg: 'EdDSA' })),
       },
-      adapter: (model) => createRecordAdapter(model, { store, clock, ...records, onReused }),
+      adapter: (model) => {
+        const stored = createRecordAdapter(model, { store, clock, ...records, onReused });
+        return model === 'Client' ? foundBy(parts.assistants, inputs.current, stored) : stored;
+      },
       onForeignTarget: () => new library.errors.InvalidTarget(),
       findAccount: (_, id) => findAccount(parts, userId(id)),
-      onTokenIssued: (token, context) =>
-        recordToken(parts, token, inputs.exchanges.get(context.req)),
+      async onTokenIssued(token) {
+        // A membership may have ended since the person agreed.
+        if (!(await mayIssue(parts, token)))
+          throw new library.errors.InvalidGrant('access has ended');
+        await recordToken(parts, token, inputs.current.getStore());
+      },
     }),
   );
   provider.proxy = true;
   nameTokenEndpoint(provider, baseUrl);
+  takeTokenAnswers(provider, inputs.answers);
   provider.on('server_error', (_: KoaContextWithOIDC, error: Error) => {
     log.error('identity provider failed', error);
   });
@@ -171,21 +222,21 @@ async function findAccount({ store }: Pick<Services, 'store'>, id: UserId) {
   };
 }
 
-/** D-69. Writes the audit row of a person's token before the token is returned; without the row there is no token. */
-async function recordToken(
-  { store, clock }: Pick<Services, 'store' | 'clock'>,
-  token: IssuedAccessToken,
-  exchange: Exchange | undefined,
-): Promise<void> {
-  const person = userId(token.accountId);
-  const { requestId = null, address = null } = exchange ?? {};
-  await store.transaction((tx) =>
-    recordForPerson(tx, person, {
-      at: clock.now(),
-      by: { kind: 'user', id: person, requestId, address },
-      action: 'token.issue',
-      object: token.id,
-      details: { client: token.clientId, expires_at: token.expiresAt },
-    }),
-  );
+/** The library finds every client that is not ours by this adapter. */
+function foundBy(
+  assistants: AssistantClients,
+  current: AsyncLocalStorage<Served>,
+  stored: Adapter,
+): Adapter {
+  return {
+    ...stored,
+    async find(id) {
+      const served = current.getStore();
+      const isAsking = served?.isAsking === true;
+      const metadata = isAsking
+        ? await assistants.current(id, served.address)
+        : await assistants.agreed(id);
+      return metadata && { ...metadata };
+    },
+  };
 }

@@ -1,8 +1,12 @@
+import { mcpScopes } from '@convoke/contract';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import { tenantOfResource } from './assistants/mcp-resource.ts';
+import { isOwnClient } from './own-clients.ts';
 import { pageHeaders } from './page.ts';
 import { deviceCodePage, deviceConfirmPage, messagePage, signOutPage } from './pages.ts';
 
 export interface FeatureParts {
+  readonly baseUrl: string;
   /** The audience of a person's access token. */
   readonly audience: string;
   readonly signingKid: string;
@@ -15,7 +19,7 @@ export interface FeatureParts {
 const accessTokenSeconds = 600;
 
 export function providerFeatures(parts: FeatureParts): NonNullable<Configuration['features']> {
-  const { audience, signingKid, onForeignTarget } = parts;
+  const { audience, signingKid, onForeignTarget, baseUrl } = parts;
   return {
     devInteractions: { enabled: false },
     userinfo: { enabled: false },
@@ -23,13 +27,16 @@ export function providerFeatures(parts: FeatureParts): NonNullable<Configuration
     pushedAuthorizationRequests: { enabled: false },
     resourceIndicators: {
       enabled: true,
-      defaultResource: () => audience,
+      defaultResource: (_, client) =>
+        isOwnClient(client.clientId) ? audience : fail(onForeignTarget()),
       useGrantedResource: () => true,
-      getResourceServerInfo(_, indicator) {
-        if (indicator !== audience) throw onForeignTarget();
+      getResourceServerInfo(_, indicator, { clientId }) {
+        const isOwn = isOwnClient(clientId);
+        const isMcp = tenantOfResource(baseUrl, indicator) !== undefined;
+        if (isOwn ? indicator !== audience : !isMcp) throw onForeignTarget();
         return {
-          audience,
-          scope: '',
+          audience: indicator,
+          scope: isOwn ? '' : mcpScopes.join(' '),
           accessTokenFormat: 'jwt',
           accessTokenTTL: accessTokenSeconds,
           jwt: { sign: { alg: 'EdDSA', kid: signingKid } },
@@ -73,6 +80,10 @@ export function providerFeatures(parts: FeatureParts): NonNullable<Configuration
       },
     },
   };
+}
+
+function fail(error: Error): never {
+  throw error;
 }
 
 export function showPage(context: KoaContextWithOIDC, html: string): void {

@@ -1,5 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import type { Selectors } from '../selectors.ts';
+import { tenantOfResource } from './assistants/mcp-resource.ts';
+import { accountClientId, cliClientId, consoleClientId, isOwnClient } from './own-clients.ts';
 import { messagePage } from './pages.ts';
 import { type FeatureParts, providerFeatures, showPage } from './provider-features.ts';
 
@@ -15,6 +18,10 @@ export const peopleRoutes = {
 } as const;
 
 export const signInPath = '/oidc/sign-in';
+/** Where a person lets an assistant use the agents of a tenant. */
+export const consentPath = '/oidc/consent';
+/** Where assistants register, if the operator allows it. */
+export const registrationPath = '/oidc/register';
 /** Where a person changes their password and ends their sign-ins. */
 export const accountPath = '/oidc/account';
 
@@ -39,13 +46,6 @@ const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:'
 export const linkPath = '/oidc/link';
 /** Signs in the browser that has made an account (D-790). */
 export const joinedPath = '/oidc/joined';
-
-/** The command line signs in with a code that a person types into a browser (RFC 8628). */
-export const cliClientId = 'convoke-cli';
-/** The console signs in with a redirect and PKCE. */
-export const consoleClientId = 'convoke-console';
-/** The account page starts a sign-in like any client, and needs only the session that it makes. */
-export const accountClientId = 'convoke-account';
 
 const minute = 60;
 const hour = 3600;
@@ -72,13 +72,12 @@ function rootOf(baseUrl: string): string {
 }
 
 export interface SettingsParts extends FeatureParts {
-  readonly baseUrl: string;
   readonly hasConsole: boolean;
   readonly adapter: NonNullable<Configuration['adapter']>;
   readonly jwks: NonNullable<Configuration['jwks']>;
   readonly cookieKey: string;
   readonly findAccount: NonNullable<Configuration['findAccount']>;
-  /** Without the consent step: our own clients need none. */
+  /** Asks for consent where an assistant signs in. */
   readonly policy: NonNullable<NonNullable<Configuration['interactions']>['policy']>;
   readonly now: () => number;
   /** Runs before the token is returned. */
@@ -90,6 +89,9 @@ export interface IssuedAccessToken {
   readonly accountId: string;
   readonly clientId: string;
   readonly expiresAt: number;
+  /** Of an assistant. */
+  readonly tenant: Selectors | undefined;
+  readonly scope: string;
 }
 
 /** Configures oidc-provider: public clients, PKCE, rotating refresh tokens. Unused features are off. */
@@ -107,10 +109,15 @@ export function providerSettings(parts: SettingsParts): Configuration {
     claims: { openid: ['sub'], email: ['email'] },
     enabledJWA: { idTokenSigningAlgValues: ['EdDSA'] },
     pkce: { required: () => true },
-    // All clients are of this server: a page of another origin asks for none of their tokens (D-257).
+    // Our clients are pages of this server, and assistants are no pages (D-257).
     clientBasedCORS: (_, origin) => origin === new URL(baseUrl).origin,
     routes: peopleRoutes,
-    interactions: { policy, url: (_, interaction) => `${root}${signInPath}/${interaction.uid}` },
+    interactions: {
+      policy,
+      url: (_, { uid, prompt }) =>
+        `${root}${prompt.name === 'consent' ? consentPath : signInPath}/${uid}`,
+    },
+    discovery: { client_id_metadata_document_supported: true },
     features: providerFeatures(parts),
     cookies: {
       keys: [parts.cookieKey],
@@ -118,25 +125,17 @@ export function providerSettings(parts: SettingsParts): Configuration {
       long: sessionCookie(baseUrl).options,
       short: { httpOnly: true, sameSite: 'lax', signed: true, overwrite: true },
     },
-    loadExistingGrant: (context) => grantFor(context, audience),
+    loadExistingGrant: (context) =>
+      isOwnClient(context.oidc.client?.clientId ?? '')
+        ? grantFor(context, audience)
+        : agreedGrant(context),
     issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: true,
     // Signing out in a browser ends the console's tokens; a terminal stays signed in.
     expiresWithSession: (_, source) => source.clientId === consoleClientId,
     formats: {
       customizers: {
-        jwt: (context, token, { payload }) => {
-          payload['iat_ms'] = parts.now();
-          return parts.onTokenIssued(
-            {
-              id: String(payload['jti']),
-              accountId: String(payload['sub']),
-              clientId: token.clientId ?? '',
-              expiresAt: Number(payload['exp']) * 1000,
-            },
-            context,
-          );
-        },
+        jwt: (context, token, content) => complete(parts, { context, token, ...content }),
       },
     },
     ttl: {
@@ -151,10 +150,46 @@ export function providerSettings(parts: SettingsParts): Configuration {
       Session: (_, session) => (session.accountId === undefined ? 10 * minute : signedInSeconds),
     },
     renderError(context, { error, error_description: text = error }) {
-      showPage(context, messagePage('Something went wrong', text));
+      const isUnknown = error === 'invalid_client' && context.oidc?.route === 'authorization';
+      const page = isUnknown ? unknownAssistant : messagePage('Something went wrong', text);
+      showPage(context, page);
     },
   };
 }
+
+interface Completed {
+  readonly context: KoaContextWithOIDC;
+  readonly token: { readonly clientId?: string | undefined };
+  readonly payload: Record<string, unknown>;
+}
+
+/** Adds what our validator reads. Without the audit row of the token there is none. */
+function complete(
+  { baseUrl, now, onTokenIssued }: SettingsParts,
+  { context, token, payload }: Completed,
+): Promise<void> {
+  payload['iat_ms'] = now();
+  const { aud, scope } = payload;
+  const tenant = tenantOfResource(baseUrl, aud);
+  if (tenant !== undefined) {
+    payload['org'] = tenant.organizationId;
+    payload['tenant'] = tenant.tenantId;
+  }
+  const issued = {
+    id: String(payload['jti']),
+    accountId: String(payload['sub']),
+    clientId: token.clientId ?? '',
+    expiresAt: Number(payload['exp']) * 1000,
+    tenant,
+    scope: typeof scope === 'string' ? scope : '',
+  };
+  return onTokenIssued(issued, context);
+}
+
+const unknownAssistant = messagePage(
+  'Unknown assistant',
+  'What this assistant says about itself cannot be read, or is not allowed here. Start again in a minute.',
+);
 
 function clientsOf({
   baseUrl,
@@ -194,6 +229,12 @@ function clientsOf({
       response_types: ['code'],
     },
   ];
+}
+
+/** What the person has just agreed to. Nothing that was agreed to before counts (D-950). */
+async function agreedGrant({ oidc: { provider, result } }: KoaContextWithOIDC) {
+  const id = result?.consent?.grantId;
+  return id === undefined ? undefined : provider.Grant.find(id);
 }
 
 /**

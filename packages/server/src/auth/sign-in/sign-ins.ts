@@ -1,22 +1,38 @@
-import type { UserId } from '@convoke/contract';
+import {
+  type OrganizationId,
+  type TenantId,
+  type UserId,
+  organizationId,
+  tenantId,
+} from '@convoke/contract';
 import { z } from 'zod';
 import { recordForPerson } from '../../app/audit.ts';
 import type { Services } from '../../app/services.ts';
 import type { Actor } from '../../domain/audit.ts';
 import type { IdentityRecord } from '../../ports/repositories/identity-records.ts';
 import type { Sealing } from '../sealing.ts';
-import { cliClientId } from './provider-settings.ts';
+import { hostOfClient } from './assistants/consent-prompt.ts';
+import { cliClientId } from './own-clients.ts';
 
-/** One sign-in of a person: a browser that has a session, or a terminal that can renew its token. */
+/** One sign-in of a person: a browser that has a session, or a terminal or an assistant that can renew its token. */
 export interface ActiveSignIn {
   /** The digest of its record, which reveals nothing. */
   readonly id: string;
-  readonly kind: 'browser' | 'terminal';
-  /** The id of the session; undefined for a terminal. */
+  readonly kind: 'browser' | 'terminal' | 'assistant';
+  /** The id of the session of a browser. */
   readonly sessionId: string | undefined;
+  /** Of an assistant, as the person was asked. */
+  readonly assistant?: SignedInAssistant | undefined;
   readonly since: number;
   /** When a terminal last renewed its token, and when a browser's session was last saved. */
   readonly lastUsed: number;
+}
+
+export interface SignedInAssistant {
+  readonly name: string;
+  readonly host: string | undefined;
+  readonly organizationId: OrganizationId;
+  readonly tenantId: TenantId;
 }
 
 interface SignInsParts extends Pick<Services, 'store' | 'clock'> {
@@ -34,10 +50,22 @@ const refreshPayload = z.object({
   iiat: z.number().optional(),
 });
 
+const consentPayload = z.object({
+  name: z.string(),
+  clientId: z.string(),
+  organizationId: z.string().transform(organizationId),
+  tenantId: z.string().transform(tenantId),
+});
+
 /** Lists the sign-ins of a person, the last used first. */
 export async function listSignIns(parts: SignInsParts, user: UserId): Promise<ActiveSignIn[]> {
   const records = await parts.store.read.identityRecords.ofUser(user, parts.clock.now());
-  const found = records.map((record) => read(record, parts.sealing));
+  const consents = new Map(
+    records
+      .map((record) => [record.grantDigest, consentIn(record, parts.sealing)] as const)
+      .filter(([, consent]) => consent !== undefined),
+  );
+  const found = records.map((record) => read(record, parts.sealing, consents));
   return found.filter((one) => one !== undefined).toSorted((a, b) => b.lastUsed - a.lastUsed);
 }
 
@@ -57,7 +85,7 @@ export async function endSignIn(
     const records = await tx.identityRecords.ofUser(userId, now);
     const record = records.find(({ digest }) => digest === id);
     if (record === undefined) return;
-    const kind = record.model === 'Session' ? 'browser' : 'terminal';
+    const kind = kindOf(record, records);
     await recordForPerson(tx, userId, {
       at: now,
       by,
@@ -66,16 +94,40 @@ export async function endSignIn(
       details: { sign_in: kind },
     });
     await tx.identityRecords.remove(record.model, record.digest);
-    // The grant of a terminal: without it no other token of the terminal can be renewed either.
+    // The grant of a terminal or an assistant: without it no other token of the terminal can be renewed either.
     if (record.grantDigest !== null) await tx.identityRecords.removeByGrant(record.grantDigest);
   });
 }
 
-function read(record: IdentityRecord, sealing: Sealing): ActiveSignIn | undefined {
-  const { model, digest: id } = record;
+function kindOf(record: IdentityRecord, all: readonly IdentityRecord[]): ActiveSignIn['kind'] {
+  if (record.model === 'Session') return 'browser';
+  const isOfAssistant = all.some(
+    ({ model, grantDigest }) => model === 'Consent' && grantDigest === record.grantDigest,
+  );
+  return isOfAssistant ? 'assistant' : 'terminal';
+}
+
+function payloadOf({ model, digest, payload }: IdentityRecord, sealing: Sealing): unknown {
+  const text = sealing.unseal(`${model} ${digest}`, payload);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+function consentIn(record: IdentityRecord, sealing: Sealing): SignedInAssistant | undefined {
+  if (record.model !== 'Consent') return undefined;
+  const content = consentPayload.safeParse(payloadOf(record, sealing));
+  if (!content.success) return undefined;
+  const { clientId, ...consent } = content.data;
+  return { ...consent, host: hostOfClient(clientId) };
+}
+
+function read(
+  record: IdentityRecord,
+  sealing: Sealing,
+  consents: ReadonlyMap<string | null, SignedInAssistant | undefined>,
+): ActiveSignIn | undefined {
+  const { model, digest: id, grantDigest } = record;
   if (model !== 'Session' && model !== 'RefreshToken') return undefined;
-  const text = sealing.unseal(`${model} ${id}`, record.payload);
-  const payload: unknown = text === undefined ? undefined : JSON.parse(text);
+  const payload = payloadOf(record, sealing);
   if (model === 'Session') {
     const session = sessionPayload.safeParse(payload);
     if (!session.success) return undefined;
@@ -83,8 +135,12 @@ function read(record: IdentityRecord, sealing: Sealing): ActiveSignIn | undefine
     return { id, kind: 'browser', sessionId, since: loginTs * 1000, lastUsed: iat * 1000 };
   }
   const token = refreshPayload.safeParse(payload);
+  const assistant = consents.get(grantDigest);
   // The console's tokens end with the session of their browser, which is in the list.
-  if (!token.success || token.data.clientId !== cliClientId) return undefined;
+  const isTerminal = token.data?.clientId === cliClientId;
+  if (!token.success || (!isTerminal && assistant === undefined)) return undefined;
   const { iat, iiat = iat } = token.data;
-  return { id, kind: 'terminal', sessionId: undefined, since: iiat * 1000, lastUsed: iat * 1000 };
+  const times = { since: iiat * 1000, lastUsed: iat * 1000 };
+  const kind = isTerminal ? 'terminal' : 'assistant';
+  return { id, kind, sessionId: undefined, ...times, assistant };
 }

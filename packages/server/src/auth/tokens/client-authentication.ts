@@ -1,6 +1,6 @@
 import { refuseToken } from './token-refusal.ts';
 
-/** The parameters of a token request (RFC 6749 section 4.4.2, RFC 8693 section 2.1). */
+/** The parameters of a token request (RFC 6749 section 4, RFC 8693 section 2.1). */
 export interface TokenForm {
   readonly grant_type?: string | undefined;
   readonly scope?: string | undefined;
@@ -10,6 +10,10 @@ export interface TokenForm {
   readonly subject_token_type?: string | undefined;
   readonly requested_token_type?: string | undefined;
   readonly resource?: string | undefined;
+  readonly code?: string | undefined;
+  readonly code_verifier?: string | undefined;
+  readonly redirect_uri?: string | undefined;
+  readonly refresh_token?: string | undefined;
 }
 
 export interface TokenRequest {

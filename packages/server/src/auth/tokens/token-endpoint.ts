@@ -14,6 +14,7 @@ import {
   readPresentedSecret,
 } from './client-authentication.ts';
 import { narrowed } from './requested-scopes.ts';
+import { isRedeemed } from '../sign-in/assistants/redeeming.ts';
 import { unmatchableHmac } from '../secrets.ts';
 import { type TokenExchange, tokenExchangeGrant } from './token-exchange.ts';
 import { refuseToken } from './token-refusal.ts';
@@ -23,6 +24,9 @@ import type { IssuedToken, Tokens } from './tokens.ts';
 export interface TokenEndpoint {
   exchange(request: TokenRequest): Promise<TokenResponse>;
 }
+
+/** Redeems a code or renews a token that a person's sign-in gave an assistant (D-620). */
+export type Redeem = (request: TokenRequest) => Promise<TokenResponse>;
 
 interface TokenEndpointOptions {
   readonly store: Store;
@@ -34,6 +38,8 @@ interface TokenEndpointOptions {
   readonly failures: RateLimit;
   /** Absent where the console is off. */
   readonly tokenExchange?: TokenExchange | undefined;
+  /** Answers the grants of assistants; absent where people sign in with another issuer. */
+  readonly redeem?: Redeem | undefined;
 }
 
 export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
@@ -43,6 +49,9 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
       const { tokenExchange } = options;
       if (form.grant_type === tokenExchangeGrant && tokenExchange !== undefined) {
         return tokenExchange.exchange(request);
+      }
+      if (isRedeemed(form.grant_type) && options.redeem !== undefined) {
+        return options.redeem(request);
       }
       requireGrantType(form.grant_type);
       const presented = readPresentedSecret(authorization, form);

@@ -13,7 +13,7 @@ import { networkOf } from '../../runtime/network-of.ts';
 import type { TokenForm, TokenRequest } from './client-authentication.ts';
 import { narrowed } from './requested-scopes.ts';
 import type { Selectors } from '../selectors.ts';
-import { consoleClientId } from '../sign-in/provider-settings.ts';
+import { consoleClientId } from '../sign-in/own-clients.ts';
 import { refuseToken } from './token-refusal.ts';
 import type { IssuedToken, Tokens } from './tokens.ts';
 import type { HumanToken } from './verified-token.ts';

@@ -8,6 +8,7 @@ type TokenErrorCode = Extract<
   ErrorCode,
   | 'invalid_request'
   | 'invalid_client'
+  | 'invalid_grant'
   | 'unsupported_grant_type'
   | 'invalid_scope'
   | 'invalid_target'

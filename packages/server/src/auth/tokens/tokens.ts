@@ -27,8 +27,9 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { ForeignTokens } from './foreign-tokens.ts';
 import type { SigningKeys } from '../keys.ts';
+import { tenantOfResource } from '../sign-in/assistants/mcp-resource.ts';
 import { TokenCache } from './token-cache.ts';
-import { type VerifiedToken, endOfSecond } from './verified-token.ts';
+import { type PersonTenantToken, type VerifiedToken, endOfSecond } from './verified-token.ts';
 
 /**
  * Access tokens: JWTs of type `at+jwt` (RFC 9068), for automation clients and for people. The audience distinguishes
@@ -320,6 +321,12 @@ function readClaims(
     const { sub, client_id: program } = claims;
     return { kind: 'human', userId: userId(sub), program, kid, ...timesOf(claims) };
   }
+  const ofFace = tenantOfResource(audiences.automation, payload.aud);
+  if (ofFace !== undefined) {
+    const claims = personTenantClaims.parse(payload);
+    if (isIssuedAhead(claims, now)) return undefined;
+    return { ...toPersonTenantToken(claims, kid), ...ofFace, face: 'mcp' };
+  }
   if (payload.aud !== audiences.automation) return undefined;
   // D-197: before the tenant, which alone marks a person's token.
   if (payload.session !== undefined) {
@@ -362,7 +369,7 @@ function toSessionToken(claims: z.infer<typeof sessionClaims>, kid: string): Ver
 function toPersonTenantToken(
   claims: z.infer<typeof personTenantClaims>,
   kid: string,
-): VerifiedToken {
+): PersonTenantToken {
   return {
     kind: 'person',
     userId: userId(claims.sub),
@@ -370,14 +377,13 @@ function toPersonTenantToken(
     tenantId: tenantId(claims.tenant),
     scopes: scopesIn(claims.scope),
     claimedRole: claims.role,
+    face: undefined,
     kid,
     ...timesOf(claims),
   };
 }
 
-function scopesIn(text: string): ReadonlySet<Scope> {
-  return new Set(text.split(' ').filter(isScope));
-}
+const scopesIn = (text: string): ReadonlySet<Scope> => new Set(text.split(' ').filter(isScope));
 
 interface TimeClaims {
   readonly exp: number;

@@ -60,6 +60,8 @@ export interface PersonTenantToken extends TokenFacts {
   readonly scopes: ReadonlySet<Scope>;
   /** The role according to another issuer. Absent in our own tokens. */
   readonly claimedRole: Role | undefined;
+  /** The one face that the token opens: an assistant has it (D-623). Undefined for a token of the console. */
+  readonly face: 'mcp' | undefined;
 }
 
 export interface ClaimedMembership {

@@ -1,6 +1,6 @@
 import { Refusal } from '../../app/refusal.ts';
 import { type SigningKeys, jwksMaxAgeMs } from '../../auth/keys.ts';
-import { serverMetadata } from '../../auth/metadata.ts';
+import { type OfferedSignIn, resourceMetadata, serverMetadata } from '../../auth/metadata.ts';
 import type { TokenEndpoint } from '../../auth/tokens/token-endpoint.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Handlers } from '../handler.ts';
@@ -8,8 +8,7 @@ import type { Handlers } from '../handler.ts';
 interface OAuthParts {
   readonly endpoint: TokenEndpoint;
   readonly keys: SigningKeys;
-  readonly baseUrl: string;
-  readonly hasConsole: boolean;
+  readonly offered: OfferedSignIn;
   readonly metrics: Pick<Metrics, 'tokenRequests'>;
 }
 
@@ -19,10 +18,9 @@ const cacheable = { 'cache-control': `public, max-age=${jwksMaxAgeMs / 1000}` } 
 export function oauthRoutes({
   endpoint,
   keys,
-  baseUrl,
-  hasConsole,
+  offered,
   metrics,
-}: OAuthParts): Handlers<'issue_token' | 'get_metadata' | 'get_jwks'> {
+}: OAuthParts): Handlers<'issue_token' | 'get_metadata' | 'get_resource_metadata' | 'get_jwks'> {
   return {
     async issue_token({ body, request }) {
       const { authorization } = request.raw.headers;
@@ -38,7 +36,13 @@ export function oauthRoutes({
 
     get_metadata: () => ({
       status: 200,
-      body: serverMetadata(baseUrl, hasConsole),
+      body: serverMetadata(offered),
+      headers: cacheable,
+    }),
+
+    get_resource_metadata: ({ params: { organization_id, tenant_id } }) => ({
+      status: 200,
+      body: resourceMetadata(offered, { organizationId: organization_id, tenantId: tenant_id }),
       headers: cacheable,
     }),
 

@@ -13,18 +13,22 @@ export const signInPersonRate: Rate = { perMinute: 20, burst: 40 };
 /**
  * What a request to the identity provider costs its network. `start` stores a record for minutes before anyone is
  * authenticated. `code` may guess a user code, which RFC 8628 section 5.1 requires to be limited. `renew` asks for a code
- * without any page, for a browser that has a session: it stores no sign-in, and every tab of an office does it (D-150).
+ * without any page, for a browser that has a session: it stores no sign-in, and every tab of an office does it (D-150). `register`
+ * stores a client for a month.
  * `call` is any other request, among them those of terminals that poll for their token.
  */
-export type SignInCost = 'start' | 'code' | 'renew' | 'call';
+export type SignInCost = 'start' | 'code' | 'renew' | 'register' | 'call';
 
 const rates: Readonly<Record<SignInCost, Rate>> = {
   start: { perMinute: 60, burst: 60 },
   code: { perMinute: 60, burst: 60 },
   renew: { perMinute: 600, burst: 600 },
+  register: { perMinute: 5, burst: 5 },
   call: { perMinute: 300, burst: 300 },
 };
-/** `start`, `code` and `renew` from all networks together. */
+/** Documents of assistants that the requests of one network make the server read (D-621). */
+export const clientDocumentRate: Rate = { perMinute: 5, burst: 5 };
+/** All but `call` from all networks together. */
 const totalRate: Rate = { perMinute: 3_000, burst: 3_000 };
 
 /** Returns the function that takes a request off the limits of its network, and refuses it when they are used up. */
@@ -33,6 +37,7 @@ export function createSignInLimits(clock: Clock): (cost: SignInCost, address: st
     start: createRateLimit(clock, rates.start),
     code: createRateLimit(clock, rates.code),
     renew: createRateLimit(clock, rates.renew),
+    register: createRateLimit(clock, rates.register),
     call: createRateLimit(clock, rates.call),
   };
   const inTotal = createRateLimit(clock, totalRate);

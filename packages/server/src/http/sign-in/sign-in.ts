@@ -3,10 +3,12 @@ import { refuse } from '../../app/refusal.ts';
 import type { IdentityProvider } from '../../auth/sign-in/identity-provider.ts';
 import {
   accountPath,
+  consentPath,
   cookieNames,
   joinedPath,
   linkPath,
   peopleRoutes,
+  registrationPath,
   signInPath,
 } from '../../auth/sign-in/provider-settings.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -31,6 +33,7 @@ const discoveryPath = '/.well-known/openid-configuration';
 
 export interface SignInRouteParts {
   readonly baseUrl: string;
+  readonly hasRegistration: boolean;
   readonly identityProvider: IdentityProvider;
   readonly callerAddress: CallerAddress;
   readonly clock: Clock;
@@ -63,12 +66,17 @@ export const signInDoors: readonly Door[] = [
   { method: 'GET', path: `${routes.end_session}/success`, cost: 'call' },
   { method: 'GET', path: `${signInPath}/:uid`, cost: 'call' },
   { method: 'POST', path: `${signInPath}/:uid`, cost: 'call' },
+  { method: 'GET', path: `${consentPath}/:uid`, cost: 'call' },
+  { method: 'POST', path: `${consentPath}/:uid`, cost: 'call' },
   { method: 'GET', path: `${linkPath}/:uid`, cost: 'call' },
   { method: 'POST', path: `${linkPath}/:uid`, cost: 'code' },
   { method: 'POST', path: joinedPath, cost: 'code' },
   { method: 'GET', path: accountPath, cost: 'call' },
   { method: 'POST', path: accountPath, cost: 'call' },
 ];
+
+/** For assistants without a document about themselves. */
+const registrationDoor: Door = { method: 'POST', path: registrationPath, cost: 'register' };
 
 /**
  * Routes the pages and endpoints of the built-in identity provider. They follow OpenID Connect and are not operations of
@@ -83,9 +91,10 @@ export function mountSignInRoutes(app: FastifyInstance, parts: SignInRouteParts)
     const asked = new URLSearchParams(url.split('?')[1] ?? '').getAll('prompt');
     return asked.join() === 'none' && sessionCookie.test(headers.cookie ?? '');
   };
-  for (const path of new Set(signInDoors.map((door) => door.path))) {
+  const open = parts.hasRegistration ? [...signInDoors, registrationDoor] : signInDoors;
+  for (const path of new Set(open.map((door) => door.path))) {
     const exact = exactPath(path);
-    const doors = signInDoors.filter((door) => door.path === path);
+    const doors = open.filter((door) => door.path === path);
     app.route({
       // All methods: the router would find a method missing also for a spelling that does not exist.
       method: [...routedMethods],

@@ -23,6 +23,8 @@ export interface IdentityRecordRepository {
   consume(model: string, digest: string, now: number): Promise<boolean>;
   remove(model: string, digest: string): Promise<void>;
   removeByGrant(grantDigest: string): Promise<void>;
+  /** How many of a kind have not expired. */
+  count(model: string, now: number): Promise<number>;
   /** The records of a person that are neither consumed nor expired, newest expiry first. */
   ofUser(userId: UserId, now: number): Promise<IdentityRecord[]>;
   /** Signs the person out of every session. */

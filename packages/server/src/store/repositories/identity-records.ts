@@ -48,6 +48,12 @@ export function identityRecordRepository(db: Transaction): IdentityRecordReposit
     async removeByGrant(digest) {
       await db.run(sql`delete from identity_records where grant_digest = ${digest}`);
     },
+    async count(model, now) {
+      const row = await db.get<{ count: number }>(sql`
+        select count(*) as count from identity_records
+        where model = ${model} and expires_at > ${now}`);
+      return Number(row?.count ?? 0);
+    },
     async ofUser(user, now) {
       const rows = await db.all<RecordRow>(sql`
         select ${columns} from identity_records

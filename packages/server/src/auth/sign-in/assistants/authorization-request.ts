@@ -1,0 +1,21 @@
+import { isOwnClient } from '../own-clients.ts';
+import { mcpScopesOf } from './mcp-resource.ts';
+
+/** Parameters of OpenID Connect that ask for an id token, which assistants do not get. */
+const ofIdTokens = ['acr_values', 'claims', 'claims_locales', 'id_token_hint', 'max_age', 'nonce'];
+
+/**
+ * The authorization request of an assistant, as the library shall see it: with the scopes of the MCP address only, and with
+ * all of them where it asks for none. Nothing else about the person is given away.
+ */
+export function assistantRequest(url: string): string {
+  const [path = '', text = ''] = url.split('?', 2);
+  const query = new URLSearchParams(text);
+  const [clientId, ...others] = query.getAll('client_id');
+  const isAssistant = clientId !== undefined && others.length === 0 && !isOwnClient(clientId);
+  // What is sent twice is refused by the library.
+  if (!isAssistant || query.getAll('scope').length > 1) return url;
+  query.set('scope', mcpScopesOf(query.get('scope')).join(' '));
+  for (const name of ofIdTokens) query.delete(name);
+  return `${path}?${query.toString()}`;
+}
