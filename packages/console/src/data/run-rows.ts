@@ -48,6 +48,11 @@ export function rowAfter<R extends RunRow>(row: R, notice: NoticeRecord): R {
   };
 }
 
+/** Whether words are the beginning of a digest that the list of runs can be filtered by. */
+export function isVersion(text: string | undefined): text is string {
+  return /^[0-9a-f]{8,64}$/.test(text ?? '');
+}
+
 /** The key under which thumbs are stored: 1 is up, -1 is down. */
 export const ratingKey = 'rating';
 

@@ -1,6 +1,7 @@
 import type { AgentDetails, SessionHandle } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import { takesMore } from '../data/input/schema-fields.ts';
 import { type RouteParams, addressOf } from '../data/routes.ts';
 import { place, setQuery } from '../page/router.ts';
 import { Button } from '../parts/button.tsx';
@@ -105,6 +106,7 @@ function TryIt({ agent }: { readonly agent: AgentDetails }): JSX.Element {
             session={open}
             earlier={runs}
             takesFiles={agent.session_files_supported}
+            schema={agent.input_schema}
             draft={place.peek().query.get('prompt') ?? undefined}
             welcome={<Welcome agent={agent} />}
           />
@@ -117,7 +119,12 @@ function TryIt({ agent }: { readonly agent: AgentDetails }): JSX.Element {
 /** Where the conversation will be. An agent that cannot run says so before a person has written to it. */
 function Welcome({ agent }: { readonly agent: AgentDetails }): JSX.Element {
   const { name, missing_variables: missing } = agent;
-  if (missing === undefined) return <Empty title={`Send a message to ${name}.`} />;
+  if (missing === undefined) {
+    const isForm = takesMore(agent.input_schema);
+    return (
+      <Empty title={isForm ? `Start ${name} with this input.` : `Send a message to ${name}.`} />
+    );
+  }
   return (
     <div class="note waiting-note">
       <p>
@@ -177,6 +184,14 @@ function About({ agent }: { readonly agent: AgentDetails }): JSX.Element {
         <dd>{agent.session_files_supported ? 'Accepts files' : 'No files'}</dd>
         <dt>When busy</dt>
         <dd>{agent.on_busy === 'queue' ? 'Queues new runs' : 'Refuses new runs'}</dd>
+        {agent.digest !== undefined && (
+          <>
+            <dt>Version</dt>
+            <dd>
+              <code title={agent.digest}>{agent.digest.slice(0, 8)}</code>
+            </dd>
+          </>
+        )}
         {agent.loaded_at !== undefined && (
           <>
             <dt>Loaded</dt>
@@ -190,6 +205,12 @@ function About({ agent }: { readonly agent: AgentDetails }): JSX.Element {
         <summary>Input schema</summary>
         <JsonTree value={agent.input_schema} name="input-schema" />
       </details>
+      {agent.output_schema !== undefined && (
+        <details class="card-body schema">
+          <summary>Output schema</summary>
+          <JsonTree value={agent.output_schema} name="output-schema" />
+        </details>
+      )}
     </Card>
   );
 }

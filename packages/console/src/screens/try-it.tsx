@@ -1,15 +1,17 @@
-import type { RunRecord, SessionHandle } from '@convoke/sdk';
+import type { JsonObject, RunRecord, SessionHandle } from '@convoke/sdk';
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { short } from '../data/formats.ts';
 import { addressOf } from '../data/routes.ts';
+import { takesMore } from '../data/input/schema-fields.ts';
 import { hasEnded } from '../data/run-rows.ts';
 import { RunStore } from '../data/run-store.ts';
 import { money } from '../data/usage.ts';
-import { Composer } from '../parts/composer.tsx';
+import { Composer, type ComposerProps } from '../parts/composer.tsx';
 import { Conversation } from '../parts/conversation.tsx';
 import { FollowedLog } from '../parts/followed-log.tsx';
+import { InputForm } from '../parts/input/input-form.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { useStopRun } from '../parts/stop-run.tsx';
@@ -27,6 +29,8 @@ export function SessionTalk(props: {
   readonly session: () => Promise<SessionHandle>;
   readonly earlier: readonly RunRecord[];
   readonly takesFiles: boolean;
+  /** What the agent takes. More than a prompt is typed into a form. */
+  readonly schema?: JsonObject | undefined;
   readonly blocked?: string | undefined;
   /** The initial text of the composer. */
   readonly draft?: string | undefined;
@@ -42,18 +46,20 @@ export function SessionTalk(props: {
   const current = stores.get(runs.at(-1)?.id ?? '');
   const stop = useStopRun(mayWrite ? current : undefined);
   const question = useAnswering([...stores.values()]);
+  const start = async (input: string | JsonObject, files: readonly string[]) => {
+    const session = await props.session();
+    const run = await session.run(input, files.length === 0 ? {} : { files });
+    // People want to see their own message, even if they had scrolled up.
+    follow.value = true;
+    setStarted((before) => [...before, run.record]);
+  };
   const send = async (prompt: string, files: readonly File[]) => {
     const session = await props.session();
     if (question.asked !== undefined) {
       await session.interactions.answer(question.asked.key, { answer: prompt.trim() });
       return;
     }
-    const ids: string[] = [];
-    for (const file of files) ids.push((await session.files.upload(file)).id);
-    const run = await session.run(prompt, ids.length === 0 ? {} : { files: ids });
-    // People want to see their own message, even if they had scrolled up.
-    follow.value = true;
-    setStarted((before) => [...before, run.record]);
+    await start(prompt, await uploaded(session, files));
   };
   return (
     <div class="talk">
@@ -68,7 +74,9 @@ export function SessionTalk(props: {
               />
             ))}
       </FollowedLog>
-      <Composer
+      <Writing
+        schema={question.asked === undefined ? props.schema : undefined}
+        onStart={(input) => start(input, [])}
         onSend={send}
         answers={question.asked?.request.question}
         notice={
@@ -84,6 +92,25 @@ export function SessionTalk(props: {
       />
     </div>
   );
+}
+
+async function uploaded(session: SessionHandle, files: readonly File[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const file of files) ids.push((await session.files.upload(file)).id);
+  return ids;
+}
+
+/** The composer, or a form for an agent that takes more than a prompt. */
+function Writing(
+  props: ComposerProps & {
+    readonly schema: JsonObject | undefined;
+    readonly onStart: (input: JsonObject) => Promise<unknown>;
+  },
+): JSX.Element {
+  const { schema, onStart, ...composer } = props;
+  if (schema === undefined || !takesMore(schema)) return <Composer {...composer} />;
+  const { notice, actions, draft, blocked } = composer;
+  return <InputForm {...{ schema, notice, actions, draft, blocked }} onSend={onStart} />;
 }
 
 function OneTalk(props: {

@@ -19,7 +19,7 @@ import type {
   UsageRecord,
 } from '@convoke/sdk';
 import type { FeedParts } from '../data/feed.ts';
-import { ratingQuery } from '../data/run-rows.ts';
+import { isVersion, ratingQuery } from '../data/run-rows.ts';
 import { isLabel } from '../data/labels.ts';
 import type { PageOf } from '../data/pages.ts';
 import { baseUrl } from './code-flow.ts';
@@ -39,12 +39,14 @@ export interface RunsShown {
   readonly label?: string | undefined;
   readonly createdAfter?: string | undefined;
   readonly rating?: string | undefined;
+  /** The beginning of a digest. */
+  readonly version?: string | undefined;
   readonly limit?: number | undefined;
 }
 
 export function listRuns(
   { client }: TenantScope,
-  { status, agent, text, label, createdAfter, rating, limit = pageRows }: RunsShown,
+  { status, agent, text, label, createdAfter, rating, version, limit = pageRows }: RunsShown,
   cursor: string | undefined,
 ): Promise<PageOf<RunSummary>> {
   const statuses = typeof status === 'string' ? [status].filter(isSet) : status;
@@ -56,6 +58,7 @@ export function listRuns(
       label: labelFilter(label),
       created_after: createdAfter,
       ...ratingQuery(rating),
+      agent_digest: isVersion(version) ? version : undefined,
       limit,
       cursor,
     })

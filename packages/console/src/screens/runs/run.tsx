@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { duration, firstWords, number, plural } from '../../data/formats.ts';
 import { inBackground } from '../../data/in-background.ts';
+import { jsonSummary } from '../../data/json-text.ts';
 import { type RouteParams, addressOf } from '../../data/routes.ts';
 import { canCancel, hasEnded } from '../../data/run-rows.ts';
 import { toolsWithEffect } from '../../data/transcript.ts';
@@ -30,6 +31,7 @@ import { actorName } from '../../session/actors.ts';
 import { navigate, place, setQuery } from '../../page/router.ts';
 import { ChosenEvent } from './open-event.tsx';
 import { RunFeedback } from './run-feedback.tsx';
+import { RunOutput } from './run-output.tsx';
 import { RunTabs } from './run-tabs.tsx';
 
 /** One run: its timeline, its conversation and every event. */
@@ -56,6 +58,7 @@ function OneRun({ first }: { readonly first: RunRecord }): JSX.Element {
         <ProblemNote error={store.error.value} retry={() => store.refresh()} />
       )}
       <RunSpans store={store} />
+      {run.output !== undefined && <RunOutput output={run.output} />}
       <RunTabs store={store} run={run} />
       <LiveStatus run={run} />
     </>
@@ -63,7 +66,7 @@ function OneRun({ first }: { readonly first: RunRecord }): JSX.Element {
 }
 
 function promptOf({ input }: RunRecord): string {
-  return typeof input['prompt'] === 'string' ? input['prompt'] : 'run';
+  return typeof input['prompt'] === 'string' ? input['prompt'] : jsonSummary(input);
 }
 
 const statusNames: Readonly<Record<string, string>> = {
@@ -91,6 +94,14 @@ function RunHeading(props: { readonly store: RunStore; readonly run: RunRecord }
           <Status of={isParked ? 'parked' : run.status} label={isParked ? 'Waiting' : name} />
           <a href={addressOf('agent', params)}>{run.agent_name}</a>
           <a href={addressOf('session', params)}>session</a>
+          {run.agent_digest !== undefined && (
+            <a
+              href={addressOf('runs', params, { version: run.agent_digest.slice(0, 8) })}
+              title="All runs of this version of the agent"
+            >
+              {`version ${run.agent_digest.slice(0, 8)}`}
+            </a>
+          )}
           {run.attempt > 1 && <span>{`attempt ${run.attempt}`}</span>}
           {run.queue_position !== undefined && (
             <span>{`number ${run.queue_position} in the queue`}</span>
@@ -180,6 +191,7 @@ function RunActions(props: { readonly store: RunStore; readonly run: RunRecord }
         <CopyItem text={sdkOf(facts)} label="Copy as SDK code" />
         {command !== undefined && <CopyItem text={command} label="Copy as CLI command" />}
         <CopyItem text={location.href} label="Copy link" />
+        {run.trace_id !== undefined && <CopyItem text={run.trace_id} label="Copy trace ID" />}
       </MenuButton>
       {hasEnded(run) && mayWrite && (
         <RunAgain
@@ -242,7 +254,9 @@ function RunAgain(props: {
         <button type="button" onClick={() => choose('new')}>
           In a new session
         </button>
-        <a href={addressOf('agent', params, { prompt: promptOf(run) })}>Edit first</a>
+        {typeof run.input['prompt'] === 'string' && (
+          <a href={addressOf('agent', params, { prompt: promptOf(run) })}>Edit first</a>
+        )}
       </MenuButton>
       {asked !== undefined && (
         <Confirm

@@ -4,7 +4,7 @@ import { firstWords, plural, short } from '../../data/formats.ts';
 import { inBackground } from '../../data/in-background.ts';
 import { bestToTry } from '../../data/ready-agents.ts';
 import { addressOf } from '../../data/routes.ts';
-import { canCancel, ratings, rowAfter } from '../../data/run-rows.ts';
+import { canCancel, isVersion, ratings, rowAfter } from '../../data/run-rows.ts';
 import { Button } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { AgentFilter } from '../../parts/list/agent-filter.tsx';
@@ -48,6 +48,7 @@ interface FiltersShown {
   readonly text: string;
   readonly label: string;
   readonly rating: string;
+  readonly version: string;
 }
 
 export function RunsScreen(): JSX.Element {
@@ -61,6 +62,7 @@ export function RunsScreen(): JSX.Element {
     text: field('q'),
     label: field('label'),
     rating: field('rating'),
+    version: field('version'),
   };
   return (
     <>
@@ -72,16 +74,12 @@ export function RunsScreen(): JSX.Element {
 }
 
 /** The rows change with the feed. Those that have not ended can be cancelled, one or several at a time. */
-function RunsTable({ status, agent, hours, text, label, rating }: FiltersShown): JSX.Element {
+function RunsTable(filters: FiltersShown): JSX.Element {
+  const { hours, ...shown } = filters;
   const tenant = useTenant();
   const list = usePages(
-    [tenant.tenantId, status, agent, hours, text, label, rating],
-    (cursor) =>
-      listRuns(
-        tenant,
-        { status, agent, text, label, rating, createdAfter: hoursAgo(hours) },
-        cursor,
-      ),
+    [tenant.tenantId, ...Object.values(filters)],
+    (cursor) => listRuns(tenant, { ...shown, createdAfter: hoursAgo(hours) }, cursor),
     idOf,
   );
   useRefreshOnNotice(
@@ -97,7 +95,7 @@ function RunsTable({ status, agent, hours, text, label, rating }: FiltersShown):
   useEffect(() => selection.clear(), [list]);
   const [asked, setAsked] = useState<readonly RunSummary[] | undefined>(undefined);
   const { selected } = selection;
-  const isFiltered = [status, agent, hours, text, label, rating].some((value) => value !== '');
+  const isFiltered = Object.values(filters).some((value) => value !== '');
   const ask = (run: RunSummary) => setAsked([run]);
   return (
     <>
@@ -170,6 +168,13 @@ function Filters(props: FiltersShown): JSX.Element {
       />
       <span class="fields">
         <FilterText field="q" value={props.text} name="Search prompts" max={100} hasKey />
+        <FilterText
+          field="version"
+          value={props.version}
+          name="Version"
+          max={64}
+          isWrong={props.version !== '' && !isVersion(props.version)}
+        />
         <LabelFilter value={props.label} />
       </span>
       <SavedViews screen="runs" />

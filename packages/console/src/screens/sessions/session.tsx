@@ -35,6 +35,10 @@ export function SessionScreen({ session: id = '' }: RouteParams): JSX.Element {
       inBackground(runs.refresh());
     },
   );
+  const name = found.data.value?.agent_name;
+  const agent = useResource(`${tenantId}/agent-of-session/${name ?? 'none'}`, () =>
+    name === undefined ? Promise.resolve(undefined) : client.agents.get(name),
+  );
   return (
     <Await resource={found} title="Session">
       {(session) => (
@@ -48,6 +52,7 @@ export function SessionScreen({ session: id = '' }: RouteParams): JSX.Element {
                     session={() => Promise.resolve(client.sessions.at(id))}
                     earlier={earlier}
                     takesFiles={session.session_files_supported}
+                    schema={agent.data.value?.input_schema}
                     blocked={blockedBy(session)}
                     welcome={<Empty title="No messages yet." />}
                   />

@@ -13,8 +13,7 @@ export async function structureOf(part: Locator): Promise<string> {
 function normalised(text: string): string {
   return (
     text
-      .replaceAll(/\b[0-9a-f]{64}\b/g, 'HASH')
-      .replaceAll(/(?<=version )[0-9a-f]{8}\b/g, 'HASH')
+      .replaceAll(/\b([0-9a-f]{64}|(?=\d*[a-f])[0-9a-f]{8})\b/g, 'HASH')
       .replaceAll(/\b[a-z]+_([0-9a-z]{16,}|(?=[a-z]*\d)[0-9a-z]{3,})(…[0-9a-z]{0,4})?/g, 'ID')
       .replaceAll(/\b(just now|\d+ (s|min|h) ago)/g, 'TIME')
       .replaceAll(
