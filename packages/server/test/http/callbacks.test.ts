@@ -6,9 +6,10 @@ import { createCallbacks } from '../../src/auth/callbacks.ts';
 import { begin, cancel, ended } from '../support/api-steps.ts';
 import { callbackTokenOf, madeWith } from '../support/callback-urls.ts';
 import { anonymous } from '../support/checked-calls.ts';
+import { FakeClock } from '../support/clocks.ts';
 import { addClient, addTenant, firstOrganization } from '../support/identities.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
-import { type TestServer, deployments } from '../support/server.ts';
+import { type TestServer, deployments, startServer } from '../support/server.ts';
 
 const paid = { name: 'paid', number: 'AAAAAAAAAAAAAAAA' };
 
@@ -56,6 +57,7 @@ describe.each(deployments)('callback URLs on %s (D-910)', (database) => {
     expect(await answerOf(token, 'amount=20', form)).toEqual([415, 'unsupported_media_type']);
     expect(await answerOf(token, '{"amount": 20')).toEqual([400, 'invalid_json']);
     expect(await answerOf(token, '{"amount": 20, "amount": 21}')).toEqual([400, 'duplicate_key']);
+    expect(await answerOf(token, '{"__proto__": 1}')).toEqual([400, 'unknown_field']);
     const long = JSON.stringify('x'.repeat(limits.signalBodyMaxBytes));
     expect(await answerOf(token, long)).toEqual([413, 'body_too_large']);
     const read = await server.call('GET', `/v1/callbacks/${token}`, { as: anonymous });
@@ -63,6 +65,17 @@ describe.each(deployments)('callback URLs on %s (D-910)', (database) => {
     expect(await countOf(run)).toBe(0);
     expect(await answerOf(token, undefined)).toEqual([202, '{"received":true}']);
     expect(await keptOf(run)).toEqual({ outcome: 'received', data: null });
+    await cancel(server, run);
+  });
+
+  test('send no more than a run keeps', async () => {
+    const { run } = await begin(server, 'puppet');
+    const body = { name: 'more' };
+    for (let sent = 0; sent < limits.signalsKeptPerRun; sent += 1) {
+      await server.send('signal_run', { params: { run_id: run.id }, body });
+    }
+    const token = callbackTokenOf(server, run);
+    expect(await answerOf(token, 1)).toEqual([409, 'signal_limit_reached']);
     await cancel(server, run);
   });
 
@@ -146,6 +159,19 @@ describe.each(deployments)('callback URLs on %s (D-910)', (database) => {
     expect(JSON.stringify(body)).not.toContain(token.slice(-32));
     await cancel(server, run);
   });
+});
+
+test('guesses of one network are counted before their bodies are read (D-460)', async () => {
+  const server = await startServer({ clock: new FakeClock() });
+  const guess = async () => {
+    const call = { params: { callback_token: 'x' }, body: 1 };
+    return (await server.refused('receive_callback', call)).status;
+  };
+  for (let sent = 0; sent < limits.callbackRateBurst; sent += 20) {
+    const statuses = await Promise.all(Array.from({ length: 20 }, guess));
+    expect(new Set(statuses)).toEqual(new Set([404]));
+  }
+  expect(await guess()).toBe(429);
 });
 
 test('a forged token reads nothing: its proof is compared first', async () => {
