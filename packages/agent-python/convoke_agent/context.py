@@ -78,6 +78,11 @@ class _Context:
         return self._leg.start["run_number"]
 
     @property
+    def traceparent(self) -> str | None:
+        """The span of this leg, while the server exports traces: the parent of spans that the agent makes. Each leg has its own."""
+        return self._leg.start.get("traceparent")
+
+    @property
     def state(self) -> dict:
         """JSON that the session keeps from one run to the next, stored when a run completes."""
         return self._leg.progress.state

@@ -70,6 +70,8 @@ export interface Context<
   readonly sessionId: string;
   /** Counts the runs of the session from 1. */
   readonly runNumber: number;
+  /** The span of this leg, while the server exports traces: the parent of spans that the agent makes. Each leg has its own. */
+  readonly traceparent: string | undefined;
   /** JSON that the session keeps from one run to the next, stored when a run completes. */
   readonly state: Partial<State>;
   /** The value of the last `save` of this run. */
@@ -137,6 +139,7 @@ export function contextOf(leg: Leg, steps: Steps): Context<object> {
     runId: start.run_id,
     sessionId: start.session_id,
     runNumber: start.run_number,
+    traceparent: start.traceparent,
     state: leg.progress.state,
     get saved() {
       return leg.progress.saved;
