@@ -120,6 +120,7 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'unread-input-allowed',
   ],
   'it is about people, sign-in, audit, webhooks or records that the specification does not have': [
+    'account-question-loses-input',
     'assistant-renewed-after-removal',
     'assistant-token-opens-sessions',
     'consent-of-another-person',
@@ -131,8 +132,10 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'cors-for-any-origin',
     'deliveries-without-tenant-share',
     'end-user-lost',
+    'ended-account-stays-connected',
     'exchange-for-any-program',
     'exchange-outlives-sign-in',
+    'expired-account-falls-back',
     'invitation-used-twice',
     'name-lookups-of-all-tenants',
     'person-in-any-tenant',

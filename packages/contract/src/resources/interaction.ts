@@ -3,6 +3,7 @@ import { jsonObject, jsonValue } from '../json.ts';
 import { limits } from '../limits.ts';
 import { text } from '../text.ts';
 import { actorName, labels } from './labels.ts';
+import { connectionOwners } from './connections/connection.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
 import { approvers, matchedRule, memoryWidths } from './rules/rule.ts';
@@ -26,10 +27,10 @@ export type Decision = (typeof decisions)[number];
 
 export const questionOption = z.object({ label: z.string(), description: z.string().optional() });
 
-/** D-84, D-91: what a question of the service itself, not of the agent, is about. */
+/** D-84, D-91, D-607: what a question of the service itself, not of the agent, is about. */
 export const interactionAbout = z
   .object({
-    kind: z.enum(['call_in_doubt', 'workspace_behind']),
+    kind: z.enum(['call_in_doubt', 'workspace_behind', 'connection_missing']),
     tool_name: z.string().optional(),
     tool_input: jsonValue.optional(),
     begun_at: timestamp.optional(),
@@ -37,11 +38,15 @@ export const interactionAbout = z
       .array(z.object({ tool_name: z.string(), begun_at: timestamp }))
       .meta({ description: 'The first of the tool calls whose file changes are lost.' })
       .optional(),
+    service: z.string().meta({ description: 'The service that is not connected.' }).optional(),
+    owner: z.enum(connectionOwners).optional(),
+    url: z.string().meta({ description: 'Where the end user connects it.' }).optional(),
   })
   .meta({
     description:
       '`call_in_doubt`: a tool call that started before the worker died and may or may not have completed. ' +
-      '`workspace_behind`: the machine with the latest files of the session is gone.',
+      '`workspace_behind`: the machine with the latest files of the session is gone. ' +
+      '`connection_missing`: an account of the end user is missing or has expired; the run continues once it is connected.',
   });
 
 /** A string for one answer, an array where the question allows several. */

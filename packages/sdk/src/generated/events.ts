@@ -145,10 +145,10 @@ export interface UserQuestionData {
       }>
     | undefined;
   multiple?: boolean | undefined;
-  /** `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone. */
+  /** `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone. `connection_missing`: an account of the end user is missing or has expired; the run continues once it is connected. */
   about?:
     | {
-        kind: 'call_in_doubt' | 'workspace_behind';
+        kind: 'call_in_doubt' | 'workspace_behind' | 'connection_missing';
         tool_name?: string | undefined;
         tool_input?: Json | undefined;
         begun_at?: string | undefined;
@@ -159,6 +159,11 @@ export interface UserQuestionData {
               begun_at: string;
             }>
           | undefined;
+        /** The service that is not connected. */
+        service?: string | undefined;
+        owner?: 'tenant' | 'end_user' | undefined;
+        /** Where the end user connects it. */
+        url?: string | undefined;
       }
     | undefined;
   /** This repeats an earlier event of the same interaction. */

@@ -328,10 +328,10 @@ export interface InteractionRecord {
       }>
     | undefined;
   multiple?: boolean | undefined;
-  /** `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone. */
+  /** `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone. `connection_missing`: an account of the end user is missing or has expired; the run continues once it is connected. */
   about?:
     | {
-        kind: 'call_in_doubt' | 'workspace_behind';
+        kind: 'call_in_doubt' | 'workspace_behind' | 'connection_missing';
         tool_name?: string | undefined;
         tool_input?: Json | undefined;
         begun_at?: string | undefined;
@@ -342,6 +342,11 @@ export interface InteractionRecord {
               begun_at: string;
             }>
           | undefined;
+        /** The service that is not connected. */
+        service?: string | undefined;
+        owner?: 'tenant' | 'end_user' | undefined;
+        /** Where the end user connects it. */
+        url?: string | undefined;
       }
     | undefined;
   decision?: Decision | undefined;
@@ -475,7 +480,7 @@ export interface InteractionSummary {
   question?: string | undefined;
   about?:
     | {
-        kind: 'call_in_doubt' | 'workspace_behind';
+        kind: 'call_in_doubt' | 'workspace_behind' | 'connection_missing';
         tool_name?: string | undefined;
         begun_at?: string | undefined;
         /** The first of the tool calls whose file changes are lost. */
@@ -485,6 +490,11 @@ export interface InteractionSummary {
               begun_at: string;
             }>
           | undefined;
+        /** The service that is not connected. */
+        service?: string | undefined;
+        owner?: 'tenant' | 'end_user' | undefined;
+        /** Where the end user connects it. */
+        url?: string | undefined;
       }
     | undefined;
   /** The rules that asked, the organization's first. */
@@ -588,10 +598,10 @@ export interface InteractionInTenantRecord {
       }>
     | undefined;
   multiple?: boolean | undefined;
-  /** `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone. */
+  /** `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone. `connection_missing`: an account of the end user is missing or has expired; the run continues once it is connected. */
   about?:
     | {
-        kind: 'call_in_doubt' | 'workspace_behind';
+        kind: 'call_in_doubt' | 'workspace_behind' | 'connection_missing';
         tool_name?: string | undefined;
         tool_input?: Json | undefined;
         begun_at?: string | undefined;
@@ -602,6 +612,11 @@ export interface InteractionInTenantRecord {
               begun_at: string;
             }>
           | undefined;
+        /** The service that is not connected. */
+        service?: string | undefined;
+        owner?: 'tenant' | 'end_user' | undefined;
+        /** Where the end user connects it. */
+        url?: string | undefined;
       }
     | undefined;
   decision?: Decision | undefined;

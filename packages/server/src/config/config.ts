@@ -125,6 +125,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       recovery: value('CONVOKE_RECOVERY'),
       machineReturnMs: value('CONVOKE_MACHINE_RETURN_SECONDS') * secondMs,
       streamMaxAgeMs: value('CONVOKE_STREAM_MAX_AGE_SECONDS') * secondMs,
+      connectUrl: value('CONVOKE_CONNECT_URL') || undefined,
       tenantModes: value('CONVOKE_TENANT_MODES').split(','),
       tenantsPerOrganizationMax: value('CONVOKE_TENANTS_MAX'),
     },

@@ -8,6 +8,11 @@ import { trustedProxiesSetting } from './trusted-proxies.ts';
 
 const secondMs = 1000;
 
+function isConnectUrl(text: string): boolean {
+  const isWeb = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  return isWeb && text.includes('{session_id}') && text.includes('{service}');
+}
+
 /**
  * Every environment variable that the server reads. `convoke serve --help` prints this table, and
  * docs/reference/settings.md is generated from it.
@@ -89,6 +94,19 @@ export const settingTable = {
     format: 'list, separated by commas or spaces',
     role: 'both',
     read: z.string().transform((text) => text.split(/[\s,]+/).filter((entry) => entry !== '')),
+  },
+  CONVOKE_CONNECT_URL: {
+    fallback: '',
+    means:
+      'page of your product where its users connect accounts, with {session_id} and {service}: a run that misses an account asks for it there',
+    format: 'URL',
+    role: 'both',
+    read: z
+      .string()
+      .max(1000)
+      .refine((text) => text === '' || isConnectUrl(text), {
+        error: 'must be an http or https URL that contains {session_id} and {service}',
+      }),
   },
   CONVOKE_A2A_ALLOW: {
     fallback: '',

@@ -10,6 +10,7 @@ import { type Ruling, accepted, refused } from './refusal.ts';
 import type { Approval } from './rules/approvers.ts';
 import type { AskingRule } from './rules/decide.ts';
 import { deniesOnExpiry } from './rules/demands.ts';
+import type { InterruptionReason } from './run/run-parts.ts';
 import type { TenantScope } from './scope.ts';
 
 /**
@@ -89,7 +90,7 @@ export interface UserQuestion {
   readonly about: QuestionAbout | null;
 }
 
-export type QuestionAbout = CallInDoubt | WorkspaceBehind;
+export type QuestionAbout = CallInDoubt | WorkspaceBehind | ConnectionMissing;
 
 /** D-91: the machine with the latest files of the session is gone. */
 export interface WorkspaceBehind {
@@ -105,6 +106,25 @@ export interface CallInDoubt {
   readonly toolInput: Json;
   readonly begunAt: number;
 }
+
+/**
+ * D-607: the question about an account of the end user that a leg needs and that is not there. The leg is not executed: what
+ * it was to start with is kept in the question, for the leg behind its answer.
+ */
+export interface ConnectionMissing {
+  readonly kind: 'connection_missing';
+  readonly service: string;
+  /** Where the end user connects it. */
+  readonly url: string;
+  readonly leg: UnexecutedLeg;
+}
+
+/** What the leg that asked was to start with. */
+export type UnexecutedLeg =
+  | { readonly kind: 'prompt' }
+  /** The answers that were marked applied for it, by their refs. */
+  | { readonly kind: 'resume'; readonly refs: readonly string[] }
+  | { readonly kind: 'continue'; readonly reason: InterruptionReason | 'answered' };
 
 interface Answered<Answer> {
   readonly status: 'answered';

@@ -8,7 +8,13 @@ import {
 } from '../app/record.ts';
 import { beginRun } from '../app/runs/begin-run.ts';
 import type { Services } from '../app/services.ts';
-import { type SettledInteraction, approvedInput } from '../domain/interaction.ts';
+import { unexecutedLeg } from '../domain/connections/asked-account.ts';
+import {
+  type SettledInteraction,
+  type UnexecutedLeg,
+  approvedInput,
+  isSettled,
+} from '../domain/interaction.ts';
 import { asksAbout, settleCall } from '../domain/run/call-in-doubt.ts';
 import type { InterruptionReason } from '../domain/run/run-parts.ts';
 import { type Run, type WaitingForWorker, isClaimable, isParked } from '../domain/run/run.ts';
@@ -150,12 +156,34 @@ async function inputOf(
     tx.interactions.markApplied(run.id, replay.now),
     tx.waits.markApplied(run.id, replay.now),
   ]);
+  const unexecuted = unexecutedLeg(answered);
+  if (unexecuted !== undefined) return inputAgain(tx, run, { ...replay, unexecuted });
   if (isParked(run)) {
     if (replay.replays) return continueInput(tx, run, { ...replay, reason: 'answered' });
     return { kind: 'resume', answers: answersOf(answered) };
   }
   await settleDoubts(tx, run, answered);
   return continueInput(tx, run, { ...replay, reason: run.interruptedBy ?? 'worker_lost' });
+}
+
+/** The input of the leg that asked for an account in place of being executed (D-607). */
+async function inputAgain(
+  tx: StoreTransaction,
+  run: Run,
+  { unexecuted, ...replay }: Replay & { readonly unexecuted: UnexecutedLeg },
+): Promise<LegInput> {
+  switch (unexecuted.kind) {
+    case 'prompt':
+      return { kind: 'prompt' };
+    case 'resume': {
+      const applied = await tx.interactions.ofRequests(run.id, unexecuted.refs);
+      return { kind: 'resume', answers: answersOf(applied.filter(isSettled)) };
+    }
+    case 'continue':
+      return continueInput(tx, run, { ...replay, reason: unexecuted.reason });
+    default:
+      return unexecuted satisfies never;
+  }
 }
 
 interface Replay {

@@ -7,7 +7,7 @@ import {
 } from '../app/connections/current-account.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { Connection, ConnectionSecret } from '../domain/connections/connection.ts';
-import { type DeclaredConnection, missingText, placesFor } from '../domain/connections/declared.ts';
+import { type DeclaredConnection, placesFor } from '../domain/connections/declared.ts';
 import { aheadOfLegMs, aheadOfRequestMs, expiredText } from '../domain/connections/refresh.ts';
 import type { Session } from '../domain/session.ts';
 import {
@@ -23,7 +23,14 @@ interface LegAccounts {
 
 export type OpenedConnections =
   | { readonly ok: true; readonly connections: LegConnections | undefined }
-  | { readonly ok: false; readonly message: string };
+  | { readonly ok: false; readonly missing: readonly MissingAccount[] };
+
+/** An account that is required and cannot be used now. */
+export interface MissingAccount {
+  readonly declared: DeclaredConnection;
+  /** `unavailable`: it may be usable again later, without its end user. */
+  readonly kind: Exclude<Account['kind'], 'usable'>;
+}
 
 /** Reads every account that the agent declares; undefined for an agent that declares none, which costs nothing. */
 export async function openConnections(
@@ -33,9 +40,7 @@ export async function openConnections(
   if (declared.length === 0) return { ok: true, connections: undefined };
   const accounts = new DeclaredAccounts(services, session, declared);
   const missing = await accounts.open();
-  return missing === undefined
-    ? { ok: true, connections: accounts }
-    : { ok: false, message: missingText(missing) };
+  return missing.length === 0 ? { ok: true, connections: accounts } : { ok: false, missing };
 }
 
 class DeclaredAccounts implements LegConnections {
@@ -54,16 +59,17 @@ class DeclaredAccounts implements LegConnections {
     this.#declared = declared;
   }
 
-  /** Returns a required account that cannot be used. */
-  async open(): Promise<DeclaredConnection | undefined> {
+  /** Returns the required accounts that cannot be used. */
+  async open(): Promise<readonly MissingAccount[]> {
+    const missing: MissingAccount[] = [];
     for (const declared of this.#declared) {
       const account = await this.#find(declared, { aheadMs: aheadOfLegMs });
       if (account.kind === 'usable') {
         await noteUse(this.#services, account.connection);
         this.#atStart.set(declared.service, headerOf(account.connection, account.secret));
-      } else if (declared.isRequired) return declared;
+      } else if (declared.isRequired) missing.push({ declared, kind: account.kind });
     }
-    return undefined;
+    return missing;
   }
 
   atStart(service: string): AccountHeader | undefined {

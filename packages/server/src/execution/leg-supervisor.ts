@@ -184,7 +184,10 @@ export class LegSupervisor {
     const started = await retryStorage(policy, () =>
       prepareLeg(this.#services, { claimed, agent, writer }),
     );
-    if (!started.ready) return writer.finish(this.#outcome(started.outcome));
+    if (!started.ready) {
+      for (const item of started.asks ?? []) await writer.push(item);
+      return writer.finish(this.#outcome(started.outcome));
+    }
     if (claimed.isElsewhere)
       await retryStorage(policy, () => renameFolder(this.#services, claimed));
     if (!this.#holdsLease()) this.lose();

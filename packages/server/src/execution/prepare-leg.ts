@@ -7,8 +7,10 @@ import { acceptedPrompt, promptOf } from '../domain/run/run-input.ts';
 import type { RunOutcome } from '../domain/run/run.ts';
 import type { Harness, LegContext, LegInput } from '../ports/harness.ts';
 import type { PrepareFolder, AttachedFile } from '../ports/session-folders.ts';
+import { askForAccounts } from './ask-for-accounts.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
 import type { LegWriter } from './recording/leg-writer.ts';
+import type { LegItem } from './recording/raise-interactions.ts';
 import { openConnections } from './leg-connections.ts';
 import { retryStorage } from './retry-storage.ts';
 import type { ExecutionServices } from './services.ts';
@@ -26,7 +28,12 @@ export type LegStart =
       /** What the previous leg said after its recovery point, if this leg is to say it again. */
       readonly repeated: readonly CutDelta[];
     }
-  | { readonly ready: false; readonly outcome: RunOutcome | { readonly status: 'workspace_lost' } };
+  | {
+      readonly ready: false;
+      readonly outcome: RunOutcome | { readonly status: 'workspace_lost' | 'waiting' };
+      /** What the service asks in place of the leg, which then waits. */
+      readonly asks?: readonly LegItem[];
+    };
 
 /** Prepares the session folder, and announces the context files and skills that the agent will see in it. */
 export async function prepareLeg(
@@ -39,7 +46,12 @@ export async function prepareLeg(
     return failure('agent_error', `This server has no harness for ${agent.framework}.`);
   }
   const accounts = await openConnections(services, { agent, session });
-  if (!accounts.ok) return failure('connection_missing', accounts.message);
+  if (!accounts.ok) {
+    const asked = await askForAccounts(services, claimed, accounts.missing);
+    return 'asks' in asked
+      ? { ready: false, outcome: { status: 'waiting' }, asks: asked.asks }
+      : failure('connection_missing', asked.refusal);
+  }
   const isFirstLeg = legInput.kind === 'prompt';
   const cut = await cutDeltas(services, claimed);
   const request: PrepareFolder = {

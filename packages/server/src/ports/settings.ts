@@ -15,6 +15,8 @@ export interface Settings {
   /** How long a lost run waits for the machine that has its files. */
   readonly machineReturnMs: number;
   readonly streamMaxAgeMs: number;
+  /** The page of a product where its users connect accounts, with `{session_id}` and `{service}`; absent for none. */
+  readonly connectUrl?: string | undefined;
   readonly tenantModes: readonly string[];
   readonly tenantsPerOrganizationMax: number;
 }

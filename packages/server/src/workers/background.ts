@@ -96,6 +96,7 @@ export class Background {
       }),
       fanout.subscribe('notices', number),
       fanout.subscribe('deliveries', () => this.#wake('deliver webhooks')),
+      fanout.subscribe('connections', () => this.#wake('answer connected')),
     );
     // Several servers would all take the same steps at once: there, the first whose period is over takes them.
     if (isSingleServer) {

@@ -1,3 +1,4 @@
+import { answerConnected } from '../app/connections/answer-connected.ts';
 import type { WebhookServices } from '../app/webhooks/webhooks.ts';
 import type { WithdrawingServices } from '../app/withdrawals.ts';
 import type { SigningKeys } from '../auth/keys.ts';
@@ -94,6 +95,7 @@ export function catalogue(parts: CatalogueParts) {
     { name: 'forget deliveries', everyMs: hour, pass: () => forgetDeliveries(services) },
     { name: 'forget fires', everyMs: hour, pass: () => forgetFires(services) },
     { name: 'settle waits', everyMs: second, pass: () => settleWaits(services) },
+    { name: 'answer connected', everyMs: minute, pass: () => answerConnected(services) },
     { name: 'expire interactions', everyMs: 5 * second, pass: () => expireInteractions(services) },
     { name: 'expire sessions', everyMs: minute, pass: () => expireSessions(services) },
     { name: 'release sessions', everyMs: second, pass: () => releaseSessions(services) },

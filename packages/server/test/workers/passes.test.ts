@@ -24,6 +24,7 @@ const alone = [
   'deliver webhooks',
   'forget deliveries',
   'settle waits',
+  'answer connected',
   'expire interactions',
   'expire sessions',
   'release sessions',

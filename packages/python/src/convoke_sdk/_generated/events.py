@@ -185,7 +185,7 @@ class _UserQuestionDataRequired(TypedDict):
 class UserQuestionData(_UserQuestionDataRequired, total=False):
     options: list[UserQuestionDataOptions]
     multiple: bool
-    #: `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone.
+    #: `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone. `connection_missing`: an account of the end user is missing or has expired; the run continues once it is connected.
     about: UserQuestionDataAbout
     #: This repeats an earlier event of the same interaction.
     replayed: bool
@@ -200,17 +200,22 @@ class UserQuestionDataOptions(_UserQuestionDataOptionsRequired, total=False):
 
 
 class _UserQuestionDataAboutRequired(TypedDict):
-    kind: Literal["call_in_doubt", "workspace_behind"]
+    kind: Literal["call_in_doubt", "workspace_behind", "connection_missing"]
 
 
 class UserQuestionDataAbout(_UserQuestionDataAboutRequired, total=False):
-    """`call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone."""
+    """`call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone. `connection_missing`: an account of the end user is missing or has expired; the run continues once it is connected."""
 
     tool_name: str
     tool_input: Any
     begun_at: str
     #: The first of the tool calls whose file changes are lost.
     calls: list[UserQuestionDataAboutCalls]
+    #: The service that is not connected.
+    service: str
+    owner: Literal["tenant", "end_user"]
+    #: Where the end user connects it.
+    url: str
 
 
 class UserQuestionDataAboutCalls(TypedDict):

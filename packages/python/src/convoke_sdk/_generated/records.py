@@ -563,7 +563,7 @@ class InteractionRecord(_InteractionRecordRequired, total=False):
     question: str
     options: list[InteractionRecordOptions]
     multiple: bool
-    #: `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone.
+    #: `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone. `connection_missing`: an account of the end user is missing or has expired; the run continues once it is connected.
     about: InteractionRecordAbout
     decision: Decision
     updated_input: JsonObject
@@ -627,17 +627,22 @@ class InteractionRecordOptions(_InteractionRecordOptionsRequired, total=False):
 
 
 class _InteractionRecordAboutRequired(TypedDict):
-    kind: Literal["call_in_doubt", "workspace_behind"]
+    kind: Literal["call_in_doubt", "workspace_behind", "connection_missing"]
 
 
 class InteractionRecordAbout(_InteractionRecordAboutRequired, total=False):
-    """`call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone."""
+    """`call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone. `connection_missing`: an account of the end user is missing or has expired; the run continues once it is connected."""
 
     tool_name: str
     tool_input: Any
     begun_at: str
     #: The first of the tool calls whose file changes are lost.
     calls: list[InteractionRecordAboutCalls]
+    #: The service that is not connected.
+    service: str
+    owner: Literal["tenant", "end_user"]
+    #: Where the end user connects it.
+    url: str
 
 
 class InteractionRecordAboutCalls(TypedDict):
@@ -685,7 +690,7 @@ class InteractionSummary(_InteractionSummaryRequired, total=False):
 
 
 class _InteractionSummaryAboutRequired(TypedDict):
-    kind: Literal["call_in_doubt", "workspace_behind"]
+    kind: Literal["call_in_doubt", "workspace_behind", "connection_missing"]
 
 
 class InteractionSummaryAbout(_InteractionSummaryAboutRequired, total=False):
@@ -693,6 +698,11 @@ class InteractionSummaryAbout(_InteractionSummaryAboutRequired, total=False):
     begun_at: str
     #: The first of the tool calls whose file changes are lost.
     calls: list[InteractionSummaryAboutCalls]
+    #: The service that is not connected.
+    service: str
+    owner: Literal["tenant", "end_user"]
+    #: Where the end user connects it.
+    url: str
 
 
 class InteractionSummaryAboutCalls(TypedDict):
@@ -769,7 +779,7 @@ class InteractionInTenantRecord(_InteractionInTenantRecordRequired, total=False)
     question: str
     options: list[InteractionInTenantRecordOptions]
     multiple: bool
-    #: `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone.
+    #: `call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone. `connection_missing`: an account of the end user is missing or has expired; the run continues once it is connected.
     about: InteractionInTenantRecordAbout
     decision: Decision
     updated_input: JsonObject
@@ -833,17 +843,22 @@ class InteractionInTenantRecordOptions(_InteractionInTenantRecordOptionsRequired
 
 
 class _InteractionInTenantRecordAboutRequired(TypedDict):
-    kind: Literal["call_in_doubt", "workspace_behind"]
+    kind: Literal["call_in_doubt", "workspace_behind", "connection_missing"]
 
 
 class InteractionInTenantRecordAbout(_InteractionInTenantRecordAboutRequired, total=False):
-    """`call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone."""
+    """`call_in_doubt`: a tool call that started before the worker died and may or may not have completed. `workspace_behind`: the machine with the latest files of the session is gone. `connection_missing`: an account of the end user is missing or has expired; the run continues once it is connected."""
 
     tool_name: str
     tool_input: Any
     begun_at: str
     #: The first of the tool calls whose file changes are lost.
     calls: list[InteractionInTenantRecordAboutCalls]
+    #: The service that is not connected.
+    service: str
+    owner: Literal["tenant", "end_user"]
+    #: Where the end user connects it.
+    url: str
 
 
 class InteractionInTenantRecordAboutCalls(TypedDict):

@@ -20,7 +20,7 @@ import { auditConnection } from './audit-connection.ts';
 
 export type ConnectionServices = Pick<
   Services,
-  'store' | 'clock' | 'ids' | 'connectionSecrets' | 'tokenEndpoints'
+  'store' | 'clock' | 'ids' | 'fanout' | 'connectionSecrets' | 'tokenEndpoints'
 >;
 
 export interface PutConnection {
@@ -46,6 +46,7 @@ export async function putConnection(
 ): Promise<StoredConnection> {
   await requireEndpoint(services, scope, account);
   return services.store.transaction(async (tx) => {
+    tx.onCommit(() => services.fanout.wake('connections'));
     const now = services.clock.now();
     const replaced = await replace(services, tx, { scope, at, account, now });
     if (replaced !== undefined) return stored(tx, { connection: replaced, isNew: false, by, now });

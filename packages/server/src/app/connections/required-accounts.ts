@@ -1,4 +1,5 @@
 import type { Agent } from '../../domain/agent.ts';
+import { canAskFor } from '../../domain/connections/asked-account.ts';
 import {
   type DeclaredConnection,
   mayUseAccounts,
@@ -8,6 +9,7 @@ import {
 import type { Connection } from '../../domain/connections/connection.ts';
 import { type EndOfAccount, stateAtStart } from '../../domain/connections/refresh.ts';
 import type { Session } from '../../domain/session.ts';
+import type { Settings } from '../../ports/settings.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type ExpiryServices, expireSeen } from './expire-account.ts';
@@ -18,7 +20,7 @@ import { type ExpiryServices, expireSeen } from './expire-account.ts';
  */
 export async function requireAccounts(
   tx: StoreTransaction,
-  { agent, session, starter, now }: StartingRun,
+  { agent, session, starter, settings, now }: StartingRun,
 ): Promise<void> {
   const { connections = [] } = agent;
   if (connections.length === 0) return;
@@ -30,7 +32,8 @@ export async function requireAccounts(
   let missing: DeclaredConnection | undefined;
   const ended: EndedAccount[] = [];
   for (const declared of connections) {
-    if (!declared.isRequired) continue;
+    // D-607: the first leg asks for it.
+    if (!declared.isRequired || canAskFor(declared, session, settings)) continue;
     const found = await accountFor(tx, session, declared);
     const state = found === undefined ? 'unusable' : stateAtStart(found, now);
     if (state === 'usable') continue;
@@ -83,5 +86,6 @@ interface StartingRun {
   readonly session: Session;
   /** The client or the person that starts the run. */
   readonly starter: string | null;
+  readonly settings: Pick<Settings, 'connectUrl'>;
   readonly now: number;
 }

@@ -87,7 +87,8 @@ export async function insertRun(
   const preview = previewOf(shownInput(input));
   const accepted = orRefuse(acceptRun(titled(session, preview), busy, now));
   const starter = request.createdBy ?? request.scheduledBy ?? clientId;
-  await requireAccounts(tx, { agent, session, starter, now });
+  const { settings } = services;
+  await requireAccounts(tx, { agent, session, starter, settings, now });
   if (wanted.fileIds.length > 0) await requireReadyFiles(tx, session, wanted);
   const ceiling = stricter(agent.limits.ceiling ?? noCeiling, request.ceiling ?? noCeiling);
   const isUnpriced = isRefused(services.prices, agent);

@@ -93,6 +93,10 @@ export function answeredEvent(interaction: SettledInteraction): {
 /** The wire form, for the record and for the event. */
 export function aboutFields(about: QuestionAbout) {
   const { kind } = about;
+  if (kind === 'connection_missing') {
+    const { service, url } = about;
+    return { kind, service, owner: 'end_user' as const, url };
+  }
   if (kind === 'call_in_doubt') {
     const { toolName, toolInput, begunAt } = about;
     return { kind, tool_name: toolName, tool_input: toolInput, begun_at: isoTime(begunAt) };

@@ -13,6 +13,7 @@ import type {
   PendingPermission,
   SettledInteraction,
 } from '../../domain/interaction.ts';
+import type { ApplicationActor } from '../../domain/access.ts';
 import type { Memory } from '../../domain/rules/memory.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { CutPage, PageRequest } from '../page.ts';
@@ -25,6 +26,13 @@ export interface InteractionList {
   /** A pending interaction that expired before this time counts as `expired`. */
   readonly now: number;
   readonly page: PageRequest;
+}
+
+/** A pending question about an account that is connected by now. */
+export interface AskedForConnected extends TenantScope {
+  readonly sessionId: SessionId;
+  readonly key: InteractionKey;
+  readonly connectedBy: ApplicationActor;
 }
 
 interface RememberingSession {
@@ -46,6 +54,8 @@ export interface InteractionRepository {
   settle(interaction: SettledInteraction | ClosedInteraction): Promise<boolean>;
   /** Writes who has allowed a pending permission; false, and no change, when it is not pending. */
   saveApprovals(interaction: PendingPermission): Promise<boolean>;
+  /** Questions about accounts that are connected by now, of all tenants, the oldest first (D-608). */
+  askedForConnected(limit: number): Promise<AskedForConnected[]>;
   /** Returns those that were pending. */
   cancelPending(runId: RunId): Promise<ClosedInteraction[]>;
   countPending(runId: RunId): Promise<number>;

@@ -1,9 +1,15 @@
 import {
+  type InteractionKey,
   type InteractionKind,
   type InteractionStatus,
   type MemoryWidth,
+  type OrganizationId,
+  type SessionId,
+  type TenantId,
   limits,
 } from '@convoke/contract';
+import type { ApplicationActor } from '../../domain/access.ts';
+import { refPrefixLength } from '../../domain/connections/asked-account.ts';
 import {
   type AnsweredInteraction,
   type ClosedInteraction,
@@ -56,6 +62,15 @@ interface StoredInteraction
 
 export interface InteractionRow {
   readonly interaction_key: string;
+}
+
+interface ConnectedRow {
+  readonly organization_id: OrganizationId;
+  readonly tenant_id: TenantId;
+  readonly session_id: SessionId;
+  readonly interaction_key: InteractionKey;
+  readonly created_by: string;
+  readonly created_by_kind: ApplicationActor['kind'];
 }
 
 /** The columns of an interaction: a new field of an interaction is one line here. */
@@ -151,6 +166,26 @@ export function interactionRepository(db: Transaction): InteractionRepository {
         update interactions set approvals = ${JSON.stringify(approvals)}
         where interaction_key = ${key} and tenant_id = ${tenantId} and status = 'pending'`);
       return changed === 1;
+    },
+
+    async askedForConnected(limit) {
+      const rows = await db.all<ConnectedRow>(sql`
+        select i.organization_id, i.tenant_id, i.session_id, i.interaction_key,
+          c.created_by, c.created_by_kind
+        from interactions i
+        join sessions s on s.id = i.session_id and s.tenant_id = i.tenant_id
+        join connections c on c.tenant_id = i.tenant_id and c.end_user = s.end_user
+          and c.service = substr(i.request_id, ${refPrefixLength + 1}) and c.status = 'connected'
+        where i.status = 'pending' and i.request_id >= 'connection-missing:'
+          and i.request_id < 'connection-missing;'
+        order by i.interaction_key limit ${limit}`);
+      return rows.map((row) => ({
+        organizationId: row.organization_id,
+        tenantId: row.tenant_id,
+        sessionId: row.session_id,
+        key: row.interaction_key,
+        connectedBy: { kind: row.created_by_kind, id: row.created_by },
+      }));
     },
 
     async cancelPending(run) {
