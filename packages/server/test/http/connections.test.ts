@@ -14,6 +14,7 @@ import { openConnection } from '../../src/domain/connections/connection.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type NewClient, addClient, addTenant } from '../support/identities.ts';
 import { type TestServer, startServer } from '../support/server.ts';
+import { tenantDataAgents } from '../support/tenant-data.ts';
 import { addMember, asPerson } from '../support/sign-in/console.ts';
 
 const bearer = { type: 'bearer', token: 'tok-plain-and-secret' };
@@ -34,7 +35,11 @@ describe.each(databaseKinds)('connections on %s', (database) => {
   /** In which nothing is ever stored. */
   let empty: Awaited<ReturnType<typeof newTenant>>;
   beforeAll(async () => {
-    server = await startServer({ database, env: { CONVOKE_CONNECTION_ALLOW: '192.0.2.0/24' } });
+    server = await startServer({
+      database,
+      agents: tenantDataAgents,
+      env: { CONVOKE_CONNECTION_ALLOW: '192.0.2.0/24' },
+    });
     empty = await newTenant();
   });
 
@@ -209,7 +214,7 @@ describe.each(databaseKinds)('connections on %s', (database) => {
   });
 
   test('a tenant has a bounded number of connections (D-590)', async () => {
-    const { id, put, refusedPut, remove } = await newTenant();
+    const { id, as, put, refusedPut, remove } = await newTenant();
     const { store, clock, ids } = server.convoke.services;
     const scope = {
       organizationId: organizationId(server.quickstart.organization_id),
@@ -231,8 +236,16 @@ describe.each(databaseKinds)('connections on %s', (database) => {
       );
       await Promise.all(rows.map((row) => tx.connections.insert(row)));
     });
-    const refused = await refusedPut('github', { auth: bearer });
-    expect(refused).toMatchObject({ status: 409, error: 'connection_limit_reached' });
+    const limit = { status: 409, error: 'connection_limit_reached' };
+    expect(await refusedPut('github', { auth: bearer })).toMatchObject(limit);
+    const body = { agent_name: 'connected', end_user: 'u-new' };
+    const { body: session } = await server.send('create_session', { as, body });
+    const inSession = {
+      as,
+      params: { session_id: session.id, service: 'github' },
+      body: { auth: bearer },
+    };
+    expect(await server.refused('put_session_connection', inSession)).toMatchObject(limit);
     expect((await put('github', { end_user: 'u-0', auth: bearer })).status).toBe(200);
     expect((await remove('github', 'u-1')).status).toBe(204);
     expect((await put('github', { auth: bearer })).status).toBe(201);

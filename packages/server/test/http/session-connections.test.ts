@@ -131,6 +131,18 @@ describe.each(databaseKinds)('the connections of a session on %s', (database) =>
     expect(body.connections).toEqual([]);
   });
 
+  test('the guard of token endpoints holds here, too (D-609)', async () => {
+    const { as } = await newTenant();
+    const params = { session_id: await open(as, 'u-17'), service: 'github' };
+    const put = (account: object) =>
+      server.refused('put_session_connection', { as, params, body: { auth: account } });
+    const inside = { ...ended, refresh_token: 'ref-plain-and-secret', client_id: 'client' };
+    expect(await put({ ...inside, token_endpoint: 'https://10.0.0.1/token' })).toMatchObject({
+      status: 400,
+      error: 'invalid_connection_url',
+    });
+  });
+
   test('of the account of a person, only that person disposes (D-592, D-595)', async () => {
     const [me, colleague] = [await addMember(server, 'operator'), await addMember(server, 'admin')];
     const [as, asColleague] = [await asPerson(server, me), await asPerson(server, colleague)];
