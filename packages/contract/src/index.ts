@@ -60,7 +60,7 @@ export {
   type UserId,
   userId,
 } from './ids.ts';
-export type { Json, JsonObject } from './json.ts';
+export { type Json, type JsonObject, jsonObject } from './json.ts';
 export { limits } from './limits.ts';
 export { openApiDocument } from './openapi.ts';
 export {
@@ -92,7 +92,12 @@ export {
   operationList,
   operations,
 } from './operations/table.ts';
-export { type BudgetRecord, budgetPeriods, budgetScopeKinds } from './resources/budget.ts';
+export {
+  type BudgetRecord,
+  budgetPeriods,
+  budgetScopeKinds,
+  runBudget,
+} from './resources/budget.ts';
 export {
   type AgentDetails,
   type AgentRecord,
@@ -153,7 +158,13 @@ export {
   questionAnswer,
 } from './resources/interaction.ts';
 export { callbackToken } from './resources/runs/callback.ts';
-export { signalName, waitKinds, waitOutcomes, waitsShown } from './resources/runs/wait.ts';
+export {
+  refusedCallCodes,
+  signalName,
+  waitKinds,
+  waitOutcomes,
+  waitsShown,
+} from './resources/runs/wait.ts';
 export {
   type RuleDocumentRecord,
   type RuleWarningCode,

@@ -11,7 +11,7 @@ import {
 } from '../resources/interaction.ts';
 import { timestamp } from '../resources/page.ts';
 import { approvers, matchedRule, memoryWidths, ruleEffects } from '../resources/rules/rule.ts';
-import { waitKinds, waitOutcomes } from '../resources/runs/wait.ts';
+import { refusedCallCodes, waitKinds, waitOutcomes } from '../resources/runs/wait.ts';
 
 const recovered = z
   .boolean()
@@ -223,22 +223,34 @@ export const eventTypes = {
   },
   wait_started: {
     terminal: false,
-    description: 'The run waits for a time or a message.',
+    description: 'The run waits for a time, a message, or a run that it has called.',
     data: z.object({
       wait_id: z.string(),
       kind: z.enum(waitKinds),
-      name: z.string(),
+      name: z.string().meta({ description: 'Given by the agent; of a called run its agent.' }),
       until: timestamp.meta({ description: 'When the wait ends at the latest.' }).optional(),
+      child_run_id: z
+        .string()
+        .meta({ description: 'The called run. Absent if it was refused.' })
+        .optional(),
+      child_session_id: z.string().optional(),
     }),
   },
   wait_ended: {
     terminal: false,
-    description: 'It has come, or its time is over.',
+    description: 'It has come, the called run has ended, or the time for it is over.',
     data: z.object({
       wait_id: z.string(),
       kind: z.enum(waitKinds),
       name: z.string(),
       outcome: z.enum(waitOutcomes),
+      error_code: z
+        .enum([...runErrorCodes, ...refusedCallCodes])
+        .meta({
+          description: 'Why the called run failed; `denied` or `refused` if it was not started.',
+        })
+        .optional(),
+      message: z.string().optional(),
     }),
   },
   context_file_loaded: {

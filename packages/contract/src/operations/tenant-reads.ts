@@ -40,6 +40,12 @@ export const listTenantRuns = defineOperation({
         .meta({ description: 'Runs of this version of an agent: its first 8 digits, or more.' })
         .optional(),
       label: labelQuery,
+      ancestor_run_id: runIdSchema
+        .meta({
+          description:
+            'Runs that this one has called, or that they have called, each with what it waits for.',
+        })
+        .optional(),
       error_code: z.enum(runErrorCodes).meta({ description: 'Runs that failed so.' }).optional(),
       created_after: timeQuery
         .meta({ description: 'Runs created at this time or later.' })

@@ -45,6 +45,10 @@ export const agentRecord = z
       )
       .meta({ description: 'Services whose accounts it uses, if it uses any.' })
       .optional(),
+    calls: z
+      .array(z.string())
+      .meta({ description: 'The agents that it may call, if any.', examples: [['researcher']] })
+      .optional(),
     missing_variables: z
       .array(z.string())
       .meta({

@@ -76,6 +76,10 @@ const versionOfRun = agentDigest
   })
   .optional();
 
+const parentRunId = opaqueId('run')
+  .meta({ description: 'The run that called it. Absent if no run has.' })
+  .optional();
+
 /** A run with its input, state, answer and usage (D-20). */
 export const runRecord = z
   .object({
@@ -109,7 +113,7 @@ export const runRecord = z
       .int()
       .min(1)
       .meta({
-        description: 'Times and messages that the run waits for.',
+        description: 'Times, messages and called runs that the run waits for.',
       })
       .optional(),
     waiting_on: z
@@ -117,6 +121,10 @@ export const runRecord = z
       .meta({
         description: `The oldest ${waitsShown} things that it waits for. Absent in lists.`,
       })
+      .optional(),
+    parent_run_id: parentRunId,
+    root_run_id: opaqueId('run')
+      .meta({ description: 'The run that no run has called, above this one.' })
       .optional(),
     attempt: z
       .int()
@@ -171,7 +179,14 @@ export const runSummary = z
     labels,
     created_by: createdBy.optional(),
     error_code: z.enum(runErrorCodes).optional(),
+    parent_run_id: parentRunId,
     pending_interactions: z.int().min(0),
+    waiting_on: z
+      .array(openWait)
+      .meta({
+        description: `The oldest ${waitsShown} things that it waits for. Only in a list of called runs.`,
+      })
+      .optional(),
     created_at: timestamp,
     started_at: timestamp.optional(),
     ended_at: timestamp.optional(),

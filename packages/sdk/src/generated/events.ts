@@ -179,17 +179,39 @@ export interface UserAnsweredData {
 
 export interface WaitStartedData {
   wait_id: string;
-  kind: 'timer' | 'signal';
+  kind: 'timer' | 'signal' | 'run';
+  /** Given by the agent; of a called run its agent. */
   name: string;
   /** When the wait ends at the latest. */
   until?: string | undefined;
+  /** The called run. Absent if it was refused. */
+  child_run_id?: string | undefined;
+  child_session_id?: string | undefined;
 }
 
 export interface WaitEndedData {
   wait_id: string;
-  kind: 'timer' | 'signal';
+  kind: 'timer' | 'signal' | 'run';
   name: string;
-  outcome: 'fired' | 'received' | 'timed_out';
+  outcome: 'fired' | 'received' | 'timed_out' | 'completed' | 'failed' | 'cancelled' | 'refused';
+  /** Why the called run failed; `denied` or `refused` if it was not started. */
+  error_code?:
+    | 'agent_error'
+    | 'model_error'
+    | 'tool_error'
+    | 'run_timeout'
+    | 'interaction_expired'
+    | 'worker_lost'
+    | 'tool_in_doubt'
+    | 'sandbox_unavailable'
+    | 'budget_exceeded'
+    | 'output_invalid'
+    | 'connection_missing'
+    | 'internal_error'
+    | 'denied'
+    | 'refused'
+    | undefined;
+  message?: string | undefined;
 }
 
 export interface ContextFileLoadedData {
@@ -260,9 +282,9 @@ export interface EventDataByType {
   user_question: UserQuestionData;
   /** An answer to a question was recorded, or the question was declined. */
   user_answered: UserAnsweredData;
-  /** The run waits for a time or a message. */
+  /** The run waits for a time, a message, or a run that it has called. */
   wait_started: WaitStartedData;
-  /** It has come, or its time is over. */
+  /** It has come, the called run has ended, or the time for it is over. */
   wait_ended: WaitEndedData;
   /** A context file was read into the context of the agent. */
   context_file_loaded: ContextFileLoadedData;

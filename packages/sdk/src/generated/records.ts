@@ -79,6 +79,8 @@ export interface AgentRecord {
         required: boolean;
       }>
     | undefined;
+  /** The agents that it may call, if any. */
+  calls?: string[] | undefined;
   /** Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail. */
   missing_variables?: string[] | undefined;
   /** Why its folder cannot be loaded. Such an agent cannot be invoked. */
@@ -108,6 +110,8 @@ export interface AgentDetails {
         required: boolean;
       }>
     | undefined;
+  /** The agents that it may call, if any. */
+  calls?: string[] | undefined;
   /** Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail. */
   missing_variables?: string[] | undefined;
   /** Why its folder cannot be loaded. Such an agent cannot be invoked. */
@@ -182,10 +186,14 @@ export interface RunRecord {
       }
     | undefined;
   pending_interactions: number;
-  /** Times and messages that the run waits for. */
+  /** Times, messages and called runs that the run waits for. */
   open_waits?: number | undefined;
   /** The oldest 20 things that it waits for. Absent in lists. */
   waiting_on?: OpenWaitRecord[] | undefined;
+  /** The run that called it. Absent if no run has. */
+  parent_run_id?: string | undefined;
+  /** The run that no run has called, above this one. */
+  root_run_id?: string | undefined;
   /** One more than the number of workers that the run has lost. */
   attempt: number;
   /** Since when the interrupted run has been waiting to continue. */
@@ -231,14 +239,18 @@ export interface RunRecord {
 
 /** Something that a run waits for. */
 export interface OpenWaitRecord {
-  kind: 'timer' | 'signal' | 'interaction';
-  /** Given by the agent; of an interaction the tool, or `question`. */
+  kind: 'timer' | 'signal' | 'run' | 'interaction';
+  /** Given by the agent; of a called run its agent, of an interaction the tool, or `question`. */
   name: string;
   since: string;
-  /** When it ends at the latest. */
-  until: string;
+  /** When it ends at the latest. Absent for a called run that may take any time. */
+  until?: string | undefined;
   /** The interaction that needs a person. */
   interaction_key?: string | undefined;
+  /** The called run. */
+  child_run_id?: string | undefined;
+  /** The session of the called run. */
+  child_session_id?: string | undefined;
 }
 
 /** A message that was sent to a run. */
@@ -445,7 +457,11 @@ export interface RunSummary {
       }
     | undefined;
   error_code?: RunErrorCode | undefined;
+  /** The run that called it. Absent if no run has. */
+  parent_run_id?: string | undefined;
   pending_interactions: number;
+  /** The oldest 20 things that it waits for. Only in a list of called runs. */
+  waiting_on?: OpenWaitRecord[] | undefined;
   created_at: string;
   started_at?: string | undefined;
   ended_at?: string | undefined;

@@ -597,6 +597,8 @@ export interface TenantRunsQuery {
   agent_digest?: string | undefined;
   /** Has this label, as `key:value`. Repeat it for several: all must match. */
   label?: ReadonlyArray<string> | undefined;
+  /** Runs that this one has called, or that they have called, each with what it waits for. */
+  ancestor_run_id?: string | undefined;
   /** Runs that failed so. */
   error_code?: RunErrorCode | undefined;
   /** Runs created at this time or later. */

@@ -47,7 +47,14 @@ export type AgentHarnesses = ReadonlyMap<
   string,
   Pick<
     Harness,
-    'read' | 'prepare' | 'hasFixedToolInput' | 'onLoss' | 'keepsCutText' | 'reportsCost' | 'output'
+    | 'read'
+    | 'prepare'
+    | 'hasFixedToolInput'
+    | 'onLoss'
+    | 'keepsCutText'
+    | 'reportsCost'
+    | 'output'
+    | 'callsAgents'
   >
 >;
 
@@ -227,7 +234,7 @@ function identityProblems(
 function findProblems(yaml: AgentYaml, request: ReadAgentFolder): readonly AgentProblem[] {
   const { harnesses, prices = noPrices } = request;
   const problems = identityProblems(yaml, request);
-  problems.push(...connectionProblems(yaml));
+  problems.push(...connectionProblems(yaml), ...calledProblems(yaml, request));
   if (yaml.script !== undefined && yaml.framework !== 'scripted') {
     problems.push({ path: ['script'], message: 'belongs to the framework "scripted" only' });
   }
@@ -249,6 +256,32 @@ function findProblems(yaml: AgentYaml, request: ReadAgentFolder): readonly Agent
     problems.push({ path: ['limits', 'max_cost'], message });
   }
   return problems;
+}
+
+/** One that does not exist is a warning: folders come in any order. */
+function calledProblems(
+  { agents, framework }: AgentYaml,
+  { name, harnesses }: ReadAgentFolder,
+): AgentProblem[] {
+  if (agents.length > 0 && harnesses.get(framework)?.callsAgents !== true) {
+    return [{ path: ['agents'], message: `has no effect: ${framework} agents cannot call agents` }];
+  }
+  return agents.flatMap((called, at): AgentProblem[] => {
+    const path = ['agents', at];
+    if (called === name)
+      return [{ path, message: 'is the agent itself, which cannot call itself' }];
+    return agents.indexOf(called) === at ? [] : [{ path, message: `names ${called} again` }];
+  });
+}
+
+/** Warnings about agents that the agent may call and that have no folder. */
+export function missingCalls(
+  { calls = [] }: Pick<Agent, 'calls'>,
+  folders: { has(name: string): boolean },
+): readonly string[] {
+  return calls
+    .filter((called) => !folders.has(called))
+    .map((called) => `agents names ${called}, which does not exist: a call of it is refused`);
 }
 
 function faulty(source: YamlSource, problems: readonly AgentProblem[]): ReadAgent {

@@ -15,6 +15,7 @@ import type { DeclaredAgent, FrameworkKeys } from '../ports/harness.ts';
 
 const listMax = 1000;
 const connectionsMax = 20;
+const calledMax = 100;
 
 const path = z.string().transform((text, context) => {
   const inside = confinedPath(text);
@@ -88,6 +89,10 @@ export const agentSchema = z.strictObject({
     .record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/), z.record(z.string(), z.json()))
     .optional(),
   connections: declaredConnections.default({}),
+  agents: z
+    .array(z.string().regex(agentNamePattern, 'must be the name of an agent'))
+    .max(calledMax, `must name at most ${calledMax} agents`)
+    .default([]),
   ask_user: z.boolean().default(true),
   context_files: z.array(path).max(100).default([]),
   enable_claude_md: z.boolean().default(false),
@@ -193,6 +198,7 @@ export function toDeclaredAgent(yaml: AgentYaml, around: AgentSurroundings): Dec
     tenants: yaml.tenants,
     publish: yaml.publish,
     ...connectionsOf(yaml),
+    ...(yaml.agents.length > 0 && { calls: yaml.agents }),
     folder: around.folder,
     declared: frameworkKeys(yaml, around.instructions),
   };

@@ -5,7 +5,12 @@ import type { Prices } from '../domain/usage/prices.ts';
 import type { Agents } from '../ports/agents.ts';
 import type { Log } from '../ports/log.ts';
 import { errorCode, hasCode } from '../runtime/error-code.ts';
-import { type AgentHarnesses, type ReadAgent, readAgentFolder } from './agent-folder.ts';
+import {
+  type AgentHarnesses,
+  type ReadAgent,
+  missingCalls,
+  readAgentFolder,
+} from './agent-folder.ts';
 import { type FolderScan, scanFolder } from './folder-scan.ts';
 import { FolderWatch, type Scanned } from './folder-watch.ts';
 import { Readings } from './readings.ts';
@@ -197,7 +202,7 @@ class AgentRegistry implements Agents {
     for (const [folder, { result, fingerprint }] of readings) {
       if (result.ok) {
         agents.push(result.agent);
-        if (before.get(folder)?.fingerprint !== fingerprint) this.#warn(result);
+        if (before.get(folder)?.fingerprint !== fingerprint) this.#warn(result, readings);
       } else {
         const { ok: _ok, isTransient: _isTransient, ...problem } = result;
         problems.push({ folder, ...problem });
@@ -210,8 +215,11 @@ class AgentRegistry implements Agents {
     if (this.#arriving !== undefined) logChanges(log, before, readings);
   }
 
-  #warn({ agent, warnings }: Extract<ReadAgent, { ok: true }>): void {
-    for (const reason of warnings) {
+  #warn(
+    { agent, warnings }: Extract<ReadAgent, { ok: true }>,
+    folders: ReadonlyMap<string, Reading>,
+  ): void {
+    for (const reason of [...warnings, ...missingCalls(agent, folders)]) {
       this.#options.log.warn('agent folder has a flaw', { folder: agent.name, reason });
     }
   }

@@ -18,6 +18,10 @@ export async function recordWait(
   const settled = settleWait(wait, result, { number, now });
   if (!(await tx.waits.settle(settled))) return false;
   tx.onCommit(() => count(services, settled, now));
+  if (result.outcome === 'timed_out' && wait.childRunId !== null) {
+    await tx.waits.doom(wait.id);
+    tx.onCommit(() => services.fanout.wake('work'));
+  }
   recordMove(services, tx, {
     seen,
     move: { run: waitSettled(seen.run, now), events: [endedEvent(settled)] },

@@ -24,13 +24,12 @@ import type { PageRequest } from '../ports/page.ts';
 import type { SessionFilter, SessionRepository } from '../ports/repositories/sessions.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { keyScope, once } from './once.ts';
+import { cancelOpen, recordQueueEnd } from './record-end.ts';
 import {
   type RunInSession,
-  cancelOpen,
   lockRun,
   recordMove,
   recordNewSession,
-  recordQueueEnd,
   recordSession,
 } from './record.ts';
 import { enabledAgent } from './enabled-agent.ts';

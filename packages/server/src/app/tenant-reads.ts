@@ -8,6 +8,7 @@ import {
 import { timeText } from '../domain/id-time.ts';
 import { interactionAt, statusAt } from '../domain/interaction.ts';
 import { type Label, hasLabels } from '../domain/labels.ts';
+import { pathOf } from '../domain/run/ancestry.ts';
 import {
   type RunListFilter,
   type RunSummary,
@@ -47,12 +48,26 @@ export interface PartialList<Item> {
   readonly lookedTo: string | undefined;
 }
 
+export interface RunListRequest {
+  readonly filter: RunListFilter;
+  /** Only runs that this one, or a run below it, has called. */
+  readonly ancestorRunId?: RunId | undefined;
+  readonly page: PageRequest;
+}
+
 /** Lists runs of the whole tenant that match a filter. */
 export async function listTenantRuns(
   { store }: Pick<Services, 'store'>,
   scope: TenantScope,
-  { filter, page }: { readonly filter: RunListFilter; readonly page: PageRequest },
+  request: RunListRequest,
 ): Promise<PartialList<RunSummary>> {
+  const { page, ancestorRunId, filter: given } = request;
+  const ancestor = ancestorRunId && (await store.read.runs.findById(scope, ancestorRunId));
+  // A run of another tenant has called as many as one that does not exist.
+  if (ancestorRunId !== undefined && ancestor === undefined) {
+    return { items: [], isCut: false, lookedTo: undefined };
+  }
+  const filter = ancestor === undefined ? given : { ...given, below: pathOf(ancestor) };
   const walks = walksOf(filter);
   const bounds = idBounds(filter);
   const found = await Promise.all(

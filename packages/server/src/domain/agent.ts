@@ -16,6 +16,8 @@ export interface Agent {
   readonly sessionFiles: boolean;
   /** The services whose accounts it uses; absent where it uses none. */
   readonly connections?: readonly DeclaredConnection[];
+  /** The agents that it may call; absent where it calls none. */
+  readonly calls?: readonly string[];
   /** What a start may send (D-562); absent where that is a prompt. */
   readonly input?: ValueSchema;
   /** What a run that completes returns (D-567); absent where that may be anything, or nothing. */

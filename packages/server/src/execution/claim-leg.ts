@@ -200,7 +200,11 @@ async function continueInput(
 ): Promise<LegInput> {
   const answers = answersOf(await tx.interactions.answered(run.id));
   const calls = knownCalls(await tx.toolCalls.ofRun(run.id));
-  const waits = knownWaits(await tx.waits.ofRun(run.id));
+  const asked = await tx.waits.ofRun(run.id);
+  const ended = asked.flatMap(({ result, childRunId: id }) =>
+    result?.outcome === 'completed' && id !== null ? [id] : [],
+  );
+  const waits = knownWaits(asked, await tx.runs.completed(run, ended));
   const settled = { answers, calls, waits };
   return { kind: 'continue', reason, ...settled, ...(isOtherAgent && { isOtherAgent }) };
 }

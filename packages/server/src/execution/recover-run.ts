@@ -1,6 +1,7 @@
 import { formatEventId } from '@convoke/contract';
 import { readCutDeltas, readOutputText } from '../app/runs/output-text.ts';
-import { type RunInSession, lockRun, recordEnd, recordMove } from '../app/record.ts';
+import { recordEnd } from '../app/record-end.ts';
+import { type RunInSession, lockRun, recordMove } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
 import type { RecoveryPolicy } from '../domain/agent.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';

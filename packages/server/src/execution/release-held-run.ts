@@ -1,4 +1,5 @@
-import { lockRun, recordEnd, recordMove } from '../app/record.ts';
+import { recordEnd } from '../app/record-end.ts';
+import { lockRun, recordMove } from '../app/record.ts';
 import { unsavedCalls } from '../domain/run/recovery.ts';
 import { type InterruptedRun, type Run, isInterrupted, parkRun } from '../domain/run/run.ts';
 import { interactionsChanged } from '../domain/session.ts';

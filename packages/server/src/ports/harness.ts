@@ -7,7 +7,7 @@ import type { InterruptionReason } from '../domain/run/run-parts.ts';
 import type { CallIntent, CallResult, KnownCall } from '../domain/run/tool-call.ts';
 import type { Cost } from '../domain/usage/prices.ts';
 import type { TokenCounts } from '../domain/usage/usage.ts';
-import type { KnownWait, WaitRequest } from '../domain/run/wait.ts';
+import type { CallRequest, KnownWait, WaitRequest } from '../domain/run/wait.ts';
 import type { CallbackMaker } from './callbacks.ts';
 import type { LegConnections } from './connections/leg-connections.ts';
 import type { ProcessLimits, SandboxMode } from './sandbox.ts';
@@ -52,6 +52,8 @@ export interface Harness<Settings = unknown> {
    * answer is then a `continue`, too (D-176).
    */
   readonly replays?: boolean;
+  /** Whether its agents may call other agents (`agents` of `agent.yaml`); only frameworks that replay can. */
+  readonly callsAgents?: boolean;
   /** Whether legs need `context.texts`; they are dropped otherwise, so that long legs do not hold them in memory. */
   readonly usesContextTexts?: boolean;
   /** Whether its agents are programs, which run in the sandbox. */
@@ -328,6 +330,8 @@ export type HarnessEvent =
     }
   /** The run waits for a time or a message. Only for frameworks that replay. Without `due` it waits as long as for a person. */
   | ({ readonly type: 'wait' } & Omit<WaitRequest, 'due'> & Partial<Pick<WaitRequest, 'due'>>)
+  /** The run starts another one and waits for its end. Only for frameworks that replay. */
+  | ({ readonly type: 'wait' } & CallRequest)
   /**
    * Stored in the same transaction as the events before it and as `usage`. `recovery`: a leg of this run can continue from it.
    */

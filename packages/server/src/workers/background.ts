@@ -93,6 +93,7 @@ export class Background {
       fanout.subscribe('work', () => {
         this.#wake('dispatch runs');
         this.#wake('end parked cancellations');
+        this.#wake('cancel called runs');
       }),
       fanout.subscribe('notices', number),
       fanout.subscribe('deliveries', () => this.#wake('deliver webhooks')),

@@ -7,6 +7,7 @@ import type { LeaseWatch } from '../execution/lease-watch.ts';
 import type { ExecutionServices } from '../execution/services.ts';
 import type { Provisioner } from '../ports/provisioner.ts';
 import type { Pass } from './driver.ts';
+import { cancelCalledRuns } from './cancel-called-runs.ts';
 import { checkAudit } from './check-audit.ts';
 import { countUsage } from './count-usage.ts';
 import { endParkedCancellations } from './end-parked-cancellations.ts';
@@ -94,6 +95,7 @@ export function catalogue(parts: CatalogueParts) {
     { name: 'deliver webhooks', everyMs: second, pass: () => deliverer.deliver() },
     { name: 'forget deliveries', everyMs: hour, pass: () => forgetDeliveries(services) },
     { name: 'forget fires', everyMs: hour, pass: () => forgetFires(services) },
+    { name: 'cancel called runs', everyMs: second, pass: () => cancelCalledRuns(services) },
     { name: 'settle waits', everyMs: second, pass: () => settleWaits(services) },
     { name: 'answer connected', everyMs: minute, pass: () => answerConnected(services) },
     { name: 'expire interactions', everyMs: 5 * second, pass: () => expireInteractions(services) },

@@ -1,4 +1,5 @@
-import { lockRun, recordEnd } from '../app/record.ts';
+import { recordEnd } from '../app/record-end.ts';
+import { lockRun } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
 
 const perPass = 100;

@@ -75,6 +75,8 @@ const eventTexts: EventTexts = {
     ref: (ref) => ({ ...wait, ref }),
     name: (name) => ({ ...wait, name }),
     due: {},
+    input: (text) => ({ ...wait, kind: 'run', input: { [text]: [text] } }),
+    ceiling: {},
   },
   checkpoint: {
     state: (text) => ({ ...checkpoint, state: { [text]: text } }),

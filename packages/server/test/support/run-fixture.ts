@@ -18,6 +18,7 @@ import type { RunEventDraft } from '../../src/domain/run/run-event.ts';
 import type { AfterLoss } from '../../src/domain/run/recovery.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import { type ClaimedLeg, claimLeg, claimedLeg } from '../../src/execution/claim-leg.ts';
+import type { LegRules } from '../../src/execution/recording/decide-calls.ts';
 import { type LegBatch, recordLeg } from '../../src/execution/recording/record-leg.ts';
 import type { Agents } from '../../src/ports/agents.ts';
 import type { TokenEndpoints } from '../../src/ports/connections/token-endpoints.ts';
@@ -38,7 +39,7 @@ export const hour = 3_600_000;
 export const maker = { format: 1, agent: 'digest' };
 
 /** Of an agent without any. */
-export const noRules = { agentName: 'agent', agent: [], startedBy: null };
+export const noRules: LegRules = { agentName: 'agent', agent: [], startedBy: null };
 
 /** Nothing is refreshed. */
 const noEndpoints: TokenEndpoints = {
@@ -53,13 +54,15 @@ interface FixtureOptions {
   readonly isSingleServer?: boolean;
   /** What the framework of the agent can do when its worker is gone. */
   readonly afterLoss?: AfterLoss;
+  /** Agents beside `agent`. */
+  readonly others?: readonly Partial<Agent>[];
 }
 
 /** The use cases of runs on a real database. The test acts as the worker and moves the clock. */
 export async function createRunFixture(
   kind: DatabaseKind,
   parts: Partial<Agent> = {},
-  { isSingleServer = true, afterLoss = 'none' }: FixtureOptions = {},
+  { isSingleServer = true, afterLoss = 'none', others = [] }: FixtureOptions = {},
 ) {
   const identity = await createIdentityFixture(kind);
   const organizationId = await identity.seed.organization();
@@ -85,15 +88,15 @@ export async function createRunFixture(
     tokenEndpoints: noEndpoints,
     refreshes: new Refreshes(),
     auditedCalls: createRateLimit(identity.clock, auditedCallRate),
-    agents: only(agentOf({ name: 'agent', ...parts })),
+    agents: listed([{ name: 'agent', ...parts }, ...others].map(agentOf)),
     harnesses: new Map<string, Pick<Harness, 'afterLoss' | 'checkpointFormat' | 'replays'>>([
       ['scripted', { afterLoss }],
     ]),
   };
   const chargeRate = () => {};
 
-  async function open(): Promise<SessionId> {
-    const request = { agentName: 'agent', idempotencyKey: undefined, chargeRate };
+  async function open(agentName = 'agent'): Promise<SessionId> {
+    const request = { agentName, idempotencyKey: undefined, chargeRate };
     return (await createSession(services, scope, request)).resource.id;
   }
 
@@ -126,12 +129,13 @@ export async function createRunFixture(
   async function record(
     leg: Pick<ClaimedLeg, 'run' | 'holder'>,
     batch: Partial<LegBatch>,
+    rules: LegRules = noRules,
   ): Promise<number | undefined> {
     const whole = { items: [], notes: [], context: undefined, end: undefined };
     const recorded = await recordLeg(services, leg.holder, {
       take: () => ({ ...whole, ...batch }),
       waitMs: hour,
-      rules: noRules,
+      rules,
       inDoubtAfter: undefined,
       lossesTotal: leg.run.lossesTotal,
       maker,
@@ -189,10 +193,10 @@ export function delta(text: string): RunEventDraft {
 
 export const over = { outputText: null } as const;
 
-function only(agent: Agent): Agents {
+function listed(agents: readonly Agent[]): Agents {
   return {
-    all: () => [agent],
-    find: (name) => (name === agent.name ? agent : undefined),
+    all: () => agents,
+    find: (name) => agents.find((agent) => agent.name === name),
     problems: () => [],
     close: async () => {},
   };

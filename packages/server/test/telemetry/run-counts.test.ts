@@ -1,6 +1,7 @@
 import { organizationId, runId, sessionId, tenantId } from '@convoke/contract';
 import { expect, test } from 'vitest';
-import { lockRun, recordEnd } from '../../src/app/record.ts';
+import { recordEnd } from '../../src/app/record-end.ts';
+import { lockRun } from '../../src/app/record.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 import { begin } from '../support/api-steps.ts';
 import { databaseKinds } from '../support/databases.ts';

@@ -134,6 +134,11 @@ function rehearseAgent(): Command {
       'a message to the run, such as paid=\'{"amount": 20}\'; may be repeated',
       repeated,
     )
+    .option(
+      '--call <agent=text>',
+      'what a called agent answers, such as researcher="Oak"; `done` by default; may be repeated',
+      repeated,
+    )
     .addHelpText('after', example('agents rehearse refunds "order 7" --kill'))
     .addHelpText(
       'after',

@@ -3,10 +3,22 @@ import { limits } from '../../limits.ts';
 import { opaqueId } from '../opaque-id.ts';
 import { timestamp } from '../page.ts';
 
-/** What a run can wait for beside a person: a time, or a message from outside. */
-export const waitKinds = ['timer', 'signal'] as const;
+/** What a run can wait for beside a person: a time, a message from outside, or the end of a run that it has called. */
+export const waitKinds = ['timer', 'signal', 'run'] as const;
 
-export const waitOutcomes = ['fired', 'received', 'timed_out'] as const;
+/** The last four are those of a called run; it is `refused` where it was not started. */
+export const waitOutcomes = [
+  'fired',
+  'received',
+  'timed_out',
+  'completed',
+  'failed',
+  'cancelled',
+  'refused',
+] as const;
+
+/** Why a run was not called: a rule or a person did not allow it, or it cannot be. */
+export const refusedCallCodes = ['denied', 'refused'] as const;
 
 export const signalName = z
   .string()
@@ -22,14 +34,23 @@ export const openWait = z
   .object({
     kind: z.enum([...waitKinds, 'interaction']),
     name: z.string().meta({
-      description: 'Given by the agent; of an interaction the tool, or `question`.',
+      description:
+        'Given by the agent; of a called run its agent, of an interaction the tool, or `question`.',
       examples: ['paid'],
     }),
     since: timestamp,
-    until: timestamp.meta({ description: 'When it ends at the latest.' }),
+    until: timestamp
+      .meta({
+        description: 'When it ends at the latest. Absent for a called run that may take any time.',
+      })
+      .optional(),
     interaction_key: z
       .string()
       .meta({ description: 'The interaction that needs a person.' })
+      .optional(),
+    child_run_id: opaqueId('run').meta({ description: 'The called run.' }).optional(),
+    child_session_id: opaqueId('session')
+      .meta({ description: 'The session of the called run.' })
       .optional(),
   })
   .meta({ id: 'OpenWait', description: 'Something that a run waits for.' });

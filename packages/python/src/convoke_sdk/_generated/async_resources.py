@@ -432,6 +432,7 @@ class AsyncTenantRuns(AsyncResource):
         agent_name: str | None = None,
         agent_digest: str | None = None,
         label: Sequence[str] | None = None,
+        ancestor_run_id: str | None = None,
         error_code: RunErrorCode | None = None,
         created_after: str | None = None,
         created_before: str | None = None,
@@ -451,7 +452,7 @@ class AsyncTenantRuns(AsyncResource):
         return self._list(
             op.LIST_TENANT_RUNS,
             "runs",
-            query={"status": status, "agent_name": agent_name, "agent_digest": agent_digest, "label": label, "error_code": error_code, "created_after": created_after, "created_before": created_before, "q": q, "feedback": feedback, "score_min": score_min, "score_max": score_max, "limit": limit, "cursor": cursor, "order": order},
+            query={"status": status, "agent_name": agent_name, "agent_digest": agent_digest, "label": label, "ancestor_run_id": ancestor_run_id, "error_code": error_code, "created_after": created_after, "created_before": created_before, "q": q, "feedback": feedback, "score_min": score_min, "score_max": score_max, "limit": limit, "cursor": cursor, "order": order},
         )
 
     async def get(self, run_id: str) -> AsyncRun:

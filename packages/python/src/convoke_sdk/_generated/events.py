@@ -235,20 +235,30 @@ class UserAnsweredData(_UserAnsweredDataRequired, total=False):
 
 class _WaitStartedDataRequired(TypedDict):
     wait_id: str
-    kind: Literal["timer", "signal"]
+    kind: Literal["timer", "signal", "run"]
+    #: Given by the agent; of a called run its agent.
     name: str
 
 
 class WaitStartedData(_WaitStartedDataRequired, total=False):
     #: When the wait ends at the latest.
     until: str
+    #: The called run. Absent if it was refused.
+    child_run_id: str
+    child_session_id: str
 
 
-class WaitEndedData(TypedDict):
+class _WaitEndedDataRequired(TypedDict):
     wait_id: str
-    kind: Literal["timer", "signal"]
+    kind: Literal["timer", "signal", "run"]
     name: str
-    outcome: Literal["fired", "received", "timed_out"]
+    outcome: Literal["fired", "received", "timed_out", "completed", "failed", "cancelled", "refused"]
+
+
+class WaitEndedData(_WaitEndedDataRequired, total=False):
+    #: Why the called run failed; `denied` or `refused` if it was not started.
+    error_code: Literal["agent_error", "model_error", "tool_error", "run_timeout", "interaction_expired", "worker_lost", "tool_in_doubt", "sandbox_unavailable", "budget_exceeded", "output_invalid", "connection_missing", "internal_error", "denied", "refused"]
+    message: str
 
 
 class ContextFileLoadedData(TypedDict):
@@ -400,14 +410,14 @@ class UserAnsweredEvent(EventEnvelope):
 
 
 class WaitStartedEvent(EventEnvelope):
-    """The run waits for a time or a message."""
+    """The run waits for a time, a message, or a run that it has called."""
 
     type: Literal["wait_started"]
     data: WaitStartedData
 
 
 class WaitEndedEvent(EventEnvelope):
-    """It has come, or its time is over."""
+    """It has come, the called run has ended, or the time for it is over."""
 
     type: Literal["wait_ended"]
     data: WaitEndedData

@@ -178,6 +178,8 @@ class AgentRecord(_AgentRecordRequired, total=False):
     digest: str
     #: Services whose accounts it uses, if it uses any.
     connections: list[AgentRecordConnections]
+    #: The agents that it may call, if any.
+    calls: list[str]
     #: Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail.
     missing_variables: list[str]
     #: Why its folder cannot be loaded. Such an agent cannot be invoked.
@@ -216,6 +218,8 @@ class AgentDetails(_AgentDetailsRequired, total=False):
     digest: str
     #: Services whose accounts it uses, if it uses any.
     connections: list[AgentDetailsConnections]
+    #: The agents that it may call, if any.
+    calls: list[str]
     #: Environment variables that `agent.yaml` refers to and the server does not have. Runs that need one fail.
     missing_variables: list[str]
     #: Why its folder cannot be loaded. Such an agent cannot be invoked.
@@ -313,10 +317,14 @@ class RunRecord(_RunRecordRequired, total=False):
     queue_position: int
     #: The automation client or the person that made it.
     created_by: RunRecordCreatedBy
-    #: Times and messages that the run waits for.
+    #: Times, messages and called runs that the run waits for.
     open_waits: int
     #: The oldest 20 things that it waits for. Absent in lists.
     waiting_on: list[OpenWaitRecord]
+    #: The run that called it. Absent if no run has.
+    parent_run_id: str
+    #: The run that no run has called, above this one.
+    root_run_id: str
     #: Since when the interrupted run has been waiting to continue.
     interrupted_at: str
     last_event_id: str
@@ -345,19 +353,23 @@ class RunRecordCreatedBy(_RunRecordCreatedByRequired, total=False):
 
 
 class _OpenWaitRecordRequired(TypedDict):
-    kind: Literal["timer", "signal", "interaction"]
-    #: Given by the agent; of an interaction the tool, or `question`.
+    kind: Literal["timer", "signal", "run", "interaction"]
+    #: Given by the agent; of a called run its agent, of an interaction the tool, or `question`.
     name: str
     since: str
-    #: When it ends at the latest.
-    until: str
 
 
 class OpenWaitRecord(_OpenWaitRecordRequired, total=False):
     """Something that a run waits for."""
 
+    #: When it ends at the latest. Absent for a called run that may take any time.
+    until: str
     #: The interaction that needs a person.
     interaction_key: str
+    #: The called run.
+    child_run_id: str
+    #: The session of the called run.
+    child_session_id: str
 
 
 class _RunRecordCancelledByRequired(TypedDict):
@@ -502,6 +514,10 @@ class RunSummary(_RunSummaryRequired, total=False):
     #: The automation client or the person that made it.
     created_by: RunSummaryCreatedBy
     error_code: RunErrorCode
+    #: The run that called it. Absent if no run has.
+    parent_run_id: str
+    #: The oldest 20 things that it waits for. Only in a list of called runs.
+    waiting_on: list[OpenWaitRecord]
     started_at: str
     ended_at: str
     usage: RunSummaryUsage

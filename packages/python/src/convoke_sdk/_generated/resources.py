@@ -433,6 +433,7 @@ class TenantRuns(Resource):
         agent_name: str | None = None,
         agent_digest: str | None = None,
         label: Sequence[str] | None = None,
+        ancestor_run_id: str | None = None,
         error_code: RunErrorCode | None = None,
         created_after: str | None = None,
         created_before: str | None = None,
@@ -452,7 +453,7 @@ class TenantRuns(Resource):
         return self._list(
             op.LIST_TENANT_RUNS,
             "runs",
-            query={"status": status, "agent_name": agent_name, "agent_digest": agent_digest, "label": label, "error_code": error_code, "created_after": created_after, "created_before": created_before, "q": q, "feedback": feedback, "score_min": score_min, "score_max": score_max, "limit": limit, "cursor": cursor, "order": order},
+            query={"status": status, "agent_name": agent_name, "agent_digest": agent_digest, "label": label, "ancestor_run_id": ancestor_run_id, "error_code": error_code, "created_after": created_after, "created_before": created_before, "q": q, "feedback": feedback, "score_min": score_min, "score_max": score_max, "limit": limit, "cursor": cursor, "order": order},
         )
 
     def get(self, run_id: str) -> Run:

@@ -3,11 +3,11 @@ import type { EndedRun, RunningRun, WaitingForWorker } from '../../domain/run/ru
 import { changeTime } from '../../domain/session.ts';
 import type { BegunLeg, LegOrigin, Slot } from '../../ports/run-slots.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
+import { readyNext } from '../record-end.ts';
 import {
   type LegStarting,
   type RunInSession,
   type RunMove,
-  readyNext,
   recordMove,
   startLegMove,
 } from '../record.ts';

@@ -40,6 +40,8 @@ export interface RequestedRun {
   readonly labels?: JsonObject | undefined;
   /** Lowers the ceiling of the agent. */
   readonly ceiling?: Ceiling | undefined;
+  /** The path of the run that calls it (`domain/run/ancestry.ts`). */
+  readonly ancestors?: string | undefined;
 }
 
 /**
@@ -108,6 +110,7 @@ export async function insertRun(
       number: accepted.runCount,
       messageId: request.messageId ?? null,
       input: JSON.stringify(input),
+      ancestors: request.ancestors ?? null,
     },
     { isHead: isFree(session), now },
   );

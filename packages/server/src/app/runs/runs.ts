@@ -7,8 +7,9 @@ import { type OpenWait, waitingOn } from '../../domain/run/waiting-on.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import { queuedRunsCancelled } from '../../domain/session.ts';
 import type { CutPage, PageRequest } from '../../ports/page.ts';
-import type { Store } from '../../ports/store.ts';
-import { lockRun, recordEnd } from '../record.ts';
+import type { Store, StoreTransaction } from '../../ports/store.ts';
+import { recordEnd } from '../record-end.ts';
+import { type RunInSession, lockRun } from '../record.ts';
 import { orRefuse, refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
 import { askToEnd } from '../sessions.ts';
@@ -29,14 +30,22 @@ export async function withWaits(
   run: Run,
 ): Promise<ShownRun> {
   const shown = await withQueuePosition(services, run);
-  if (run.openWaits === 0 && run.pendingInteractions === 0) return shown;
-  const { waits, interactions } = services.store.read;
+  return { ...shown, waitingOn: await waitsOf(services, run) };
+}
+
+/** What the run waits for; undefined if for nothing. */
+export async function waitsOf(
+  { store }: Pick<Services, 'store'>,
+  run: Pick<Run, 'id' | 'openWaits' | 'pendingInteractions'>,
+): Promise<readonly OpenWait[] | undefined> {
+  if (run.openWaits === 0 && run.pendingInteractions === 0) return undefined;
+  const { waits, interactions } = store.read;
   const [open, pending] = await Promise.all([
     waits.open(run.id, waitsShown),
     interactions.pending(run.id, waitsShown),
   ]);
   const all = waitingOn(open, pending);
-  return all.length === 0 ? shown : { ...shown, waitingOn: all };
+  return all.length === 0 ? undefined : all;
 }
 
 export async function withQueuePosition(
@@ -106,26 +115,35 @@ export async function cancelRun(
   { by = null, ...at }: CancelRun,
 ): Promise<{ readonly run: Run; readonly pending: boolean }> {
   return services.store.transaction(async (tx) => {
-    const now = services.clock.now();
     const seen = (await lockRun(tx, { scope, ...at })) ?? refuse('not_found');
-    const ruling = orRefuse(cancelled(seen.run, now, by));
-    switch (ruling.kind) {
-      case 'already':
-        // The wake-up of the first request may have been lost with its answer: send it again.
-        tx.onCommit(() => services.fanout.wake(`control:${at.runId}`));
-        return { run: ruling.run, pending: false };
-      case 'asked':
-        return { run: await askToEnd(services, tx, { seen, by }), pending: true };
-      case 'unstarted': {
-        const session = queuedRunsCancelled(seen.session, 1, now);
-        const ended = await recordEnd(services, tx, {
-          seen: { session, run: ruling.run },
-          outcome: { status: 'cancelled' },
-        });
-        return { run: ended, pending: false };
-      }
-      default:
-        return ruling satisfies never;
-    }
+    return cancelWithin(services, tx, { seen, by });
   });
+}
+
+/** Cancels a run that is locked. */
+export async function cancelWithin(
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics' | 'traces'>,
+  tx: StoreTransaction,
+  { seen, by }: { readonly seen: RunInSession; readonly by: string | null },
+): Promise<{ readonly run: Run; readonly pending: boolean }> {
+  const now = services.clock.now();
+  const ruling = orRefuse(cancelled(seen.run, now, by));
+  switch (ruling.kind) {
+    case 'already':
+      // The wake-up of the first request may have been lost with its answer: send it again.
+      tx.onCommit(() => services.fanout.wake(`control:${seen.run.id}`));
+      return { run: ruling.run, pending: false };
+    case 'asked':
+      return { run: await askToEnd(services, tx, { seen, by }), pending: true };
+    case 'unstarted': {
+      const session = queuedRunsCancelled(seen.session, 1, now);
+      const ended = await recordEnd(services, tx, {
+        seen: { session, run: ruling.run },
+        outcome: { status: 'cancelled' },
+      });
+      return { run: ended, pending: false };
+    }
+    default:
+      return ruling satisfies never;
+  }
 }

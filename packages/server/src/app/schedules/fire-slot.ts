@@ -1,12 +1,4 @@
-import {
-  type ErrorCode,
-  type ScheduleId,
-  type Scope,
-  clientId,
-  scopes,
-  userId,
-} from '@convoke/contract';
-import { decideAccess, decidePersonAccess } from '../../domain/access.ts';
+import { type ErrorCode, type ScheduleId, clientId } from '@convoke/contract';
 import type { Actor } from '../../domain/audit.ts';
 import { isEnded } from '../../domain/run/run.ts';
 import {
@@ -22,13 +14,13 @@ import {
 import type { StoreTransaction } from '../../ports/store.ts';
 import { expireEnded } from '../connections/required-accounts.ts';
 import { announce } from '../feed/notices.ts';
+import { mayStart } from '../may-start.ts';
 import { Refusal } from '../refusal.ts';
 import type { StartServices } from '../runs/start-run.ts';
 import { startScheduledRun } from './scheduled-run.ts';
 import { audit } from './schedules.ts';
 
 const service: Actor = { kind: 'system', id: 'schedules', requestId: null, address: null };
-const allScopes: ReadonlySet<Scope> = new Set(scopes);
 
 /**
  * Deals with the slots of a schedule that have come (D-141): the row of the slot, its run and the next slot are written
@@ -54,7 +46,10 @@ async function deal(
   const now = services.clock.now();
   const seen = await tx.schedules.tryLockDue(id, now);
   if (seen === undefined) return;
-  if (!(await mayStart(tx, seen))) return pause(tx, seen, now);
+  const opensSessions = seen.sessionId === null || seen.ownsSession;
+  if (!(await mayStart(tx, { scope: seen, starter: seen.createdBy, opensSessions }))) {
+    return pause(tx, seen, now);
+  }
   const due = dueSlots(seen, now);
   const result = await resultOf(services, tx, { seen, due, refusedBy });
   const fires = firesOf(seen, { due, result, now });
@@ -67,23 +62,6 @@ async function deal(
   tx.onCommit(() => {
     for (const { outcome } of fires) services.metrics.scheduleFires.add(1, outcome);
   });
-}
-
-/** D-144: read again at every slot, as the gate reads it at every request (D-51). */
-async function mayStart(tx: StoreTransaction, schedule: Schedule): Promise<boolean> {
-  const { organizationId, tenantId, createdBy } = schedule;
-  const opensSessions = schedule.sessionId === null || schedule.ownsSession;
-  const required: readonly Scope[] = opensSessions
-    ? ['runs:write', 'sessions:write']
-    : ['runs:write'];
-  // There is no token: it would be as new as can be, and have all scopes.
-  const claim = { required, tokenScopes: allScopes, tokenIssuedAt: Number.POSITIVE_INFINITY };
-  if (createdBy.kind === 'client') {
-    const reached = await tx.clients.reachById(clientId(createdBy.id), tenantId);
-    return decideAccess(reached, { ...claim, organizationId }).ok;
-  }
-  const reached = await tx.organizations.reach(userId(createdBy.id), schedule);
-  return decidePersonAccess(reached, { ...claim, claimedRole: undefined }).ok;
 }
 
 async function pause(tx: StoreTransaction, seen: Schedule, now: number): Promise<void> {

@@ -37,6 +37,8 @@ export interface RunIdentity {
   /** The request's `input`, as JSON text. */
   readonly input: string;
   readonly ceiling: Ceiling;
+  /** The runs that called it, the root first, as `run_root/run_caller/`; null for a run that no run has called (D-920). */
+  readonly ancestors: string | null;
   readonly createdAt: number;
 }
 
@@ -51,7 +53,7 @@ export const newProgress = {
   /** The agent's output, as JSON text (D-565). */
   output: first<string | null>(null),
   pendingInteractions: 0,
-  /** Times and messages that it waits for (D-850). */
+  /** Times, messages and called runs that it waits for (D-850). */
   openWaits: 0,
   usage: first<TokenUsage | null>(null),
   /** Whether a message of the model was cut, so that more was used than `usage` says (D-97). */

@@ -23,6 +23,8 @@ export interface RunSummary {
   readonly createdBy: string | null;
   readonly errorCode: RunErrorCode | null;
   readonly pendingInteractions: number;
+  readonly openWaits: number;
+  readonly ancestors: string | null;
   readonly usage: TokenUsage | null;
   readonly createdAt: number;
   readonly startedAt: number | null;
@@ -41,6 +43,8 @@ export interface RunListFilter {
   readonly createdBefore?: number | undefined;
   readonly text?: string | undefined;
   readonly feedback?: FeedbackFilter | undefined;
+  /** The path of the run that they are below (`ancestry.ts`). */
+  readonly below?: string | undefined;
 }
 
 /** D-580: someone gave feedback under the key, with a score within the bounds if there are any. */
@@ -82,12 +86,16 @@ export type RunWalk =
   | { readonly kind: 'all' }
   | { readonly kind: 'failed' }
   | { readonly kind: 'open'; readonly status: RunStatus }
-  | { readonly kind: 'label'; readonly key: string; readonly value: string };
+  | { readonly kind: 'label'; readonly key: string; readonly value: string }
+  /** At most a thousand (`called-run.ts`). */
+  | { readonly kind: 'below'; readonly path: string };
 
 const openStatuses = ['queued', 'running', 'waiting', 'cancelling'] as const;
 
 /** Chooses the walks that together visit every run of the filter, and few others. */
-export function walksOf({ statuses, labels, errorCode }: RunListFilter): readonly RunWalk[] {
+export function walksOf(filter: RunListFilter): readonly RunWalk[] {
+  const { statuses, labels, errorCode, below } = filter;
+  if (below !== undefined) return [{ kind: 'below', path: below }];
   const [label] = labels ?? [];
   if (label !== undefined) return [{ kind: 'label', ...label }];
   if (errorCode !== undefined) return [{ kind: 'failed' }];

@@ -19,7 +19,8 @@ import {
  *
  * - `queued`: accepted, not yet handed to an agent.
  * - `running`: a leg executes under a lease. Or it was interrupted, has no lease, and is to be continued from
- *   `continueAt` on. Or it is parked: it sleeps or waits for a message, and nothing executes until that has come.
+ *   `continueAt` on. Or it is parked: it waits for a time, a message or a called run, and nothing executes until that
+ *   has come.
  * - `waiting`: a person has to answer. Parked: no leg executes until every interaction is answered, or until something
  *   else that it waits for has come. Live: the agent's process waits under its lease.
  * - `cancelling`: a cancel is recorded, so it survives a crash, and the run has not ended yet. A parked run
@@ -86,6 +87,7 @@ const newIdentity = {
   labels: {},
   messageId: null,
   ceiling: noCeiling,
+  ancestors: null,
 };
 
 type Optional = keyof typeof newIdentity;
@@ -273,7 +275,7 @@ export function interactionAnswered(run: Run, pending: number, now: number): Run
 }
 
 /**
- * A time or a message has come. A parked run becomes ready at once, because only its program knows what it waits for first
+ * A time, a message or the end of a called run has come. A parked run becomes ready at once, because only its program knows what it waits for first
  * (D-853). One that was interrupted hears a person about that first.
  */
 export function waitSettled(run: Run, now: number): Run {

@@ -1,4 +1,4 @@
-import { type InteractionKey, waitsShown } from '@convoke/contract';
+import { type InteractionKey, type RunId, type SessionId, waitsShown } from '@convoke/contract';
 import type { PendingInteraction } from '../interaction.ts';
 import { isoTime } from '../iso-time.ts';
 import type { Wait, WaitKind } from './wait.ts';
@@ -8,9 +8,12 @@ export interface OpenWait {
   readonly kind: WaitKind | 'interaction';
   readonly name: string;
   readonly since: number;
-  readonly until: number;
+  /** Undefined for a called run that may take any time. */
+  readonly until: number | undefined;
   /** Of an interaction. */
   readonly key?: InteractionKey;
+  /** The run that it has called. */
+  readonly called?: { readonly runId: RunId; readonly sessionId: SessionId };
 }
 
 /** Why a message has to wait, for a person who reads it in a chat. */
@@ -24,11 +27,15 @@ export function waitingOn(
   waits: readonly Wait[],
   interactions: readonly PendingInteraction[],
 ): readonly OpenWait[] {
-  const times = waits.map(({ kind, name, createdAt, dueAt }) => ({
+  const times = waits.map(({ kind, name, createdAt, dueAt, childRunId, childSessionId }) => ({
     kind,
     name,
     since: createdAt,
-    until: dueAt ?? createdAt,
+    until: dueAt ?? undefined,
+    ...(childRunId !== null &&
+      childSessionId !== null && {
+        called: { runId: childRunId, sessionId: childSessionId },
+      }),
   }));
   const people = interactions.map((each) => ({
     kind: 'interaction' as const,

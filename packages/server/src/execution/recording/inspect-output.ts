@@ -37,7 +37,10 @@ export function inspectItem(item: LegItem): Inspected {
     return inspected(problem ?? misnamed, `${type}.tool_input`, item.toolInput);
   }
   if (type === 'wait') {
-    return inspected(problem ?? nameProblem(`${type}.name`, item.name), type, item.name);
+    const wrong = problem ?? nameProblem(`${type}.name`, item.name);
+    return item.kind === 'run'
+      ? inspected(wrong, `${type}.input`, item.input)
+      : inspected(wrong, type, item.name);
   }
   const { question, options = [] } = item;
   const tooLong = longProblem(`${type}.question`, question, questionMaxCharacters);

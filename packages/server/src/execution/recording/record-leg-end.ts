@@ -1,11 +1,5 @@
-import {
-  type RunInSession,
-  type RunMove,
-  recordMove,
-  recordOwnEnd,
-  recordQueueEnd,
-  recordSession,
-} from '../../app/record.ts';
+import { recordOwnEnd, recordQueueEnd } from '../../app/record-end.ts';
+import { type RunInSession, type RunMove, recordMove, recordSession } from '../../app/record.ts';
 import type { Services } from '../../app/services.ts';
 import type { FolderState } from '../../domain/folder-snapshot.ts';
 import type { Json } from '../../domain/json.ts';

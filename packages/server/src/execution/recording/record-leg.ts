@@ -30,7 +30,8 @@ import {
 } from './decide-batch.ts';
 import { type Deciding, type LegRules, OutdatedRules, requireVersion } from './decide-calls.ts';
 import { type LegNote, type PlacedNote, recordNotes } from './leg-notes.ts';
-import { type LegItem, isDraft, isRequest, raiseInteractions } from './raise-interactions.ts';
+import { RefusedCall, type Refusals, raiseCall } from './raise-calls.ts';
+import { type LegItem, isCall, isDraft, raiseInteractions } from './raise-interactions.ts';
 import { type LegOutcome, recordLegEnd } from './record-leg-end.ts';
 import { recordRaised } from './record-raised.ts';
 
@@ -97,7 +98,8 @@ const attemptsMax = 20;
 
 /**
  * Records a batch. Undefined when the lease is lost: then nothing was written, and nothing more can be. A batch that was
- * decided by rules which have changed since is rolled back, and decided again (D-506).
+ * decided by rules which have changed since is rolled back, and decided again (D-506); so is one that calls an agent whose
+ * run is refused, and the refusal is then the answer to that call (D-921).
  */
 export async function recordLeg(
   services: RecordingServices,
@@ -106,11 +108,18 @@ export async function recordLeg(
 ): Promise<Recorded | undefined> {
   const { knownRules, store } = services;
   const { organizationId } = holder.scope;
-  for (let attempt = 1; ; attempt += 1) {
+  const refusals = new Map<string, string>();
+  for (let attempt = 1; ; ) {
     try {
-      return await recordOnce(services, holder, recording);
+      return await recordOnce(services, holder, { recording, refusals });
     } catch (error) {
+      // What it had written of the called run was rolled back. Each call is refused once.
+      if (error instanceof RefusedCall && !refusals.has(error.ref)) {
+        refusals.set(error.ref, error.message);
+        continue;
+      }
       if (!(error instanceof OutdatedRules) || attempt === attemptsMax) throw error;
+      attempt += 1;
       await knownRules.read(store.read, organizationId);
     }
   }
@@ -119,7 +128,7 @@ export async function recordLeg(
 function recordOnce(
   services: RecordingServices,
   holder: Holder,
-  recording: LegRecording,
+  { recording, refusals }: { readonly recording: LegRecording; readonly refusals: Refusals },
 ): Promise<Recorded | undefined> {
   const slot: NextSlot = {};
   const recorded = services.store.transaction(async (tx) => {
@@ -134,7 +143,7 @@ function recordOnce(
       const lastSeq = await appendEvents(services, tx, { holder, drafts: batch.items });
       return lastSeq === undefined ? undefined : { lastSeq, refused: noneRefused };
     }
-    return recordBatch(services, tx, { recording, batch, deciding, slot });
+    return recordBatch(services, tx, { recording, refusals, batch, deciding, slot });
   });
   return recorded.catch((error: unknown) => {
     slot.inline?.giveUp(error);
@@ -149,6 +158,7 @@ interface NextSlot {
 
 interface BatchToRecord {
   readonly recording: LegRecording;
+  readonly refusals: Refusals;
   readonly batch: LegBatch;
   readonly deciding: Deciding;
 }
@@ -157,7 +167,7 @@ interface BatchToRecord {
 async function findCommitted(
   services: Pick<Services, 'fanout'>,
   tx: StoreTransaction,
-  { recording: { inDoubtAfter, lossesTotal }, batch, deciding }: BatchToRecord,
+  { recording: { inDoubtAfter, lossesTotal }, batch, deciding }: Omit<BatchToRecord, 'refusals'>,
 ): Promise<{ readonly recorded: Recorded | undefined } | undefined> {
   if (inDoubtAfter === undefined) return undefined;
   const { holder } = deciding;
@@ -176,7 +186,13 @@ async function findCommitted(
 async function recordBatch(
   services: RecordingServices,
   tx: StoreTransaction,
-  { recording, batch: taken, deciding, slot }: BatchToRecord & { readonly slot: NextSlot },
+  {
+    recording,
+    refusals,
+    batch: taken,
+    deciding,
+    slot,
+  }: BatchToRecord & { readonly slot: NextSlot },
 ): Promise<Recorded | undefined> {
   const { waitMs, inDoubtAfter, lossesTotal, maker } = recording;
   const { holder } = deciding;
@@ -187,7 +203,7 @@ async function recordBatch(
   const undecided = beginsOf(taken).filter((note) => !decided.refused.has(note));
   // In one message with the append.
   const [seqs, denied] = await Promise.all([
-    recordItems(services, tx, { batch, entries, waitMs, deciding }),
+    recordItems(services, tx, { batch, entries, waitMs, deciding, refusals }),
     storedDenials(tx, { holder, begins: undecided }),
     hasCalls(taken) ? requireVersion(tx, holder, deciding.organization) : undefined,
   ]);
@@ -224,7 +240,7 @@ async function recordBatch(
 /** Whether rules have a say in it: it begins a call, or asks a person about one. */
 function hasCalls(batch: LegBatch): boolean {
   const isAsking = batch.items.some((item) => item.type === 'permission_request' && !isDraft(item));
-  return isAsking || beginsOf(batch).length > 0;
+  return isAsking || beginsOf(batch).length > 0 || batch.items.some(isCall);
 }
 
 /** Context, checkpoint and folder of the session. */
@@ -321,6 +337,7 @@ interface ItemsOfBatch {
   readonly batch: LegBatch;
   readonly entries: readonly UsageEntry[];
   readonly waitMs: number;
+  readonly refusals: Refusals;
 }
 
 interface RecordedItems {
@@ -334,9 +351,9 @@ interface RecordedItems {
 
 /** Checks the lease first, even without events to append: a worker that lost it may store nothing. */
 async function recordItems(
-  services: Pick<Services, 'clock' | 'ids' | 'fanout' | 'metrics' | 'traces'>,
+  services: RecordingServices,
   tx: StoreTransaction,
-  { deciding, batch, entries, waitMs }: ItemsOfBatch,
+  { deciding, batch, entries, waitMs, refusals }: ItemsOfBatch,
 ): Promise<RecordedItems | undefined> {
   const { holder } = deciding;
   if (batch.end === undefined && batch.items.every(isDraft)) {
@@ -355,10 +372,11 @@ async function recordItems(
     items: batch.items,
     waitMs,
     deciding,
+    call: (item) => raiseCall(services, tx, { item, seen, waitMs, deciding, refusals }),
   });
   const after =
     batch.end === undefined
-      ? recordRaised(services, tx, { seen, raised, isAsking: batch.items.some(isRequest) })
+      ? recordRaised(services, tx, { seen, raised })
       : await recordLegEnd(services, tx, { seen, raised, end: batch.end });
   return {
     last: after.run.lastSeq,

@@ -14,9 +14,8 @@ export function recordRaised(
   tx: StoreTransaction,
   {
     seen,
-    raised: { open, openWaits, events },
-    isAsking,
-  }: { seen: RunInSession<LeasedRun>; raised: Raised; isAsking: boolean },
+    raised: { open, openWaits, events, isAsking },
+  }: { seen: RunInSession<LeasedRun>; raised: Raised },
 ): RunInSession {
   const now = services.clock.now();
   const run = { ...seen.run, openWaits };

@@ -13,9 +13,9 @@ export async function readAllowance(
   runId: RunId,
   model: string | undefined,
 ): Promise<Allowance> {
-  const { ceiling, spent, budgets } = await store.read.budgets.ofRun(runId, clock.now());
+  const { ceilings, budgets } = await store.read.budgets.ofRun(runId, clock.now());
   const limits = [
-    { ceiling, spent },
+    ...ceilings,
     ...budgets.map(({ budget, spent: used }) => ({ ceiling: budget.ceiling, spent: used })),
   ];
   if (limits.some((limit) => isReached(limit.ceiling, limit.spent))) return { isExhausted: true };

@@ -3,6 +3,7 @@ import type { Services } from '../../app/services.ts';
 import { type Spending, isFarFrom, isReached, periodStart } from '../../domain/usage/budget.ts';
 import type { UsageEntry } from '../../domain/usage/usage.ts';
 import type { BudgetState } from '../../domain/usage/budget.ts';
+import type { CeilingOfRun } from '../../ports/repositories/budgets.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 
 /** Rows over which the reports of one budget are spread. */
@@ -23,15 +24,16 @@ export async function chargeUsage(
   { runId, entries }: Report,
 ): Promise<string | undefined> {
   const now = clock.now();
-  const { ceiling, spent, budgets } = await tx.budgets.ofRun(runId, now);
+  const { ceilings, budgets } = await tx.budgets.ofRun(runId, now);
   const more = spendingOf(entries, prices.currency);
-  let breach = isReached(ceiling, spent) ? 'The run reached its ceiling.' : undefined;
+  const reached = ceilings.find(({ ceiling, spent }) => isReached(ceiling, spent));
+  let breach = reached && ceilingText(reached, runId);
   for (const state of budgets) {
     const total = await charge(tx, { state, more, runId, now });
     if (isReached(state.budget.ceiling, total)) breach ??= reachedText(state);
   }
   const hasCostCeiling =
-    ceiling.maxCostMicros !== null ||
+    ceilings.some(({ ceiling }) => ceiling.maxCostMicros !== null) ||
     budgets.some(({ budget }) => budget.ceiling.maxCostMicros !== null);
   const unpriced = entries.find(({ cost, isModelless }) => cost === null && isModelless !== true);
   if (unpriced === undefined || !hasCostCeiling || prices.unpriced === 'allow') return breach;
@@ -73,6 +75,13 @@ async function charge(
 /** The end of an id is random. */
 function shardOf(runId: RunId): number {
   return (runId.codePointAt(runId.length - 1) ?? 0) % shards;
+}
+
+/** A ceiling is for a run and all that it has called (D-923). */
+function ceilingText({ runId: of }: CeilingOfRun, runId: RunId): string {
+  return of === runId
+    ? 'The run reached its ceiling.'
+    : `The ceiling of ${of}, which called it, is reached.`;
 }
 
 function reachedText({ budget: { scope, period } }: BudgetState): string {

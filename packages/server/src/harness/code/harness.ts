@@ -32,6 +32,7 @@ export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
     output: 'native',
     afterLoss: 'repeat',
     replays: true,
+    callsAgents: true,
     read: readCode,
     prepare: async (agent) => {
       const { prepareCode } = await import('./prepare.ts');

@@ -1,18 +1,22 @@
-import { limits, signalName } from '@convoke/contract';
+import { jsonObject, limits, runBudget, signalName } from '@convoke/contract';
 import { z } from 'zod';
 import type { JsonObject } from '../../domain/json.ts';
-import type { KnownWait } from '../../domain/run/wait.ts';
+import type { Due, KnownWait } from '../../domain/run/wait.ts';
 import type { HarnessEvent } from '../../ports/harness.ts';
 
-/** The message with which a program waits for a time or a message. */
-export const waitLine = z
+const ends = {
+  for_seconds: z.number().min(0).max(limits.waitMaxSeconds).exactOptional(),
+  until: z.iso.datetime({ offset: true }).exactOptional(),
+};
+const waitRef = z.string().min(1).max(200);
+
+const timedLine = z
   .strictObject({
     type: z.literal('wait'),
-    ref: z.string().min(1).max(200),
+    ref: waitRef,
     kind: z.enum(['timer', 'signal']),
     name: z.string().min(1).max(200),
-    for_seconds: z.number().min(0).max(limits.waitMaxSeconds).exactOptional(),
-    until: z.iso.datetime({ offset: true }).exactOptional(),
+    ...ends,
   })
   .refine(
     ({ kind, for_seconds, until }) => kind === 'signal' || (for_seconds ?? until) !== undefined,
@@ -23,24 +27,75 @@ export const waitLine = z
   .refine(({ kind, name }) => kind === 'timer' || signalName.safeParse(name).success, {
     error: 'the name of a message has 1 to 64 characters of A-Z, a-z, 0-9, _ and -',
   })
-  .transform(({ for_seconds: seconds, until, ...wait }): HarnessEvent => {
-    if (until !== undefined) return { ...wait, due: { at: Date.parse(until) } };
-    return seconds === undefined ? wait : { ...wait, due: { inMs: Math.round(seconds * 1000) } };
+  .transform(({ for_seconds, until, ...wait }): HarnessEvent => {
+    const due = dueOf({ for_seconds, until });
+    return due === undefined ? wait : { ...wait, due };
   });
+
+const callLine = z
+  .strictObject({
+    type: z.literal('wait'),
+    ref: waitRef,
+    kind: z.literal('run'),
+    name: z.string().min(1).max(64),
+    input: jsonObject,
+    budget: runBudget.exactOptional(),
+    ...ends,
+  })
+  .transform(({ for_seconds, until, budget, ...call }): HarnessEvent => {
+    const due = dueOf({ for_seconds, until });
+    const ceiling = budget && {
+      maxTokens: budget.max_tokens ?? null,
+      maxCostMicros: budget.max_cost ?? null,
+    };
+    return {
+      ...call,
+      ...(due !== undefined && { due }),
+      ...(ceiling !== undefined && { ceiling }),
+    };
+  });
+
+/** The message with which a program waits for a time or a message, or calls another agent and waits for its end. */
+export const waitLine = z.union([timedLine, callLine]);
+
+interface End {
+  readonly for_seconds?: number | undefined;
+  readonly until?: string | undefined;
+}
+
+function dueOf({ for_seconds: seconds, until }: End): Due | undefined {
+  if (until !== undefined) return { at: Date.parse(until) };
+  return seconds === undefined ? undefined : { inMs: Math.round(seconds * 1000) };
+}
 
 /** A wait as the start message has it. */
 export function plainWait(wait: KnownWait): JsonObject {
   const { state, kind } = wait;
   if (wait.state === 'open') return { state, kind };
   const { number, result } = wait;
-  switch (result.outcome) {
-    case 'fired':
-      return { state, kind, number, fired: true };
-    case 'received':
-      return { state, kind, number, data: result.data };
-    case 'timed_out':
-      return { state, kind, number, timed_out: true };
-    default:
-      return result satisfies never;
+  const plain = { state, kind, number };
+  if (kind === 'run') return { ...plain, ...plainCall(wait) };
+  if (result.outcome === 'received') return { ...plain, data: result.data };
+  return { ...plain, ...(result.outcome === 'fired' ? { fired: true } : { timed_out: true }) };
+}
+
+/** What a call has brought: the answer of the called run, or why there is none. */
+function plainCall({ result, called }: Extract<KnownWait, { state: 'settled' }>): JsonObject {
+  const ids = called && { run_id: called.id, session_id: called.sessionId };
+  if (result.outcome === 'completed') {
+    return {
+      ok: true,
+      text: called?.text ?? '',
+      ...(called?.isCut === true && { is_cut: true }),
+      ...(called?.output !== undefined && { output: called.output }),
+      ...ids,
+    };
   }
+  const why =
+    result.outcome === 'failed' || result.outcome === 'refused'
+      ? { code: result.code, message: result.message }
+      : result.outcome === 'cancelled'
+        ? { code: 'cancelled', message: 'The called run was cancelled.' }
+        : { code: 'timed_out', message: 'The called run did not end in time, and is cancelled.' };
+  return { ok: false, ...why, ...ids };
 }

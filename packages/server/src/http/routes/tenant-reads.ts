@@ -1,5 +1,5 @@
 import { splitLabel } from '@convoke/contract';
-import { withWaits } from '../../app/runs/runs.ts';
+import { waitsOf, withWaits } from '../../app/runs/runs.ts';
 import type { Services } from '../../app/services.ts';
 import {
   type InteractionSummary,
@@ -10,6 +10,7 @@ import {
   listTenantRuns,
 } from '../../app/tenant-reads.ts';
 import { actorsOf } from '../../domain/interaction.ts';
+import type { RunSummary } from '../../domain/run/run-summary.ts';
 import { readerOf } from '../actor.ts';
 import type { Handlers } from '../handler.ts';
 import type { RouteParts } from './route-parts.ts';
@@ -46,15 +47,18 @@ export function tenantReadRoutes(
         text: query.q,
         feedback: feedbackIn(query),
       };
+      const { ancestor_run_id: ancestorRunId } = query;
       const list = `tenant_runs:${caller.scope.tenantId}:${JSON.stringify(selection)}`;
       const { items, next } = await cursors.page(list, query, {
-        read: (page) => listTenantRuns(services, caller.scope, { filter, page }),
+        read: (page) => listTenantRuns(services, caller.scope, { filter, ancestorRunId, page }),
         idOf: (run) => run.id,
       });
       const names = await actorNames.of(items.map(({ createdBy }) => createdBy));
+      const isTree = ancestorRunId !== undefined;
+      const shown = await Promise.all(items.map((run) => withOwnWaits(services, run, isTree)));
       return {
         status: 200,
-        body: { runs: items.map((run) => runSummaryView(run, names)), ...next },
+        body: { runs: shown.map((each) => runSummaryView(each, names)), ...next },
       };
     },
 
@@ -109,4 +113,9 @@ interface FeedbackQuery {
 
 function feedbackIn({ feedback: key, score_min, score_max }: FeedbackQuery) {
   return key === undefined ? undefined : { key, scoreMin: score_min, scoreMax: score_max };
+}
+
+/** A tree of calls shows for each of them what it waits for: one of them is why the whole is stuck. */
+async function withOwnWaits(services: Pick<Services, 'store'>, run: RunSummary, isTree: boolean) {
+  return { run, waitingOn: isTree ? await waitsOf(services, run) : undefined };
 }

@@ -32,6 +32,7 @@ export function agentView(agent: ListedAgent, fileAttachments: boolean): AgentRe
       owner,
       required: isRequired,
     })),
+    calls: agent.calls?.slice(),
     ...(missing.length === 0 ? {} : { missing_variables: [...missing] }),
   };
 }

@@ -2,6 +2,7 @@ import { type Json, type JsonObject, type RunRecord, formatEventId } from '@conv
 import type { Names } from '../../app/actor-names.ts';
 import type { ShownRun } from '../../app/runs/runs.ts';
 import type { OpenWait } from '../../domain/run/waiting-on.ts';
+import { callersOf } from '../../domain/run/ancestry.ts';
 import { type Run, attemptOf } from '../../domain/run/run.ts';
 import type { Ceiling } from '../../domain/usage/budget.ts';
 import type { TokenUsage } from '../../domain/usage/usage.ts';
@@ -13,6 +14,7 @@ export function runView(
   { run, queuePosition, traceId, waitingOn }: ShownRun,
   names: Names,
 ): RunRecord {
+  const callers = callersOf(run);
   const error = run.status === 'failed' ? run.error : undefined;
   return {
     id: run.id,
@@ -31,6 +33,8 @@ export function runView(
     pending_interactions: run.pendingInteractions,
     open_waits: run.openWaits || undefined,
     waiting_on: waitingOn?.map(openWaitView),
+    parent_run_id: callers.at(-1),
+    root_run_id: callers[0],
     attempt: attemptOf(run),
     interrupted_at: timeIn(run.interruptedAt),
     last_event_id: run.lastSeq === 0 ? undefined : formatEventId(run.lastSeq),
@@ -45,8 +49,16 @@ export function runView(
   };
 }
 
-function openWaitView({ kind, name, since, until, key }: OpenWait) {
-  return { kind, name, since: isoTime(since), until: isoTime(until), interaction_key: key };
+export function openWaitView({ kind, name, since, until, key, called }: OpenWait) {
+  return {
+    kind,
+    name,
+    since: isoTime(since),
+    until: until === undefined ? undefined : isoTime(until),
+    interaction_key: key,
+    child_run_id: called?.runId,
+    child_session_id: called?.sessionId,
+  };
 }
 
 function budgetOf({ maxTokens, maxCostMicros }: Ceiling): RunRecord['budget'] {

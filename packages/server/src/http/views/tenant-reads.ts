@@ -11,7 +11,9 @@ import {
 } from '../../app/rules/shown-allowing.ts';
 import type { InteractionSummary, getOverview } from '../../app/tenant-reads.ts';
 import { aboutFields } from '../../domain/run/interaction-event.ts';
+import { callersOf } from '../../domain/run/ancestry.ts';
 import type { RunSummary } from '../../domain/run/run-summary.ts';
+import type { OpenWait } from '../../domain/run/waiting-on.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import type {
   InteractionInTenant,
@@ -19,9 +21,12 @@ import type {
 } from '../../ports/repositories/tenant-lists.ts';
 import { actorView, timeIn } from './fields.ts';
 import { allowingFields, approvalsView, interactionView } from './interactions.ts';
-import { usageView } from './runs.ts';
+import { openWaitView, usageView } from './runs.ts';
 
-export function runSummaryView(run: RunSummary, names: Names): RunSummaryRecord {
+export function runSummaryView(
+  { run, waitingOn }: { run: RunSummary; waitingOn?: readonly OpenWait[] | undefined },
+  names: Names,
+): RunSummaryRecord {
   return {
     id: run.id,
     session_id: run.sessionId,
@@ -32,7 +37,9 @@ export function runSummaryView(run: RunSummary, names: Names): RunSummaryRecord 
     labels: run.labels,
     created_by: actorView(run.createdBy, names),
     error_code: run.errorCode ?? undefined,
+    parent_run_id: callersOf(run).at(-1),
     pending_interactions: run.pendingInteractions,
+    waiting_on: waitingOn?.map(openWaitView),
     created_at: isoTime(run.createdAt),
     started_at: timeIn(run.startedAt),
     ended_at: timeIn(run.endedAt),

@@ -60,6 +60,7 @@ export async function everyKill(
   const quiet = () => ({
     input: options.input,
     signals: options.signals ?? [],
+    calls: options.calls ?? new Map<string, string>(),
     signal: options.signal,
     answer: answers.forRun(),
   });

@@ -16,7 +16,7 @@ import type {
 import type { SessionFolders } from '../../ports/session-folders.ts';
 import { filesIn } from './folder-files.ts';
 import { type RehearsedInteraction, type Reading, RehearsedRun } from './rehearsed-run.ts';
-import type { EndedWait, RehearsedSignal } from './rehearsed-waits.ts';
+import type { EndedWait, RehearsedComings } from './rehearsed-waits.ts';
 
 /** Where runs are rehearsed. */
 export interface Stage {
@@ -40,13 +40,11 @@ export type RehearsedEvent =
   | ({ readonly type: 'waited' } & EndedWait)
   | { readonly type: 'printed'; readonly agent: string; readonly line: string };
 
-export interface PlayOptions {
+export interface PlayOptions extends Partial<RehearsedComings> {
   /** Has passed the schema of the agent. */
   readonly input: JsonObject;
   /** Rejects if there is no answer: the rehearsal is over then. */
   readonly answer: (asked: RehearsedInteraction) => Promise<Answer>;
-  /** Messages to the run, sent before it begins. Others do not come. */
-  readonly signals?: readonly RehearsedSignal[];
   readonly show?: (event: RehearsedEvent) => void;
   /** Ends the rehearsal and every process of it. */
   readonly signal: AbortSignal;
@@ -79,7 +77,7 @@ export async function playRun(
   disturbed?: { readonly killPoint: KillPoint; readonly reading: Reading },
 ): Promise<PlayedRun> {
   const { agent, folders, harness, tenantId, sessionId } = stage;
-  const run = new RehearsedRun(agent, harness, options.signals);
+  const run = new RehearsedRun(agent, harness, options);
   const lines: string[] = [];
   const { show } = options;
   stage.output.show = show && ((name, line) => show({ type: 'printed', agent: name, line }));

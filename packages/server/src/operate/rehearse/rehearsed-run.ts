@@ -7,7 +7,7 @@ import { type Allow, allowFor } from '../../domain/rules/allows.ts';
 import { decide, namesTool } from '../../domain/rules/decide.ts';
 import { rulesOfAgent } from '../../domain/rules/rule.ts';
 import { type CallResult, type ToolCall, knownCalls } from '../../domain/run/tool-call.ts';
-import { type EndedWait, type RehearsedSignal, RehearsedWaits } from './rehearsed-waits.ts';
+import { type EndedWait, type RehearsedComings, RehearsedWaits } from './rehearsed-waits.ts';
 import type {
   Answer,
   CallToDecide,
@@ -90,10 +90,10 @@ export class RehearsedRun {
   readonly events: { readonly name: string; readonly data: JsonObject }[] = [];
   end: RunEnd | undefined;
 
-  constructor(agent: Agent, harness: Harness, signals: readonly RehearsedSignal[] = []) {
+  constructor(agent: Agent, harness: Harness, comings: Partial<RehearsedComings> = {}) {
     this.#agent = agent;
     this.#harness = harness;
-    this.#waits = new RehearsedWaits(agent.limits.waitHours, signals, Date.now());
+    this.#waits = new RehearsedWaits(agent.limits.waitHours, comings, Date.now());
   }
 
   /** Times and messages that it has waited for. */

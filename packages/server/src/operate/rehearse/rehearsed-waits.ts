@@ -5,6 +5,7 @@ import {
   type WaitResult,
   keptMessage,
   knownWaits,
+  openCall,
   openWait,
   resultAtEnd,
   settleWait,
@@ -17,6 +18,14 @@ import type { HarnessEvent } from '../../ports/harness.ts';
 export interface RehearsedSignal {
   readonly name: string;
   readonly data: Json;
+}
+
+/** What comes to a rehearsed run from outside. */
+export interface RehearsedComings {
+  /** Messages, sent before it begins. Others do not come. */
+  readonly signals: readonly RehearsedSignal[];
+  /** The texts of called runs, by agent; `done` for any other. */
+  readonly calls: ReadonlyMap<string, string>;
 }
 
 /** Of a run that is in no database. */
@@ -41,8 +50,15 @@ export class RehearsedWaits {
   #now: number;
   readonly over: EndedWait[] = [];
 
-  constructor(waitHours: number, signals: readonly RehearsedSignal[], now: number) {
+  readonly #calls: ReadonlyMap<string, string>;
+
+  constructor(
+    waitHours: number,
+    { signals = [], calls = new Map() }: Partial<RehearsedComings>,
+    now: number,
+  ) {
     this.#waitMs = waitHours * 3_600_000;
+    this.#calls = calls;
     this.#now = now;
     for (const message of signals) {
       this.#waits.push(keptMessage({ ...nowhere, id: this.#nextId }, message, now));
@@ -54,8 +70,9 @@ export class RehearsedWaits {
   }
 
   raise(event: Extract<HarnessEvent, { type: 'wait' }>, number: number): void {
+    if (this.#waits.some((wait) => wait.ref === event.ref)) return;
+    if (event.kind === 'run') return this.#call(event);
     const { ref, kind, name, due = { inMs: this.#waitMs } } = event;
-    if (this.#waits.some((wait) => wait.ref === ref)) return;
     const isKept = (wait: Wait) => wait.ref === null && wait.name === name;
     const kept = kind === 'signal' ? this.#waits.find(isKept) : undefined;
     if (kept !== undefined) {
@@ -66,12 +83,24 @@ export class RehearsedWaits {
     this.#waits.push(openWait({ ...nowhere, id: this.#nextId }, request, this.#now));
   }
 
+  /** The called run ends at once, with the text that is given for its agent. */
+  #call(event: Extract<HarnessEvent, { type: 'wait'; kind: 'run' }>): void {
+    const id = runId(`run_called_${this.#waits.length}`);
+    const called = { id, sessionId: sessionId(`sess_called_${this.#waits.length}`) };
+    const now = this.#now;
+    const wait = openCall({ ...nowhere, id: this.#nextId }, event, { called, now });
+    this.#waits.push({ ...wait, dueAt: now });
+  }
+
   get settledCount(): number {
     return this.over.length;
   }
 
   known(): ReadonlyMap<string, KnownWait> {
-    return knownWaits(this.#waits);
+    const called = this.#waits.flatMap(({ name, childRunId: id }) =>
+      id === null ? [] : [{ id, outputText: this.#calls.get(name) ?? 'done', output: null }],
+    );
+    return knownWaits(this.#waits, called);
   }
 
   /** Time passes until the next wait is over. Returns that wait; undefined if none is open. */
@@ -80,7 +109,8 @@ export class RehearsedWaits {
     const [next] = open.toSorted((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
     if (next === undefined) return undefined;
     this.#now = Math.max(this.#now, next.dueAt ?? 0);
-    const settled = settleWait(next, resultAtEnd(next), { number, now: this.#now });
+    const result: WaitResult = next.kind === 'run' ? { outcome: 'completed' } : resultAtEnd(next);
+    const settled = settleWait(next, result, { number, now: this.#now });
     return this.#replace(settled, (this.#now - next.createdAt) / 1000);
   }
 

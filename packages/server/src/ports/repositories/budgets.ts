@@ -22,8 +22,10 @@ export interface BudgetRepository {
   spent(id: string, startsAt: number): Promise<Spending>;
   /** Adds to the used part, if the budget still exists. Shards keep reports of many runs from waiting for each other; `spent` sums them. */
   add(charge: Charge): Promise<void>;
-  /** The run's own ceiling and sum, and the budgets that apply to it, in the order of their ids. */
+  /** The ceilings of the run and of its callers, and the budgets that apply to it, in the order of their ids. */
   ofRun(runId: RunId, now: number): Promise<RunBudgets>;
+  /** The ceilings of the run and of its callers, as far as they have one, with what each tree has used (D-923). */
+  ofCallers(run: Pick<Run, 'id' | 'ancestors'>): Promise<CeilingOfRun[]>;
   /** The budgets that apply to a new run and leave nothing for it. */
   exhausted(run: NewRunGuard): Promise<BudgetState[]>;
   /** All budgets of an organization, with the part used in the current period. */
@@ -43,9 +45,15 @@ export interface Charge {
   readonly spent: Spending;
 }
 
-export interface RunBudgets {
+/** A ceiling for a run and all that it has called. */
+export interface CeilingOfRun {
+  readonly runId: RunId;
   readonly ceiling: Ceiling;
   readonly spent: Spending;
+}
+
+export interface RunBudgets {
+  readonly ceilings: readonly CeilingOfRun[];
   readonly budgets: readonly BudgetState[];
 }
 

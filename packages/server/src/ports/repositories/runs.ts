@@ -1,5 +1,6 @@
 import type { Labels, RunId, RunStatus, SessionId, TenantId } from '@convoke/contract';
 import type { QueuedRun, Run } from '../../domain/run/run.ts';
+import type { CompletedRun } from '../../domain/run/wait.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { TokenUsage } from '../../domain/usage/usage.ts';
 import type { CutPage, PageRequest } from '../page.ts';
@@ -16,6 +17,12 @@ export interface RunRepository {
   findById(scope: TenantScope, id: RunId): Promise<Run | undefined>;
   /** Whose run it is, for a caller that proves itself otherwise than by its tenant. */
   ownerOf(id: RunId): Promise<TenantScope | undefined>;
+  /** The names of the agents of these runs. */
+  agentsOf(ids: readonly RunId[]): Promise<string[]>;
+  /** Those of these runs that have completed, as their caller reads them. */
+  completed(scope: TenantScope, ids: readonly RunId[]): Promise<CompletedRun[]>;
+  /** How many runs are below the path, at most `most`. */
+  countBelow(path: string, most: number): Promise<number>;
   /** Locks the row until the transaction ends. The session's row must be locked first. */
   lock(id: RunId): Promise<Run | undefined>;
   /** Writes `next`. The transaction fails unless status, epoch and last sequence number are still those of `seen`. */

@@ -24,7 +24,18 @@ export interface WaitRepository {
   /** Whether one is settled that no leg has got. */
   hasUnapplied(runId: RunId): Promise<boolean>;
   markApplied(runId: RunId, now: number): Promise<void>;
+  /** The runs that the open ones have called are doomed from then on. */
   cancelOpen(runId: RunId): Promise<void>;
+  /** The wait of the run that called this one. */
+  ofCalled(runId: RunId): Promise<Wait | undefined>;
+  /** How many runs the run has called. */
+  countCalls(runId: RunId): Promise<number>;
+  /** Those whose called run is to be cancelled, the oldest first. */
+  doomed(limit: number): Promise<Wait[]>;
+  /** The run that it has called, if it has, is to be cancelled. */
+  doom(id: string): Promise<void>;
+  /** The called run has been cancelled, or has ended. */
+  forgetDoom(id: string): Promise<void>;
   /** Deletes those of old runs. Returns how many. */
   forget(old: { endedBefore: number; until: string }, limit: number): Promise<number>;
   /** Open ones whose time is over, oldest first. */

@@ -1,10 +1,17 @@
+import { runId } from '@convoke/contract';
+import { callersOf, pathOf } from '../../domain/run/ancestry.ts';
+import type { Run } from '../../domain/run/run.ts';
 import { type Budget, type BudgetState, periodStart } from '../../domain/usage/budget.ts';
-import type { BudgetRepository, NewRunGuard } from '../../ports/repositories/budgets.ts';
+import type {
+  BudgetRepository,
+  CeilingOfRun,
+  NewRunGuard,
+} from '../../ports/repositories/budgets.ts';
 import { type NounRow, made, nounTable, number, text } from '../columns.ts';
 import { pageOf } from '../page.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import { ceilingIn } from './run-columns.ts';
+import { ceilingIn, isBelow } from './run-columns.ts';
 
 /** Budgets of an organization are few (`limits.budgetsPerOrganization`). */
 const statesMax = 1000;
@@ -138,28 +145,26 @@ function spending(db: Transaction): Omit<BudgetRepository, keyof Records> {
           tokens = budget_periods.tokens + excluded.tokens,
           cost_micros = budget_periods.cost_micros + excluded.cost_micros`);
     },
-    async ofRun(runId, now) {
+    async ofRun(id, now) {
       const rows = await db.all<RunBudgetRow>(sql`
-        select runs.input_tokens as run_input, runs.output_tokens as run_output,
-          runs.cost_micros as run_cost, runs.max_tokens as run_max_tokens,
+        select runs.ancestors as run_ancestors, runs.max_tokens as run_max_tokens,
           runs.max_cost_micros as run_max_cost, budgets.*, ${spentColumns(now)}
         from runs left join budgets on budgets.organization_id = runs.organization_id and (
           (scope_kind = 'tenant' and scope_id = runs.tenant_id)
           or (scope_kind = 'session' and scope_id = runs.session_id)
           or (scope_kind = 'agent' and scope_id = runs.agent_name)
           or (scope_kind = 'client' and scope_id = runs.client_id))
-        where runs.id = ${runId} order by budgets.id`);
+        where runs.id = ${id} order by budgets.id`);
       const [run] = rows;
-      if (run === undefined) throw new Error(`run ${runId} does not exist`);
+      if (run === undefined) throw new Error(`run ${id} does not exist`);
+      const { run_ancestors: ancestors, run_max_tokens, run_max_cost } = run;
+      const mayHave = ancestors !== null || run_max_tokens !== null || run_max_cost !== null;
       return {
-        ceiling: { maxTokens: run.run_max_tokens, maxCostMicros: run.run_max_cost },
-        spent: {
-          tokens: (run.run_input ?? 0) + (run.run_output ?? 0),
-          costMicros: run.run_cost ?? 0,
-        },
+        ceilings: mayHave ? await ceilingsOf(db, { id, ancestors }) : [],
         budgets: rows.flatMap((row) => (hasBudget(row) ? [toState(row)] : [])),
       };
     },
+    ofCallers: (run) => ceilingsOf(db, run),
     async exhausted(guard) {
       const rows = await db.all<StateRow>(sql`
         select budgets.*, ${spentColumns(guard.now)} from budgets
@@ -187,6 +192,37 @@ function spending(db: Transaction): Omit<BudgetRepository, keyof Records> {
           select budget_id, starts_at, shard from budget_periods where ${old} limit ${limit})`);
     },
   };
+}
+
+/** Sums the tree below each run that has a ceiling: one range of an index each, and at most six of them. */
+async function ceilingsOf(
+  db: Transaction,
+  run: Pick<Run, 'id' | 'ancestors'>,
+): Promise<CeilingOfRun[]> {
+  const ids = sql.join([...callersOf(run), run.id].map((id) => sql`${id}`));
+  const rows = await db.all<CeilingRow>(sql`
+    select id, ancestors, max_tokens, max_cost_micros from runs
+    where id in (${ids}) and (max_tokens is not null or max_cost_micros is not null) order by id`);
+  return Promise.all(
+    rows.map(async (row) => {
+      const id = runId(row.id);
+      const used = sql`input_tokens, output_tokens, cost_micros`;
+      const sum = await db.get<{ tokens: number; cost: number }>(sql`
+        select coalesce(sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)), 0) as tokens,
+          coalesce(sum(cost_micros), 0) as cost
+        from (select ${used} from runs where id = ${id} union all
+          select ${used} from runs where ${isBelow(pathOf({ ...row, id }))}) as tree`);
+      const spent = { tokens: sum?.tokens ?? 0, costMicros: sum?.cost ?? 0 };
+      return { runId: id, ceiling: ceilingIn(row), spent };
+    }),
+  );
+}
+
+interface CeilingRow {
+  readonly id: string;
+  readonly ancestors: string | null;
+  readonly max_tokens: number | null;
+  readonly max_cost_micros: number | null;
 }
 
 /** The period that `now` is in, of the budget of the row. */
@@ -222,9 +258,7 @@ interface StateRow extends NounRow {
 }
 
 type RunBudgetRow = (StateRow | (Omit<StateRow, 'id'> & { id: null })) & {
-  run_input: number | null;
-  run_output: number | null;
-  run_cost: number | null;
+  run_ancestors: string | null;
   run_max_tokens: number | null;
   run_max_cost: number | null;
 };

@@ -13,6 +13,8 @@ import {
   writtenOnly,
 } from '../columns.ts';
 import { fromJsonText, toJsonText } from '../json-text.ts';
+import type { Statement } from '../sql-database.ts';
+import { sql } from '../sql.ts';
 import { labelsIn, labelsText } from './labels.ts';
 
 /** The columns of a run: a new field of a run is one line here. */
@@ -36,6 +38,7 @@ export const runTable = nounTable<RunFields>('runs', {
       max_tokens: { kind: 'bigint', write: (run) => run.ceiling.maxTokens, written: 'fixed' },
       max_cost_micros: { kind: 'bigint', write: (run) => run.ceiling.maxCostMicros, written: 'fixed' },
     }, ceilingIn),
+    ancestors: text('ancestors', 'fixed'),
     createdAt: number('created_at', 'fixed'),
 
     lastSeq: number('last_seq'),
@@ -99,6 +102,12 @@ export function runOf(row: NounRow): Run {
 
 export function queuedRunOf(row: NounRow): QueuedRun {
   return queuedRun(runTable.read(row));
+}
+
+/** The runs below one whose path this is: a range of the index `runs_below`. */
+export function isBelow(path: string): Statement {
+  const end = `${path.slice(0, -1)}0`;
+  return sql`runs.ancestors >= ${path} and runs.ancestors < ${end}`;
 }
 
 export function ceilingIn(row: {

@@ -2,6 +2,7 @@ import { type RunId, type TenantId, organizationId, runId, tenantId } from '@con
 import type { TokenUsage } from '../../domain/usage/usage.ts';
 import type { RunRepository } from '../../ports/repositories/runs.ts';
 import type { NounRow } from '../columns.ts';
+import { fromJsonText } from '../json-text.ts';
 import { readLarge } from '../page.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
@@ -9,7 +10,7 @@ import { exhaustedBudget } from './budgets.ts';
 import { labelsText } from './labels.ts';
 import { executingOf, readyRuns } from './ready-runs.ts';
 import { runBacklog } from './run-backlog.ts';
-import { queuedRunOf, runOf, runTable } from './run-columns.ts';
+import { isBelow, queuedRunOf, runOf, runTable } from './run-columns.ts';
 
 /** A machine that is back has this long to claim what is held for it. */
 const claimMs = 5_000;
@@ -52,6 +53,33 @@ export function runRepository(db: Transaction): RunRepository {
       if (row === undefined) return undefined;
       const { organization_id: organization, tenant_id: tenant } = row;
       return { organizationId: organizationId(organization), tenantId: tenantId(tenant) };
+    },
+
+    async agentsOf(ids) {
+      if (ids.length === 0) return [];
+      const wanted = sql.join(ids.map((id) => sql`${id}`));
+      const rows = await db.all<{ agent_name: string }>(sql`
+        select agent_name from runs where id in (${wanted})`);
+      return rows.map((row) => row.agent_name);
+    },
+
+    async completed(scope, ids) {
+      if (ids.length === 0) return [];
+      const wanted = sql.join(ids.map((id) => sql`${id}`));
+      const rows = await db.all<CompletedRow>(sql`
+        select id, output_text, output from runs
+        where id in (${wanted}) and tenant_id = ${scope.tenantId} and status = 'completed'`);
+      return rows.map(({ id, output_text: text, output }) => ({
+        id: runId(id),
+        outputText: fromJsonText<string>(text),
+        output,
+      }));
+    },
+
+    async countBelow(path, most) {
+      const row = await db.get<{ n: number }>(sql`
+        select count(*) as n from (select id from runs where ${isBelow(path)} limit ${most}) as counted`);
+      return row?.n ?? 0;
     },
 
     async lock(id) {
@@ -209,6 +237,12 @@ export function runRepository(db: Transaction): RunRepository {
         where lease_owner is not null and lease_owner <> ${owner}`);
     },
   };
+}
+
+interface CompletedRow {
+  readonly id: string;
+  readonly output_text: string | null;
+  readonly output: string | null;
 }
 
 function tryLockTenant(db: Transaction, tenant: TenantId): Promise<{ id: string } | undefined> {

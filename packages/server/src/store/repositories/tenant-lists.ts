@@ -32,7 +32,7 @@ import type { Reader, Statement } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import { type InteractionRow, interactionOf } from './interactions.ts';
 import { labelsIn } from './labels.ts';
-import { type UsageColumns, usageIn } from './run-columns.ts';
+import { type UsageColumns, isBelow, usageIn } from './run-columns.ts';
 
 export function tenantListRepository(db: Reader): TenantListRepository {
   return {
@@ -108,7 +108,7 @@ export function tenantListRepository(db: Reader): TenantListRepository {
 const summaryColumns = sql`runs.id, runs.session_id, runs.agent_name, runs.status, runs.preview,
   runs.labels, runs.created_by, runs.error_code, runs.pending_interactions, runs.input_tokens,
   runs.output_tokens, runs.cost_micros, runs.cost_currency, runs.created_at, runs.started_at,
-  runs.ended_at, runs.agent_digest`;
+  runs.ended_at, runs.agent_digest, runs.open_waits, runs.ancestors`;
 
 const interactionColumns = sql`interactions.*, runs.agent_name, runs.labels, runs.preview,
   runs.created_by`;
@@ -156,6 +156,8 @@ function fromWalk({ tenantId }: TenantScope, walk: RunWalk, joined: Statement = 
         and labels.key = ${walk.key} and labels.value = ${walk.value}`;
     case 'all':
       return sql`from runs where runs.tenant_id = ${tenantId}`;
+    case 'below':
+      return sql`from runs where runs.tenant_id = ${tenantId} and ${isBelow(walk.path)}`;
     case 'failed':
       return sql`from runs where runs.tenant_id = ${tenantId} and status = 'failed'`;
     case 'open':
@@ -190,9 +192,10 @@ function conditionsOf(filter: RunListFilter): Statement[] {
   return conditions;
 }
 
-/** The labels after the first, which the walk visits. The tenant makes them a lookup in the index `labels_find`. */
+/** The labels that the walk does not visit. The tenant makes them a lookup in the index `labels_find`. */
 function otherLabels({ tenantId }: TenantScope, walk: RunWalk, filter: RunListFilter): Statement[] {
-  return (filter.labels?.slice(1) ?? []).map(
+  const first = walk.kind === 'label' ? 1 : 0;
+  return (filter.labels?.slice(first) ?? []).map(
     ({ key, value }) => sql`exists (select 1 from labels as other
       where other.tenant_id = ${tenantId} and other.key = ${key} and other.value = ${value}
         and other.owner_id = ${idOf(walk)})`,
@@ -260,6 +263,8 @@ interface SummaryRow extends UsageColumns {
   started_at: number | null;
   ended_at: number | null;
   agent_digest: string | null;
+  open_waits: number;
+  ancestors: string | null;
 }
 
 function summaryOf(row: SummaryRow): RunSummary {
@@ -274,6 +279,8 @@ function summaryOf(row: SummaryRow): RunSummary {
     createdBy: row.created_by,
     errorCode: row.error_code,
     pendingInteractions: row.pending_interactions,
+    openWaits: row.open_waits,
+    ancestors: row.ancestors,
     usage: usageIn(row),
     createdAt: row.created_at,
     startedAt: row.started_at,

@@ -18,6 +18,8 @@ const waitTable = nounTable<Wait>('waits', {
     name: text('name', 'fixed'),
     status: text('status'),
     dueAt: number('due_at', 'fixed'),
+    childSessionId: text('child_session_id', 'fixed'),
+    childRunId: text('child_run_id', 'fixed'),
     number: number('number'),
     result: jsonText('result'),
     createdAt: number('created_at', 'fixed'),
@@ -56,6 +58,32 @@ export function waitRepository(db: Transaction): WaitRepository {
       const rows = await db.all<NounRow>(sql`
         select * from waits where run_id = ${run} and status = 'open' order by id limit ${limit}`);
       return rows.map(waitTable.read);
+    },
+
+    async ofCalled(run) {
+      const row = await db.get<NounRow>(sql`select * from waits where child_run_id = ${run}`);
+      return row && waitTable.read(row);
+    },
+
+    async countCalls(run) {
+      const row = await db.get<{ n: number }>(sql`
+        select count(*) as n from waits where run_id = ${run} and child_run_id is not null`);
+      return row?.n ?? 0;
+    },
+
+    async doomed(limit) {
+      const rows = await db.all<NounRow>(sql`
+        select * from waits where is_doomed = 1 order by id limit ${limit}`);
+      return rows.map(waitTable.read);
+    },
+
+    async doom(id) {
+      await db.run(sql`
+        update waits set is_doomed = 1 where id = ${id} and child_run_id is not null`);
+    },
+
+    async forgetDoom(id) {
+      await db.run(sql`update waits set is_doomed = 0 where id = ${id}`);
     },
 
     async openSignal(run, name) {
@@ -115,7 +143,9 @@ export function waitRepository(db: Transaction): WaitRepository {
 
     async cancelOpen(run) {
       await db.run(sql`
-        update waits set status = 'cancelled' where run_id = ${run} and status = 'open'`);
+        update waits set status = 'cancelled',
+          is_doomed = case when child_run_id is null then 0 else 1 end
+        where run_id = ${run} and status = 'open'`);
     },
 
     forget({ endedBefore, until }, limit) {

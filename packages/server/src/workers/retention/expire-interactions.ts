@@ -1,4 +1,5 @@
-import { lockRun, recordEnd } from '../../app/record.ts';
+import { recordEnd } from '../../app/record-end.ts';
+import { lockRun } from '../../app/record.ts';
 import { recordAnswer } from '../../app/record-answer.ts';
 import { recordDecidedCalls } from '../../app/rules/decided-calls.ts';
 import type { Services } from '../../app/services.ts';

@@ -25,6 +25,7 @@ import { KillPointCounter } from './kill-point-counter.ts';
 
 export interface RehearsalOptions extends Answers {
   readonly signal?: readonly string[];
+  readonly call?: readonly string[];
   readonly kill?: true;
   readonly input?: string;
 }
@@ -70,6 +71,15 @@ function signalOf(text: string): { name: string; data: Json } {
   };
 }
 
+/** `researcher=text`: what a called agent answers. */
+function callOf(text: string): [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1) {
+    throw new Failure(`--call ${text}: pass an agent and its answer, such as researcher="Oak"`);
+  }
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
 interface Playing {
   readonly asked: RehearsalCall;
   readonly json: boolean;
@@ -86,6 +96,7 @@ async function play(rehearsal: Rehearsal, playing: Playing): Promise<void> {
   const options = {
     input: await runInputOf(asked),
     signals: (asked.signal ?? []).map(signalOf),
+    calls: new Map((asked.call ?? []).map(callOf)),
     signal,
     answer: answersIn({ ...asked, json, signal, stop }),
     ...(!json && { show }),
@@ -127,6 +138,7 @@ function show(event: RehearsedEvent): void {
 }
 
 function waitedFor({ kind, name, seconds }: Extract<RehearsedEvent, { type: 'waited' }>): string {
+  if (kind === 'run') return `called ${name}`;
   const time = durationOf(seconds);
   return kind === 'timer' ? `slept ${time}: ${name}` : `no message ${name} in ${time}`;
 }
