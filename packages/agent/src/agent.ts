@@ -5,6 +5,7 @@ import { type Json, type JsonObject, jsonCopy } from './json.ts';
 import type { Leg } from './leg.ts';
 import type { StepCall, StepOptions, Steps } from './steps.ts';
 import type { Option } from './lines.ts';
+import { type CallOptions, type Called, call } from './waits/calls.ts';
 import type { Duration } from './waits/durations.ts';
 import { callbackUrl } from './waits/callback-urls.ts';
 import { type ReceiveOptions, type Received, receive, sleep } from './waits/waits.ts';
@@ -105,6 +106,8 @@ export interface Context<
    * the same one in every leg. Pass it on as you pass on a password.
    */
   callbackUrl(name: string): string;
+  /** Starts a run of another agent, which `agents` of agent.yaml names, and waits for its end. Nothing executes until then. */
+  call(agent: string, input: JsonObject, options?: CallOptions): Promise<Called>;
   /** Step names inside the scope are numbered separately. */
   scope<T>(name: string, body: () => T | Promise<T>): Promise<T>;
   /** Adds to the usage of the run. */
@@ -162,6 +165,8 @@ export function contextOf(leg: Leg, steps: Steps): Context<object> {
     receive: (name, options) =>
       calls.watch(receive(steps, name, options), 'receive', name) as Promise<never>,
     callbackUrl: (name) => callbackUrl(steps, start, name),
+    call: (agent, input, options) =>
+      calls.watch(call({ leg, steps }, agent, input, options), 'call', agent),
     scope: (name, body) => calls.watch(steps.scope(name, body), 'scope', name),
     usage: (used) => steps.emit(usageOf(used)),
     event: (name, data = {}) => steps.emit(customOf(name, data)),

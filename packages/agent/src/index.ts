@@ -7,6 +7,7 @@ export {
   type Usage,
   agent,
 } from './agent.ts';
+export type { CallOptions, Called } from './waits/calls.ts';
 export type { Duration } from './waits/durations.ts';
 export { Denied, InDoubt, Misuse, ModelFailed, StepFailed } from './failures.ts';
 export type { Json, JsonObject } from './json.ts';

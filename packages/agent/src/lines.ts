@@ -44,12 +44,33 @@ export type KnownWait =
   | { readonly state: 'open'; readonly kind: WaitKind }
   | (SettledWait & { readonly state: 'settled'; readonly number: number });
 
-export type WaitKind = 'timer' | 'signal';
+export type WaitKind = 'timer' | 'signal' | 'run';
 
 export type SettledWait =
   | { readonly kind: 'timer'; readonly fired: true }
   | { readonly kind: 'signal'; readonly data: Json }
-  | { readonly kind: 'signal'; readonly timed_out: true };
+  | { readonly kind: 'signal'; readonly timed_out: true }
+  | CalledRun;
+
+/** What a call has brought: the answer of the called run, or why there is none. */
+export type CalledRun = { readonly kind: 'run' } & (
+  | {
+      readonly ok: true;
+      readonly text: string;
+      readonly is_cut?: true;
+      readonly output?: Json;
+      readonly run_id: string;
+      readonly session_id: string;
+    }
+  | {
+      readonly ok: false;
+      readonly code: string;
+      readonly message: string;
+      /** Absent if no run was started. */
+      readonly run_id?: string;
+      readonly session_id?: string;
+    }
+);
 
 export type KnownCall =
   | { readonly state: 'ended'; readonly ok: boolean; readonly output: string }
@@ -112,6 +133,9 @@ export type KitMessage =
       readonly name: string;
       readonly for_seconds?: number;
       readonly until?: string;
+      /** Of a called run, whose agent is the name. */
+      readonly input?: JsonObject;
+      readonly budget?: { readonly max_tokens?: number; readonly max_cost?: number };
     }
   | {
       readonly type: 'call_begin';

@@ -13,6 +13,7 @@ export class Replay {
   readonly #waitNumbers: readonly number[];
   readonly #calls: ReadonlyMap<string, KnownCall>;
   readonly #leftOver: Set<string>;
+  readonly #leftCalls: Set<string>;
   /** The highest number in the order of results. */
   readonly lastOrder: number;
 
@@ -32,6 +33,10 @@ export class Replay {
         : [],
     );
     this.#leftOver = new Set(ended.map(([ref]) => ref));
+    const called = [...this.waits].filter(
+      ([ref, { kind }]) => kind === 'run' && ref.startsWith(path) && !ref.startsWith(taskPath),
+    );
+    this.#leftCalls = new Set(called.map(([ref]) => ref));
     const orders = ended.map(([, { order }]) => order).filter(Number.isFinite);
     this.lastOrder = [...orders, ...Object.values(this.point?.order ?? {})].reduce(
       (last, order) => Math.max(last, order),
@@ -43,6 +48,17 @@ export class Replay {
   take(ref: string): KnownCall | undefined {
     this.#leftOver.delete(ref);
     return this.#calls.get(ref);
+  }
+
+  /** Returns what is known of a called run that the function asks for. */
+  takeCall(ref: string): KnownWait | undefined {
+    this.#leftCalls.delete(ref);
+    return this.waits.get(ref);
+  }
+
+  /** Calls of other agents that the function has not asked for yet. */
+  get leftCalls(): readonly string[] {
+    return [...this.#leftCalls];
   }
 
   /** Where a settled wait comes the first time: in the order in which waits were settled, whatever the program asks first. */
@@ -77,6 +93,10 @@ export class Replay {
 
   forgetLeftOver(): void {
     this.#leftOver.clear();
+  }
+
+  forgetLeftCalls(): void {
+    this.#leftCalls.clear();
   }
 }
 

@@ -24,6 +24,6 @@ export interface ModelRequest {
 export function remedyOf(event: string): string | undefined {
   if (/^ctx\.(ask|approve)|^an approval/.test(event)) return 'Ask first, then start the step.';
   if (event.startsWith('ctx.callbackUrl')) return 'Make the URL first, then start the step.';
-  const isWait = /^ctx\.(sleep|receive)/.test(event);
+  const isWait = /^ctx\.(sleep|receive|call)\b/.test(event);
   return isWait ? 'Wait first, then start the step.' : undefined;
 }

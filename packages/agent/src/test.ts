@@ -5,13 +5,18 @@ import type { Json, JsonObject } from './json.ts';
 import { Leg } from './leg.ts';
 import type { KitMessage } from './lines.ts';
 import { perform } from './perform.ts';
-import type { RehearsedWait } from './rehearsal/rehearsed-waits.ts';
+import type { RehearsedCall, RehearsedWait } from './rehearsal/rehearsed-waits.ts';
 import { type CalledStep, type RehearsalOptions, RehearsedRun } from './rehearsal/rehearsed-run.ts';
 import type { RehearsedInteraction } from './rehearsal/replies.ts';
 
 export type { CalledStep, RehearsalOptions } from './rehearsal/rehearsed-run.ts';
 export type { RehearsedInteraction, Reply } from './rehearsal/replies.ts';
-export type { RehearsedSignal, RehearsedWait } from './rehearsal/rehearsed-waits.ts';
+export type {
+  CallReply,
+  RehearsedCall,
+  RehearsedSignal,
+  RehearsedWait,
+} from './rehearsal/rehearsed-waits.ts';
 export type { Condition, Rule } from './rehearsal/rules.ts';
 
 /** How a run went. */
@@ -29,8 +34,10 @@ export interface Rehearsal {
   /** What the next run of the session finds in `ctx.state`. */
   readonly state: JsonObject;
   readonly tokens: number;
-  /** The times and messages that it waited for, in the order in which they came. */
+  /** The times, messages and called runs that it waited for, in the order in which they came. */
   readonly waits: readonly RehearsedWait[];
+  /** The runs of other agents that it started, in order. */
+  readonly started: readonly RehearsedCall[];
   /** Seconds that the run waited for them. No real time passes. */
   readonly elapsed: number;
 }
@@ -67,7 +74,7 @@ export async function everyKill(
   const { comparable = (text) => text } = options;
   const first = await play(makeAgent(), options);
   // What a run waits for may come one by one, or much of it before a worker is free.
-  const modes = first.run.hasWaited ? (['one', 'all'] as const) : (['one'] as const);
+  const modes = first.run.waited.isUsed ? (['one', 'all'] as const) : (['one'] as const);
   for (const come of modes) {
     const { run: undisturbed, messages } =
       come === 'one' ? first : await play(makeAgent(), options, { come });
@@ -100,6 +107,8 @@ function differenceOf(
   if (other !== undefined) {
     return `the replay did not ask for the results of ${JSON.stringify(other.data['left_over'])}. The code between steps must do the same in every leg.`;
   }
+  const started = startedAgain(expected.started, result.started);
+  if (started !== undefined) return started;
   if (run.hasDoubt) return undefined;
   const asked = askedAgain(expected.asked, result.asked, comparable);
   if (asked !== undefined) return asked;
@@ -126,6 +135,20 @@ function differenceOf(
   return result.tokens === expected.tokens
     ? undefined
     : `it used ${result.tokens} tokens instead of ${expected.tokens}`;
+}
+
+/** A run that was called once is found again. */
+function startedAgain(
+  expected: readonly RehearsedCall[],
+  started: readonly RehearsedCall[],
+): string | undefined {
+  const counts = (all: readonly RehearsedCall[], agent: string) =>
+    all.filter((call) => call.agent === agent).length;
+  for (const { agent } of started) {
+    const [once, now] = [counts(expected, agent), counts(started, agent)];
+    if (now > once) return `"${agent}" was called ${now} times instead of ${once}`;
+  }
+  return undefined;
 }
 
 /** A person who has answered is not asked again: the answer is stored. */
@@ -242,7 +265,8 @@ function resultOf(run: RehearsedRun): Rehearsal {
     ...(isError && { message: end.message }),
     state: run.state,
     tokens: run.tokens,
-    waits: run.waits,
-    elapsed: run.elapsed,
+    waits: run.waited.over,
+    started: run.waited.started,
+    elapsed: run.waited.elapsed,
   };
 }

@@ -11,12 +11,15 @@ import type {
   ServerMessage,
   StartMessage,
 } from '../lines.ts';
-import { type RehearsedWait, RehearsedWaits, type WaitOptions } from './rehearsed-waits.ts';
+import { RehearsedWaits, type WaitOptions } from './rehearsed-waits.ts';
 import {
   type RehearsedInteraction,
   type Reply,
   answerOf,
+  approvedIn,
+  copied,
   defaultReply,
+  denialIn,
   labels,
 } from './replies.ts';
 import { type RuledCall, type Rule, type Ruling, decide } from './rules.ts';
@@ -96,18 +99,9 @@ export class RehearsedRun {
     return this.#texts.join('');
   }
 
-  /** What it has waited for beside people, in the order in which it came. */
-  get waits(): readonly RehearsedWait[] {
-    return this.#waits.over;
-  }
-
-  /** Seconds that it has waited for times and messages. */
-  get elapsed(): number {
-    return this.#waits.elapsed;
-  }
-
-  get hasWaited(): boolean {
-    return this.#waits.isUsed;
+  /** What it has waited for beside people. */
+  get waited(): Pick<RehearsedWaits, 'over' | 'elapsed' | 'isUsed' | 'started'> {
+    return this.#waits;
   }
 
   /** Tokens of all legs together. */
@@ -179,7 +173,8 @@ export class RehearsedRun {
         this.#ask(message);
         break;
       case 'wait':
-        this.#waits.raise(message, this.#nextNumber);
+        if (message.kind === 'run') this.#call(message);
+        else this.#waits.raise(message, this.#nextNumber);
         break;
       case 'call_begin':
         this.#begin(message);
@@ -300,6 +295,21 @@ export class RehearsedRun {
     this.#open.set(message.ref, asked);
   }
 
+  /** Rules are about calls of agents under the name `call_<agent>`; the approved input is the one that is started. */
+  #call(message: Extract<KitMessage, { type: 'wait' }>): void {
+    const { ref, name, input = {} } = message;
+    if (this.#waits.has(ref)) return;
+    const tool = `call_${name}`;
+    const ruling = this.#decide({ tool, input });
+    const answer = this.#answers.get(ref);
+    const reason = ruling.effect === 'deny' ? ruling.reason : denialIn(answer);
+    if (reason !== undefined) return this.#waits.refuse(message, reason, this.#nextNumber);
+    if (ruling.effect === 'ask' && answer === undefined) {
+      return this.#ask({ type: 'permission_request', ref, tool_name: tool, tool_input: input });
+    }
+    this.#waits.raise({ ...message, input: approvedIn(answer) ?? input }, this.#nextNumber);
+  }
+
   #begin(message: Extract<KitMessage, { type: 'call_begin' }>): void {
     const known = this.#calls.get(message.call_id);
     const { call_id: ref, tool_name: name, tool_input: input } = message;
@@ -374,8 +384,4 @@ export class RehearsedRun {
 function knownCall({ status, input, ok, output }: LedgerEntry): KnownCall {
   if (status === 'ended') return { state: 'ended', ok, output };
   return status === 'left' ? { state: 'left', note: output } : { state: 'again', input };
-}
-
-function copied<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value)) as T;
 }

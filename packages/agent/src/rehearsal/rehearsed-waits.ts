@@ -1,7 +1,8 @@
 import { Misuse } from '../failures.ts';
 import { endOfWait } from '../waits/durations.ts';
-import type { Json } from '../json.ts';
-import type { KitMessage, KnownWait, SettledWait, WaitKind } from '../lines.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { copied } from './replies.ts';
+import type { CalledRun, KitMessage, KnownWait, SettledWait, WaitKind } from '../lines.ts';
 
 /** A message that a client sends to the rehearsed run. */
 export interface RehearsedSignal {
@@ -15,20 +16,40 @@ export interface RehearsedSignal {
 export interface RehearsedWait {
   readonly kind: WaitKind;
   readonly name: string;
-  readonly outcome: 'fired' | 'received' | 'timed_out';
+  readonly outcome: 'fired' | 'received' | 'timed_out' | 'completed' | 'failed' | 'refused';
 }
+
+/** A run that the rehearsed one calls. */
+export interface RehearsedCall {
+  readonly agent: string;
+  readonly input: JsonObject;
+}
+
+/** What a called run brings: a text, or why there is none. */
+export type CallReply =
+  | string
+  | { readonly ok: true; readonly text: string; readonly output?: Json }
+  | { readonly ok: false; readonly code: string; readonly message: string };
 
 export interface WaitOptions {
   /** Messages that are sent to the run. */
   readonly signals?: readonly RehearsedSignal[];
   /** The message that comes when the run asks for one of this name; undefined for none, and the time for it ends. */
   readonly message?: (name: string) => Json | undefined;
+  /** What a called run brings; `done` by default. */
+  readonly called?: (call: RehearsedCall) => CallReply;
+  /** How long runs of an agent take, such as `{ researcher: '2h' }`. Others end at once. */
+  readonly takes?: Readonly<Record<string, string>>;
 }
+
+type WaitMessage = Extract<KitMessage, { type: 'wait' }>;
 
 interface Row {
   readonly kind: WaitKind;
   readonly name: string;
   readonly dueMs: number;
+  /** Of a called run that ends before it is due. */
+  readonly reply?: CalledRun;
   settled?: SettledWait & { readonly number: number };
 }
 
@@ -46,6 +67,8 @@ export class RehearsedWaits {
   readonly #began = Date.now();
   #nowMs = 0;
   readonly over: RehearsedWait[] = [];
+  /** The runs that were started. */
+  readonly started: RehearsedCall[] = [];
 
   constructor(options: WaitOptions) {
     this.#options = options;
@@ -67,13 +90,44 @@ export class RehearsedWaits {
     return this.#rows.size > 0;
   }
 
-  raise(wait: Extract<KitMessage, { type: 'wait' }>, number: number): void {
+  raise(wait: WaitMessage, number: number): void {
     const { ref, kind, name } = wait;
     if (this.#rows.has(ref)) return;
+    if (kind === 'run') return this.#start(wait);
     this.#rows.set(ref, { kind, name, dueMs: this.#dueOf(wait) });
     const kept = kind === 'signal' ? this.#kept.findIndex((each) => each.name === name) : -1;
     const [message] = kept === -1 ? [] : this.#kept.splice(kept, 1);
     if (message !== undefined) this.#settle(ref, { kind: 'signal', data: message.data }, number);
+  }
+
+  has(ref: string): boolean {
+    return this.#rows.has(ref);
+  }
+
+  /** Nothing is started: a person or a rule does not allow it. */
+  refuse({ ref, kind, name }: WaitMessage, message: string, number: number): void {
+    if (this.#rows.has(ref)) return;
+    this.#rows.set(ref, { kind, name, dueMs: this.#nowMs });
+    this.#settle(ref, { kind: 'run', ok: false, code: 'denied', message }, number);
+  }
+
+  #start(wait: WaitMessage): void {
+    const { called = () => 'done', takes = {} } = this.#options;
+    const { ref, kind, name, input = {} } = wait;
+    const call = { agent: name, input };
+    this.started.push(call);
+    const number = this.started.length;
+    const ids = { run_id: `run_called_${number}`, session_id: `sess_called_${number}` };
+    const endsMs = this.#nowMs + delayOf(takes[name]);
+    const isTimed = wait.until !== undefined || wait.for_seconds !== undefined;
+    const dueMs = isTimed ? this.#dueOf(wait) : Number.POSITIVE_INFINITY;
+    if (dueMs < endsMs) {
+      const message = 'The called run did not end in time, and is cancelled.';
+      const reply = { kind: 'run', ok: false, code: 'timed_out', message, ...ids } as const;
+      this.#rows.set(ref, { kind, name, dueMs, reply });
+      return;
+    }
+    this.#rows.set(ref, { kind, name, dueMs: endsMs, reply: runOf(called(call), ids) });
   }
 
   get settledCount(): number {
@@ -102,13 +156,9 @@ export class RehearsedWaits {
         continue;
       }
       if (first === undefined) return false;
-      const [ref, { kind, dueMs }] = first;
-      this.#nowMs = Math.max(this.#nowMs, dueMs);
-      this.#settle(
-        ref,
-        kind === 'timer' ? { kind, fired: true } : { kind, timed_out: true },
-        number,
-      );
+      const [ref, row] = first;
+      this.#nowMs = Math.max(this.#nowMs, row.dueMs);
+      this.#settle(ref, endOf(row), number);
       return true;
     }
     return false;
@@ -153,7 +203,7 @@ export class RehearsedWaits {
     }
   }
 
-  #dueOf({ for_seconds: seconds, until }: Extract<KitMessage, { type: 'wait' }>): number {
+  #dueOf({ for_seconds: seconds, until }: WaitMessage): number {
     if (until !== undefined) return Math.max(this.#nowMs, Date.parse(until) - this.#began);
     return this.#nowMs + (seconds === undefined ? defaultWaitMs : seconds * 1000);
   }
@@ -162,18 +212,35 @@ export class RehearsedWaits {
     const row = this.#rows.get(ref);
     if (row === undefined) return;
     row.settled = { ...wait, number };
-    const outcome = 'data' in wait ? 'received' : wait.kind === 'timer' ? 'fired' : 'timed_out';
-    this.over.push({ kind: row.kind, name: row.name, outcome });
+    this.over.push({ kind: row.kind, name: row.name, outcome: outcomeOf(wait) });
   }
+}
+
+/** What settles a wait when its time has come. */
+function endOf({ kind, reply }: Row): SettledWait {
+  if (reply !== undefined) return reply;
+  return kind === 'timer' ? { kind, fired: true } : { kind: 'signal', timed_out: true };
+}
+
+function outcomeOf(wait: SettledWait): RehearsedWait['outcome'] {
+  if (wait.kind === 'timer') return 'fired';
+  if (wait.kind === 'signal') return 'data' in wait ? 'received' : 'timed_out';
+  if (wait.ok) return 'completed';
+  if (wait.code === 'timed_out') return 'timed_out';
+  return wait.run_id === undefined ? 'refused' : 'failed';
+}
+
+function runOf(
+  reply: CallReply,
+  ids: { readonly run_id: string; readonly session_id: string },
+): CalledRun {
+  if (typeof reply === 'string') return { kind: 'run', ok: true, text: reply, ...ids };
+  return { kind: 'run', ...copied({ ...reply }), ...ids };
 }
 
 function delayOf(after: string | undefined): number {
   if (after === undefined) return 0;
-  const end = endOfWait(`signals: after`, after);
-  if (!('for_seconds' in end)) throw new Misuse('signals: after is a time such as 1h');
+  const end = endOfWait('after, or takes', after);
+  if (!('for_seconds' in end)) throw new Misuse('after, or takes, is a time such as 1h');
   return end.for_seconds * 1000;
-}
-
-function copied(data: Json): Json {
-  return JSON.parse(JSON.stringify(data)) as Json;
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import type { Answer, KitMessage } from '../lines.ts';
 
 /** A question or a request for approval, as a person sees it. */
@@ -47,4 +47,19 @@ export function labels(
   options: Extract<KitMessage, { type: 'user_question' }>['options'],
 ): string[] {
   return (options ?? []).map((option) => (typeof option === 'string' ? option : option.label));
+}
+
+/** Why a person does not allow it; undefined without such an answer. */
+export function denialIn(answer: Answer | undefined): string | undefined {
+  if (answer?.kind !== 'permission' || answer.allow) return undefined;
+  return answer.reason ?? 'The person did not allow this.';
+}
+
+export function approvedIn(answer: Answer | undefined): JsonObject | undefined {
+  if (answer?.kind !== 'permission' || !answer.allow) return undefined;
+  return answer.input as JsonObject;
+}
+
+export function copied<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
 }

@@ -23,6 +23,7 @@ const alone = [
   'forget fires',
   'deliver webhooks',
   'forget deliveries',
+  'cancel called runs',
   'settle waits',
   'answer connected',
   'expire interactions',

@@ -45,7 +45,7 @@ export async function whyNotCalled(
   if (ceilings.some(({ ceiling, spent }) => isReached(ceiling, spent))) {
     return 'The budget of the run, or of one that called it, is used up.';
   }
-  return isAllowed ? undefined : 'Whoever started this run may start no runs any more.';
+  return isAllowed ? undefined : 'The client or person that started this run may start no more.';
 }
 
 function isStarterAllowed(tx: StoreTransaction, caller: Run): Promise<boolean> | boolean {
