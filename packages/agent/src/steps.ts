@@ -138,12 +138,6 @@ export class Steps {
     return known;
   }
 
-  /** The name by which something that the function waits for is found again. */
-  refOf(method: string, name: string): string {
-    this.#guardOutside(`ctx.${method}() was called`);
-    return countName(this.#scope, name);
-  }
-
   async approve(
     request: { readonly tool: string; readonly input: Json },
     work: Work,

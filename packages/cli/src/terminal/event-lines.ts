@@ -45,7 +45,9 @@ function summaryOf(event: RunEvent): string {
     case 'wait_started':
       return waitOf(event.data);
     case 'wait_ended':
-      return `${event.data.name}: ${event.data.outcome.replace('_', ' ')}`;
+      return [`${event.data.name}: ${event.data.outcome.replace('_', ' ')}`, event.data.message]
+        .filter(Boolean)
+        .join(', ');
     case 'user_question': {
       const labels = (event.data.options ?? []).map(({ label }) => label);
       return labels.length === 0

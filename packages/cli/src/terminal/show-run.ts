@@ -107,7 +107,15 @@ function remarkOn(event: RunEvent, tools: ReadonlyMap<string, string>): string |
 type StartedWait = Extract<RunEvent, { type: 'wait_started' }>['data'];
 
 /** What the run waits for beside a person, and until when at most. */
-export function waitOf({ kind, name, until }: Omit<StartedWait, 'wait_id'>): string {
+export function waitOf({
+  kind,
+  name,
+  until,
+  child_run_id: called,
+}: Omit<StartedWait, 'wait_id'>): string {
+  if (kind === 'run') {
+    return called === undefined ? `calls ${name}` : `calls ${name}, ${called}${endAt(until)}`;
+  }
   if (kind === 'signal') return `waits for the message ${name}${endAt(until)}`;
   return `sleeping, ${name}${endAt(until)}`;
 }

@@ -328,9 +328,8 @@ export type HarnessEvent =
       readonly options?: readonly { readonly label: string; readonly description?: string }[];
       readonly multiple?: boolean;
     }
-  /** The run waits for a time or a message. Only for frameworks that replay. Without `due` it waits as long as for a person. */
+  /** The run waits for a time, a message (without `due` as long as for a person) or a run that it calls. Only if it replays. */
   | ({ readonly type: 'wait' } & Omit<WaitRequest, 'due'> & Partial<Pick<WaitRequest, 'due'>>)
-  /** The run starts another one and waits for its end. Only for frameworks that replay. */
   | ({ readonly type: 'wait' } & CallRequest)
   /**
    * Stored in the same transaction as the events before it and as `usage`. `recovery`: a leg of this run can continue from it.
