@@ -166,7 +166,7 @@ export function contextOf(leg: Leg, steps: Steps): Context<object> {
       calls.watch(receive(steps, name, options), 'receive', name) as Promise<never>,
     callbackUrl: (name) => callbackUrl(steps, start, name),
     call: (agent, input, options) =>
-      calls.watch(call({ leg, steps }, agent, input, options), 'call', agent),
+      calls.watch(call({ leg, steps }, { agent, input, options }), 'call', agent),
     scope: (name, body) => calls.watch(steps.scope(name, body), 'scope', name),
     usage: (used) => steps.emit(usageOf(used)),
     event: (name, data = {}) => steps.emit(customOf(name, data)),

@@ -42,8 +42,8 @@ const zoo: Readonly<Record<string, Caller>> = {
         };
         return (await Promise.all(['b', 'a', 'c'].map(branch))).join(' ');
       }),
-    options: { called: ({ input }) => `<${String(input['prompt'])}>` },
-    text: '<b> <a> <c>',
+    options: { called: ({ input }) => `<${JSON.stringify(input['prompt'])}>` },
+    text: '<"b"> <"a"> <"c">',
     elapsed: hour,
     started: 3,
   },

@@ -14,6 +14,12 @@ export interface CallOptions {
   readonly budget?: { readonly maxTokens?: number; readonly maxCost?: number };
 }
 
+interface AgentCall {
+  readonly agent: string;
+  readonly input: JsonObject;
+  readonly options: CallOptions | undefined;
+}
+
 /** What a called run has brought. One that fails, is cancelled or is not allowed ends nothing: it is a value, too. */
 export type Called =
   | {
@@ -42,9 +48,7 @@ export type Called =
  */
 export async function call(
   { leg, steps }: { readonly leg: Leg; readonly steps: Steps },
-  agent: string,
-  input: JsonObject,
-  { timeout, budget }: CallOptions = {},
+  { agent, input, options: { timeout, budget } = {} }: AgentCall,
 ): Promise<Called> {
   if (typeof agent !== 'string' || !/^[a-z0-9-]{1,64}$/.test(agent)) {
     throw new Misuse(

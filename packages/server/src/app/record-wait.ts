@@ -36,7 +36,9 @@ function count(
 ): void {
   const outcome = result?.outcome ?? '';
   metrics.waitsSettled.add(1, kind, outcome);
-  if (outcome !== 'received' && dueAt !== null) metrics.waitsLate.observe((now - dueAt) / 1000);
+  // A message and the end of a called run come before that.
+  const isOver = outcome === 'fired' || outcome === 'timed_out';
+  if (isOver && dueAt !== null) metrics.waitsLate.observe((now - dueAt) / 1000);
 }
 
 interface Settling {

@@ -55,10 +55,10 @@ export function tenantReadRoutes(
       });
       const names = await actorNames.of(items.map(({ createdBy }) => createdBy));
       const isTree = ancestorRunId !== undefined;
-      const shown = await Promise.all(items.map((run) => withOwnWaits(services, run, isTree)));
+      const runs = await Promise.all(items.map((run) => withOwnWaits(services, run, isTree)));
       return {
         status: 200,
-        body: { runs: shown.map((each) => runSummaryView(each, names)), ...next },
+        body: { runs: runs.map((run) => runSummaryView(run, names)), ...next },
       };
     },
 

@@ -1,0 +1,63 @@
+// An agent as code calls another agent, through a real server, its sandbox and the client (D-920).
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Convoke } from '@convoke/sdk';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { openProgramFolder } from '../../../test/program-folder.ts';
+import { root } from '../../../test/repository.ts';
+import { requireSandbox } from '../../../test/services.ts';
+import { type ConvokeServer, clientOf, startConvoke } from '../../sdk/test/convoke-server.ts';
+import { collect } from '../src/collect.ts';
+import { manyProcessesMs } from './command-line.ts';
+
+vi.setConfig({ testTimeout: manyProcessesMs });
+
+const files = {
+  'planner/agent.yaml':
+    'schema: 1\nname: planner\nframework: code\nentry: agent.ts\nagents: [researcher, critic]\n',
+  'planner/agent.ts': `import { agent } from '@convoke/agent';
+
+export default agent(async (ctx) => {
+  const [found, judged] = await Promise.all([
+    ctx.call('researcher', { prompt: ctx.prompt }),
+    ctx.call('critic', { prompt: ctx.prompt }),
+  ]);
+  return JSON.stringify([found.ok && found.text, judged.ok ? judged.text : judged.code]);
+});
+`,
+  'researcher/agent.yaml': 'schema: 1\nname: researcher\nframework: code\nentry: agent.ts\n',
+  'researcher/agent.ts': `import { agent } from '@convoke/agent';
+
+export default agent((ctx) => \`found \${ctx.prompt}\`);
+`,
+};
+
+let server: ConvokeServer;
+let folder: Awaited<ReturnType<typeof openProgramFolder>>;
+beforeAll(async () => {
+  requireSandbox();
+  folder = await openProgramFolder(root);
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(join(folder.path, 'agents', path, '..'), { recursive: true });
+    await writeFile(join(folder.path, 'agents', path), text);
+  }
+  server = await startConvoke({ CONVOKE_AGENTS_DIR: join(folder.path, 'agents') });
+}, manyProcessesMs);
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await folder[Symbol.asyncDispose]();
+});
+
+test('a call brings the answer of the called agent; one of an agent that does not exist is a value', async () => {
+  const convoke = new Convoke(clientOf(server));
+  const run = await (await convoke.sessions.create('planner')).run('chairs');
+  const { output_text } = await run.wait();
+  expect(output_text).toBe('["found chairs","refused"]');
+  const [called, ...others] = await collect(convoke.runs.list({ ancestor_run_id: run.id }), 10);
+  expect(others).toEqual([]);
+  expect(called).toMatchObject({
+    agent_name: 'researcher',
+    status: 'completed',
+    parent_run_id: run.id,
+  });
+});
