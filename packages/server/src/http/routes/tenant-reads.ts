@@ -54,8 +54,7 @@ export function tenantReadRoutes(
         idOf: (run) => run.id,
       });
       const names = await actorNames.of(items.map(({ createdBy }) => createdBy));
-      const isTree = ancestorRunId !== undefined;
-      const runs = await Promise.all(items.map((run) => withOwnWaits(services, run, isTree)));
+      const runs = await shownRuns(services, items, ancestorRunId !== undefined);
       return {
         status: 200,
         body: { runs: runs.map((run) => runSummaryView(run, names)), ...next },
@@ -116,6 +115,15 @@ function feedbackIn({ feedback: key, score_min, score_max }: FeedbackQuery) {
 }
 
 /** A tree of calls shows for each of them what it waits for: one of them is why the whole is stuck. */
-async function withOwnWaits(services: Pick<Services, 'store'>, run: RunSummary, isTree: boolean) {
-  return { run, waitingOn: isTree ? await waitsOf(services, run) : undefined };
+function shownRuns(
+  services: Pick<Services, 'store'>,
+  runs: readonly RunSummary[],
+  isTree: boolean,
+) {
+  return Promise.all(
+    runs.map(async (run) => ({
+      run,
+      waitingOn: isTree ? await waitsOf(services, run) : undefined,
+    })),
+  );
 }
