@@ -165,6 +165,25 @@ describe.each(databaseKinds)('schedules over HTTP on %s', (database) => {
     expect((await server.send('delete_schedule', { params })).status).toBe(204);
   });
 
+  test.each([
+    [{ cron: '0 12 * * *' }, true],
+    [{ time_zone: 'Asia/Tokyo' }, true],
+    [{ input: { prompt: 'pay' } }, true],
+    [{ cron: yearly.cron, time_zone: 'UTC', input: yearly.input }, false],
+    [{ name: 'Renamed', labels: { a: 'b' }, overlap: 'queue', missed: 'skip' }, false],
+  ])('another client that changes %o takes it over: %s', async (change, isTakenOver) => {
+    const made = await create();
+    const other = await addClient(server);
+    const { body } = await server.send('update_schedule', {
+      as: other.in(server.quickstart.tenant_id),
+      params: of(made),
+      body: { version: 1, ...change },
+    });
+    expect(body).toMatchObject(change);
+    expect(body.created_by).toBe(isTakenOver ? other.record.id : made.created_by);
+    expect((await server.send('get_schedule', { params: of(made) })).body).toEqual(body);
+  });
+
   test('refuses a change with an old version, a bad pattern or an agent that is gone', async () => {
     await server.writeAgent('passing', usualAgents.echo);
     await eventually(async () => {
