@@ -1,8 +1,9 @@
+import { printable } from '@convoke/faces/printable';
 import { AuthenticationError, ConnectionError, ConvokeError, PermissionError } from '@convoke/sdk';
 import { CommanderError } from 'commander';
 import { exitCodes, Failure } from './failure.ts';
 import { usedLoginText } from './sign-in/used-login.ts';
-import { printable, remark } from './terminal/output.ts';
+import { remark } from './terminal/output.ts';
 
 /** Prints an error in one line; with --verbose also the stack. */
 export function reportFailure(error: unknown, { verbose }: { verbose: boolean }): void {

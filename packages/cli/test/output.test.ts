@@ -1,5 +1,6 @@
+import { printable } from '@convoke/faces/printable';
 import { expect, test } from 'vitest';
-import { jsonText, oneLine, printable } from '../src/terminal/output.ts';
+import { jsonText, oneLine } from '../src/terminal/output.ts';
 
 test('what controls a terminal or turns text around is shown as its code', () => {
   expect(printable('a\u001b[2Jb\u009bc')).toBe('a⟨U+001B⟩[2Jb⟨U+009B⟩c');

@@ -1,6 +1,6 @@
 import { approversText } from '@convoke/faces';
+import { printable } from '@convoke/faces/printable';
 import type { InteractionRecord } from '@convoke/sdk';
-import { printable } from './output.ts';
 
 type Asked = Pick<InteractionRecord, 'rules' | 'approvers' | 'approvals'>;
 

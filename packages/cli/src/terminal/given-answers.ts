@@ -1,5 +1,6 @@
+import { printable } from '@convoke/faces/printable';
 import type { InteractionRecord, PermissionAnswer, QuestionDeclined } from '@convoke/sdk';
-import { printable, remark } from './output.ts';
+import { remark } from './output.ts';
 
 type Said = string | string[] | QuestionDeclined;
 

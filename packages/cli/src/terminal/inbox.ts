@@ -1,3 +1,4 @@
+import { printable } from '@convoke/faces/printable';
 import {
   type Answer,
   type Convoke,
@@ -10,7 +11,7 @@ import { consoleLink } from '../console-link.ts';
 import { neededFor, reasonsOf } from './approvers.ts';
 import type { Asking } from './ask.ts';
 import type { Interrupts } from './interrupts.ts';
-import { oneLine, printable, remark, styled } from './output.ts';
+import { oneLine, remark, styled } from './output.ts';
 import { askPermission, askQuestion } from './person-answers.ts';
 import { labelsText } from './table.ts';
 import { age } from './times.ts';

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { printable, replaceDeceptive } from '@convoke/faces/printable';
 import { clearSpinner } from './spinner.ts';
 
 type Style = Parameters<typeof styleText>[0];
@@ -69,21 +70,6 @@ export function stopWhenUnread(): void {
   });
 }
 
-/**
- * Characters that control a terminal, or that are invisible and change how the text around them is read: controls,
- * marks of direction and format. Those that join letters and emoji stay; a line break and a tab do what they say.
- */
-const deceptive = /[[\p{Cc}\p{Cf}\u2028\u2029]--[\n\t\u200c\u200d]]/gv;
-
-/** Text of an agent for a terminal: what it cannot be trusted with is shown as its code, `⟨U+202E⟩`, as in the console. */
-export function printable(text: string): string {
-  return text.replaceAll('\r', '').replaceAll(deceptive, (found) => `⟨U+${codeOf(found)}⟩`);
-}
-
-function codeOf(character: string): string {
-  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-}
-
 /** Leaves text as it is for a file or a pipe; for a terminal it is made printable. */
 export function forOutput(text: string): string {
   return process.stdout.isTTY ? printable(text) : text;
@@ -96,7 +82,7 @@ export function oneLine(text: string): string {
 
 /** JSON in which what could deceive a terminal is escaped: the value is the same. */
 export function jsonText(value: unknown, indent?: number): string {
-  return JSON.stringify(value, null, indent).replaceAll(deceptive, escaped);
+  return replaceDeceptive(JSON.stringify(value, null, indent), escaped);
 }
 
 function escaped(character: string): string {

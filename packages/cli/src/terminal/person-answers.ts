@@ -2,8 +2,9 @@ import type { InteractionRecord, Json, PermissionAnswer, QuestionDeclined } from
 import { neededFor, reasonsOf } from './approvers.ts';
 import { type Asking, ask, inTurn } from './ask.ts';
 import { chooseOptions } from '@convoke/faces';
+import { printable } from '@convoke/faces/printable';
 import { editInput } from './edit-input.ts';
-import { printable, remark, styled } from './output.ts';
+import { remark, styled } from './output.ts';
 
 /** What a person at the terminal says; undefined leaves the interaction for later. */
 export function askPermission(

@@ -1,10 +1,11 @@
 import type { InteractionHandlers, InteractionRecord, RunHandle } from '@convoke/sdk';
 import type { Answering } from '../options/following.ts';
 import { chooseOptions } from '@convoke/faces';
+import { printable } from '@convoke/faces/printable';
 import { neededFor, reasonsOf } from './approvers.ts';
 import type { GivenAnswers } from './given-answers.ts';
 import type { Interrupts } from './interrupts.ts';
-import { printable, remark } from './output.ts';
+import { remark } from './output.ts';
 import { askPermission, askQuestion } from './person-answers.ts';
 
 interface RespondingParts {

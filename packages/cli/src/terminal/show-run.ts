@@ -1,15 +1,7 @@
 import type { Json, RunEvent } from '@convoke/sdk';
 import { RunText, interruptedText } from '@convoke/faces';
-import {
-  endLine,
-  forOutput,
-  isMidLine,
-  jsonText,
-  print,
-  printable,
-  remark,
-  write,
-} from './output.ts';
+import { printable } from '@convoke/faces/printable';
+import { endLine, forOutput, isMidLine, jsonText, print, remark, write } from './output.ts';
 import { printOutput } from './run-output.ts';
 import { plainTime } from './times.ts';
 import { armSpinner } from './spinner.ts';

@@ -1,5 +1,7 @@
 /** Texts for people: times, durations, numbers, sizes. Every clock is an argument. */
 
+export { printable } from '@convoke/faces/printable';
+
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
@@ -192,17 +194,6 @@ export function shortId(id: string): string {
 export function firstWords(text: string, max = 120): string {
   const line = text.trim().split('\n', 1)[0] ?? '';
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
-}
-
-/**
- * Text from an agent with the characters made visible that change how text around them is read: direction marks, zero-width
- * ones and controls. A file name or a tool's input must not look like another one.
- */
-export function visible(text: string): string {
-  return text.replaceAll(
-    /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
-    (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`,
-  );
 }
 
 /** `1 run`, `2 runs`. */

@@ -1,6 +1,6 @@
 import type { NoticeRecord } from '@convoke/sdk';
 import { addressOf } from '../data/routes.ts';
-import { visible } from '../data/formats.ts';
+import { printable } from '../data/formats.ts';
 import { navigate } from './router.ts';
 import { settings } from './settings.ts';
 
@@ -23,7 +23,7 @@ export async function chooseNotifications(isWanted: boolean): Promise<boolean> {
 export function notifyOfRequest({ type, run_id: run, data }: NoticeRecord, tenant: string): void {
   if (type !== 'run_waiting' || !settings.hasNotifications.value || !document.hidden) return;
   if (!canNotify() || Notification.permission !== 'granted') return;
-  const agent = visible(data.agent_name ?? 'An agent');
+  const agent = printable(data.agent_name ?? 'An agent');
   const title = data.kind === 'question' ? `${agent} has a question` : `${agent} needs approval`;
   try {
     const shown = new Notification(title, { tag: `convoke.${run ?? ''}` });

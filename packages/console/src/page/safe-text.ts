@@ -1,5 +1,5 @@
 import { options } from 'preact';
-import { visible } from '../data/formats.ts';
+import { printable } from '../data/formats.ts';
 
 /** Attributes whose value a person reads or hears. */
 const readAttributes = ['title', 'aria-label', 'alt', 'placeholder', 'label'];
@@ -12,7 +12,7 @@ export function keepTextVisible(): void {
   const next = options.vnode?.bind(options);
   options.vnode = (vnode) => {
     const { type, props } = vnode as { type: unknown; props: unknown };
-    if (typeof props === 'string') (vnode as { props: unknown }).props = visible(props);
+    if (typeof props === 'string') (vnode as { props: unknown }).props = printable(props);
     else if (typeof type === 'string') cleanAttributes(props as Record<string, unknown>);
     next?.(vnode);
   };
@@ -21,6 +21,6 @@ export function keepTextVisible(): void {
 function cleanAttributes(props: Record<string, unknown>): void {
   for (const name of readAttributes) {
     const value = props[name];
-    if (typeof value === 'string') props[name] = visible(value);
+    if (typeof value === 'string') props[name] = printable(value);
   }
 }

@@ -1,5 +1,5 @@
 import { type Signal, effect, signal } from '@preact/signals';
-import { visible } from '../data/formats.ts';
+import { printable } from '../data/formats.ts';
 
 /** The screen that is shown, for the title of the document. */
 export const screenTitle: Signal<string> = signal('');
@@ -11,7 +11,7 @@ export const waitingCount: Signal<number> = signal(0);
 export function keepTitle(): void {
   effect(() => {
     const count = waitingCount.value === 0 ? '' : `(${waitingCount.value}) `;
-    const title = screenTitle.value === '' ? '' : `${visible(screenTitle.value)} · `;
+    const title = screenTitle.value === '' ? '' : `${printable(screenTitle.value)} · `;
     document.title = `${count}${title}Convoke`;
   });
 }

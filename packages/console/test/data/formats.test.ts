@@ -80,9 +80,10 @@ test('numbers are grouped, and shortened where there is no room', () => {
 });
 
 test('characters that turn or hide text are made visible: a file name cannot look like another', () => {
-  expect(formats.visible('invoice\u202efdp.exe')).toBe('invoice⟨U+202E⟩fdp.exe');
-  expect(formats.visible('a\u200bb\u0000c\u001b[2J')).toBe('a⟨U+200B⟩b⟨U+0000⟩c⟨U+001B⟩[2J');
-  expect(formats.visible('Grüße 👋\n\ttab')).toBe('Grüße 👋\n\ttab');
+  expect(formats.printable('invoice\u202efdp.exe')).toBe('invoice⟨U+202E⟩fdp.exe');
+  expect(formats.printable('a\u200bb\u0000c\u001b[2J')).toBe('a⟨U+200B⟩b⟨U+0000⟩c⟨U+001B⟩[2J');
+  expect(formats.printable('pay\u00ad \u{e0041}')).toBe('pay⟨U+00AD⟩ ⟨U+E0041⟩');
+  expect(formats.printable('Grüße 👋\n\ttab')).toBe('Grüße 👋\n\ttab');
 });
 
 test('what comes has its time of day, and its day where that is another one', () => {

@@ -1,3 +1,4 @@
+import { printable } from '@convoke/faces/printable';
 import type { RuleDocumentRecord, RuleTrialSoFar } from '@convoke/sdk';
 import { Command } from 'commander';
 import { exitCodes, Failure } from '../../failure.ts';
@@ -6,7 +7,7 @@ import { globalOptions } from '../../options/global-options.ts';
 import { example, organizationOption } from '../../options/options.ts';
 import { connectPerson } from '../../sign-in/person.ts';
 import { confirmed } from '../../terminal/confirm.ts';
-import { forOutput, oneLine, print, printJson, printable, remark } from '../../terminal/output.ts';
+import { forOutput, oneLine, print, printJson, remark } from '../../terminal/output.ts';
 import { differenceOf } from './rules/difference.ts';
 import { readRulesFile, yamlOf } from './rules/file.ts';
 import { printTrial } from './rules/trial.ts';

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
+import { printable } from '@convoke/faces/printable';
 import type { Config, RunningServer } from '@convoke/server';
 import { Command } from 'commander';
 import { report } from '../../operating.ts';
 import { example } from '../../options/options.ts';
 import { settingsHelp } from '../../options/settings-help.ts';
 import { loadServer } from '../../server.ts';
-import { printable, remark } from '../../terminal/output.ts';
+import { remark } from '../../terminal/output.ts';
 import { ensureAgents } from './starter-agent.ts';
 import { untilStopped } from './until-stopped.ts';
 

@@ -11,10 +11,10 @@ import {
   askedBecause,
   inputText,
 } from '@convoke/faces';
+import { printable } from '@convoke/faces/printable';
 import { collect } from '../../collect.ts';
 import { answerOnce } from '../answer-once.ts';
 import { patiently } from '../patience.ts';
-import { printable } from '../../terminal/output.ts';
 import { answerOf, formOf, permissionOptions, shownQuestion } from './questions.ts';
 import { callOf, said } from './updates.ts';
 

@@ -6,7 +6,7 @@ import type {
 import type { Answer, Json } from '@convoke/sdk';
 import type { QuestionItem } from '@convoke/faces';
 import { chooseOptions } from '@convoke/faces';
-import { printable } from '../../terminal/output.ts';
+import { printable } from '@convoke/faces/printable';
 
 interface Option {
   readonly label: string;

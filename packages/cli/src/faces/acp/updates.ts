@@ -1,7 +1,7 @@
 import type { ContentBlock, SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
 import type { Json } from '@convoke/sdk';
 import { type AskItem, type TranscriptItem, interruptedText } from '@convoke/faces';
-import { printable } from '../../terminal/output.ts';
+import { printable } from '@convoke/faces/printable';
 
 /** Returns what an editor is shown of an item. Ids of calls are unique in a run, and in an editor for all its sessions. */
 export function updatesOf(item: TranscriptItem, runId: string): SessionUpdate[] {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { printable } from '@convoke/faces/printable';
 import { type Convoke, ConvokeError } from '@convoke/sdk';
-import { printable, remark } from '../../terminal/output.ts';
+import { remark } from '../../terminal/output.ts';
 import { Interruption, patiently } from '../patience.ts';
 import { framesOf } from './frames.ts';
 import {

@@ -1,5 +1,5 @@
 import type { lexer } from 'marked';
-import { visible } from '../formats.ts';
+import { printable } from '../formats.ts';
 import {
   type MarkdownElement,
   type MarkdownNode,
@@ -59,7 +59,7 @@ function parsed(piece: string, parse: typeof lexer): readonly MarkdownNode[] {
 }
 
 function plain(text: string): MarkdownElement {
-  return { tag: 'p', children: [visible(text)], isPlain: true };
+  return { tag: 'p', children: [printable(text)], isPlain: true };
 }
 
 /** Takes the work of parsing a text from the budget, if that has so much left. */

@@ -1,5 +1,5 @@
 import type { Token, Tokens } from 'marked';
-import { visible } from '../formats.ts';
+import { printable } from '../formats.ts';
 
 /**
  * What agents write, as a tree of the few elements that the console shows. The text is hostile: HTML stays text, an image is
@@ -48,7 +48,7 @@ export type MarkdownTag =
 const maxDepth = 24;
 
 export function markdownTree(tokens: readonly Token[], depth = 0): MarkdownNode[] {
-  if (depth > maxDepth) return tokens.map((token) => visible(token.raw));
+  if (depth > maxDepth) return tokens.map((token) => printable(token.raw));
   return tokens.flatMap((token) => nodesOf(token as Tokens.Generic & Token, depth + 1));
 }
 
@@ -94,11 +94,11 @@ function nodesOf(token: Token, depth: number): MarkdownNode[] {
     case 'del':
       return [element('s', markdownTree(known.tokens, depth))];
     case 'codespan':
-      return [element('code', [visible(known.text)])];
+      return [element('code', [printable(known.text)])];
     case 'link':
       return linkOf(known, depth);
     case 'image':
-      return [visible(`[image ${known.text}: ${known.href}]`)];
+      return [printable(`[image ${known.text}: ${known.href}]`)];
     case 'br':
       return [element('br', [])];
     case 'hr':
@@ -106,13 +106,13 @@ function nodesOf(token: Token, depth: number): MarkdownNode[] {
     case 'text':
       return 'tokens' in known && known.tokens !== undefined
         ? markdownTree(known.tokens, depth)
-        : [visible(known.text)];
+        : [printable(known.text)];
     case 'escape':
-      return [visible(known.text)];
+      return [printable(known.text)];
     case 'html':
     default:
       // HTML, definitions, and whatever a later version of the parser may know: the text as it was written.
-      return [visible(token.raw)];
+      return [printable(token.raw)];
   }
 }
 
@@ -135,7 +135,7 @@ export function codeBlock(text: string, words: string): MarkdownElement {
   const language = /^[\w+#.-]{1,20}/.exec(words)?.[0];
   return {
     tag: 'pre',
-    children: [element('code', [visible(text)])],
+    children: [element('code', [printable(text)])],
     ...(language === undefined ? {} : { language }),
   };
 }
@@ -159,10 +159,10 @@ function tableOf(table: Tokens.Table, depth: number): MarkdownElement {
 function linkOf(link: Tokens.Link, depth: number): MarkdownNode[] {
   const words = markdownTree(link.tokens, depth);
   const target = safeTarget(link.href);
-  if (target === undefined) return [...words, visible(` (${link.href})`)];
+  if (target === undefined) return [...words, printable(` (${link.href})`)];
   const anchor: MarkdownElement = { tag: 'a', children: words, href: target.href };
   const isShown = addressedHost(textOf(words)) === target.host;
-  return isShown ? [anchor] : [anchor, element('span', [` (${visible(target.host)})`])];
+  return isShown ? [anchor] : [anchor, element('span', [` (${printable(target.host)})`])];
 }
 
 /**

@@ -1,10 +1,11 @@
 import { basename, relative } from 'node:path';
+import { printable } from '@convoke/faces/printable';
 import type { CheckedAgent } from '@convoke/server';
 import type { Command } from 'commander';
 import { exitCodes, Failure } from '../../../failure.ts';
 import { report } from '../../../operating.ts';
 import { loadServer } from '../../../server.ts';
-import { printable, styled } from '../../../terminal/output.ts';
+import { styled } from '../../../terminal/output.ts';
 
 /** `convoke agents check`: what a server would say of the folders of agents. */
 export async function reportAgents(name: string | undefined, command: Command): Promise<void> {

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { printable, remark } from '../../../terminal/output.ts';
+import { printable } from '@convoke/faces/printable';
+import { remark } from '../../../terminal/output.ts';
 import { problemOf } from './problem.ts';
 
 /** A change of a further file is noticed when the server can load the agent again. */

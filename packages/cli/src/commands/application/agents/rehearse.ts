@@ -1,4 +1,5 @@
 import type { Json } from '@convoke/contract';
+import { printable } from '@convoke/faces/printable';
 import type { KillReport, PlayedRun, Rehearsal, RehearsedEvent } from '@convoke/server';
 import type { Command } from 'commander';
 import { exitCodes, Failure } from '../../../failure.ts';
@@ -12,7 +13,6 @@ import {
   oneLine,
   print,
   printJson,
-  printable,
   remark,
   styled,
   write,
