@@ -1,5 +1,5 @@
-import { type Json, type TranscriptEvent } from '../src/index.ts';
-import { logOf, said } from './written-events.ts';
+import type { Json, TranscriptEvent } from '../src/index.ts';
+import { logOf } from './written-events.ts';
 
 /** An event of the log, or the end of what is there for now. */
 type Written = readonly [string, object] | 'pause';
