@@ -5,7 +5,7 @@ import { nothing } from './prose.ts';
 import { methodBadge } from './operation-section.ts';
 import type { ReferencePage } from './reference.ts';
 
-/** The group of docs/README.md behind which the reference stands. */
+/** The group of docs/README.md that the reference follows. */
 const referenceFollows = 'Use it';
 
 export type Contents = {

@@ -29,7 +29,7 @@ export function fieldRows(document: OpenApiDocument, schema: Schema): FieldRow[]
   return rowsOf(withFields(document, schema), 0);
 }
 
-/** Every event has the fields of the open alternative; what differs is `data`. */
+/** Every event has the fields of the open alternative; only `data` differs. */
 function withFields(document: OpenApiDocument, schema: Schema): Schema {
   const name = refName(schema);
   return resolve(document, name === 'RunEvent' ? eventEnvelope : schema);

@@ -159,7 +159,7 @@ function bodyFields(
   return joinHtml(tables);
 }
 
-/** Returns the items of a list instead of the list: what a reader looks for is in them. */
+/** Returns the items of a list instead of the list: readers look for the fields of an item. */
 function shownIn(schema: Schema): Schema[] {
   if (refName(schema) !== undefined) return [schema];
   const items = Object.values(schema.properties ?? {}).flatMap((field) => {

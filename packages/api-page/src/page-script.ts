@@ -2,7 +2,7 @@ import { rank } from './search/rank.ts';
 import { wordsOf } from './search/words.ts';
 
 /**
- * The script of every page, which adds what a page cannot do without one: search, buttons that copy, one language for all
+ * The script of every page, which adds everything that needs a script: search, buttons that copy, one language for all
  * examples, and the current place in the contents. The text is part of the page and of its policy, so it is one constant.
  */
 export const pageScript = `
@@ -46,7 +46,7 @@ export const pageScript = `
     block.append(button);
   }
 
-  // Search. The index is loaded when the dialog first opens; what it says is put in as text, never as markup.
+  // Search. The index is loaded when the dialog first opens; its texts are put in as text, never as markup.
   const wordsOf = ${wordsOf.toString()};
   const rank = ${rank.toString()};
   const dialog = document.querySelector('dialog.search');

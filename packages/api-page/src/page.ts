@@ -29,7 +29,7 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Renders what all pages share: the head, the contents beside the text, and the search. */
+/** Renders the frame that all pages share: the head, the contents beside the text, and the search. */
 export function renderPage({ title, brand, root, contents, markdown, main }: Page): string {
   const page = html`<!doctype html>
 <html lang="en">

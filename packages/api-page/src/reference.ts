@@ -31,7 +31,7 @@ export type ReferencePage = {
   readonly title: string;
   readonly body: Html;
   readonly markdown: () => string;
-  /** What the contents show below the current page, and the overview everywhere. */
+  /** The entries that the contents show below the current page, and the overview everywhere. */
   readonly items: readonly ReferenceItem[];
 };
 

@@ -24,7 +24,7 @@ export function staticSite(docs: Docs, document: OpenApiDocument): ReadonlyMap<s
   return files;
 }
 
-/** The file of what a server has at this path. */
+/** The file for the page that a server has at this path. */
 function fileOf(path: string): string {
   if (path === 'docs') return 'index.html';
   if (path === 'docs.md') return 'index.md';
@@ -34,7 +34,7 @@ function fileOf(path: string): string {
   return name.endsWith('.md') ? name : `${name}.html`;
 }
 
-/** Rewrites what a page links to, from the path it has on a server to the file it has here. */
+/** Rewrites the links of a page, from paths on a server to files of the site. */
 function linkedToFiles(page: string, path: string): string {
   const from = dirname(fileOf(path));
   const root = from === '.' ? './' : `${relative(from, '')}/`;

@@ -12,7 +12,7 @@ export async function lightFetch(url: string, init: RequestInit): Promise<Respon
     const message = await send(plain);
     return new ReadResponse(message, await buffer(message));
   } catch (cause) {
-    // Nothing was sent, so `fetch` may try, and say what is wrong in its own words.
+    // Nothing was sent, so `fetch` may try, and name the problem.
     if (!plain.signal?.aborted && isUnconnected(cause)) return fetch(url, init);
     throw new TypeError('fetch failed', { cause });
   }

@@ -35,7 +35,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
   return program;
 }
 
-/** Returns the command that the words name behind the options of the program; undefined if that is none. */
+/** Returns the command that the words after the program's options name; undefined if they name no command. */
 function commandAmong(words: readonly string[]): string | undefined {
   const word = words.find((text, at) => !text.startsWith('-') && words[at - 1] !== '--client');
   return Object.values(catalogue).some((commands) => Object.hasOwn(commands, word ?? ''))

@@ -26,7 +26,7 @@ export function answerOf({ answer, message }: JsonObject): Json {
   return { declined: true, ...(message !== undefined && { message }) };
 }
 
-/** What the client shows as the result of a call that was denied. */
+/** The text that the client shows as the result of a denied call. */
 export function deniedText(message: Json | undefined): string {
   const reason = typeof message === 'string' && message !== '' ? `: ${message}` : '.';
   return `A person denied this call${reason}`;

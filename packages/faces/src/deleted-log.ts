@@ -1,7 +1,7 @@
 import type { TranscriptEvent } from './transcript.ts';
 
 /**
- * What stands for the events of an ended run that were deleted (D-195): its text, if it said something. The last event is
+ * Events in place of those of an ended run that were deleted (D-195): its text, if it said something. The last event is
  * still there. `width` is the length of the run's event ids.
  */
 export function eventsInstead(text: string | undefined, width: number): readonly TranscriptEvent[] {

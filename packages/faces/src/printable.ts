@@ -19,7 +19,7 @@ function codeOf(character: string): string {
   return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
 }
 
-/** What a form shows of a call. A longer input is approved where all of it is shown. */
+/** The most that a form shows of a call. A longer input is approved in a place that shows it whole. */
 const shownMax = 8000;
 
 /** Renders the input of a call for a person who decides on it; undefined if a form could not show all of it (D-395). */

@@ -73,7 +73,7 @@ export interface EndItem extends FromEvent {
   readonly code: string | undefined;
 }
 
-/** What readers of a run see, in order, whatever the agent's framework is (D-191). */
+/** The parts of a run that readers see, in order, for every framework (D-191). */
 export type TranscriptItem =
   | (FromEvent & { readonly kind: 'begin' })
   | (FromEvent & { readonly kind: 'text' | 'thought'; readonly text: string })
@@ -88,7 +88,7 @@ export type TranscriptItem =
       readonly discardFrom: string | undefined;
     })
   | (FromEvent & { readonly kind: 'note'; readonly type: string; readonly data: JsonObject })
-  /** What the agent returned, right before the end. */
+  /** The output of the agent, right before the end. */
   | (FromEvent & { readonly kind: 'output'; readonly output: Json })
   | EndItem;
 

@@ -9,7 +9,7 @@ export type Guide = RenderedMarkdown & {
   readonly name: string;
   readonly title: string;
   readonly group: string;
-  /** What the list of all pages says about it. */
+  /** The description in the list of all pages. */
   readonly about: string;
   /** From the root of the server. */
   readonly path: string;
@@ -24,7 +24,7 @@ const startGuide = 'start';
 /** The list of all pages; its headings are the groups of the contents, and its links their order. */
 const indexPage = 'docs/README.md';
 
-/** What a guide links to in the repository, and where it is on the server. */
+/** Links of guides into the repository, and their addresses on the server. */
 const elsewhere: Readonly<Record<string, string>> = {
   'docs/README.md': 'docs',
   'docs/reference/openapi.json': 'openapi.json',

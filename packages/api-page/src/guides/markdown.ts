@@ -64,7 +64,7 @@ function render(token: MarkedToken, context: Context): Html {
     case 'del':
     case 'hr':
     case 'image':
-      // No guide has an image, a rule, a struck text or a check box: a test finds what stays as it was written.
+      // No guide has an image, a rule, a struck text or a check box: a test finds any that was not rendered.
       return html`${token.raw}`;
   }
 }

@@ -1,7 +1,7 @@
 import { allGuides } from './guides.ts';
 import { withLinks } from './markdown-links.ts';
 
-/** The group of the guides about using the service, which is what an assistant looks for in a project. */
+/** The group of the guides about using the service, which an assistant looks for in a project. */
 const packagedGroup = 'Use it';
 
 /** The guides that packages contain, so that a coding agent finds them in `node_modules`: Markdown by file name. */

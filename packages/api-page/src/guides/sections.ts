@@ -1,7 +1,7 @@
 import { plainText } from '../plain-text.ts';
 import type { RenderedMarkdown } from './markdown.ts';
 
-/** A heading and the text below it, up to the next heading: what the search finds. */
+/** A heading and the text below it, up to the next heading: a hit of the search. */
 export type Section = {
   readonly level: number;
   readonly id: string;

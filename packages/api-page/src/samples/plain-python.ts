@@ -15,7 +15,7 @@ export function plainPythonOf(call: Call, operation: Operation): string {
   return read(written(`${client}.${method}`, given), reading);
 }
 
-/** Prints the items of a list, names a record that is read, and keeps what is shown only once. */
+/** Prints the items of a list, names a record that is read, and keeps a secret that is shown once. */
 function read(call: string, { items, issued, record }: Omit<Reading, 'ids' | 'body'>): string {
   const shown = (name: string, fields: readonly string[]) =>
     `print(${fields.map((field) => `${name}["${field}"]`).join(', ')})`;

@@ -1,7 +1,7 @@
 import type { Operation } from '@convoke/contract';
 import type { Call } from './call.ts';
 
-/** What an example of a generated method gives, and what it does with the result. */
+/** The arguments of an example of a generated method, and its use of the result. */
 export interface Reading {
   /** Names of the ids in the path, without the organization's, which the client knows. */
   readonly ids: readonly string[];

@@ -11,7 +11,7 @@ export function plainCallOf(call: Call, operation: Operation): string {
   return read(`${client}.${operation.sdk?.method}(${given})`, reading);
 }
 
-/** Prints the items of a list, names a record that is read, and keeps what is shown only once. */
+/** Prints the items of a list, names a record that is read, and keeps a secret that is shown once. */
 function read(call: string, { items, issued, record }: Omit<Reading, 'ids' | 'body'>): string {
   if (items !== undefined) {
     const item = items.join(', ');

@@ -3,7 +3,7 @@ import type { SearchIndex } from './rank.ts';
 import { synonyms } from './synonyms.ts';
 import { wordsOf } from './words.ts';
 
-/** Text behind this is not searched: the whole index has to stay small enough to be sent to a browser. */
+/** Text after so many characters is not searched: the whole index has to stay small enough to be sent to a browser. */
 const textMaxCharacters = 6000;
 const excerptMaxCharacters = 90;
 /** Weights are whole numbers, so that the index is short. */

@@ -8,12 +8,12 @@ import { alsoCalled } from './synonyms.ts';
 export type SearchEntry = {
   readonly kind: string;
   readonly title: string;
-  /** What it is part of: a guide, a path. */
+  /** Its parent: a guide, a path. */
   readonly context: string;
   /** Names that find it and are not shown. */
   readonly names: string;
   readonly text: string;
-  /** What is shown of the text; its beginning if absent. */
+  /** The excerpt to show; absent for the beginning of the text. */
   readonly excerpt?: string;
   /** From the root of the server. */
   readonly href: string;

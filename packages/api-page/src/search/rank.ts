@@ -1,8 +1,8 @@
 import type { Word } from './words.ts';
 
-/** What the browser gets to search in. */
+/** The index that the browser searches. */
 export type SearchIndex = {
-  /** Kind, title, what it is part of, beginning of the text, address from the root of the server. */
+  /** Kind, title, parent, beginning of the text, address from the root of the server. */
   readonly entries: readonly (readonly [string, string, string, string, string])[];
   /** By stem: entry and weight, in turn. */
   readonly words: Readonly<Record<string, readonly number[]>>;
@@ -15,7 +15,7 @@ export type SearchIndex = {
 /**
  * Returns the entries that a query finds, best first, by their place in the index. An entry has a score for each word of
  * the query: that of the whole word in its title, of the stem, of a synonym or of a longer word. One that lacks a word of
- * the query is far behind. Like `wordsOf` it is part of the page's script.
+ * the query ranks far lower. Like `wordsOf` it is part of the page's script.
  */
 export function rank(index: SearchIndex, query: readonly Word[]): number[] {
   const common =

@@ -3,7 +3,7 @@ import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
 import { printJson } from '../terminal/output.ts';
 
-/** What the commands about one record of a group share. */
+/** The parts that commands about one record of a group share. */
 interface Records<Client, Found> {
   readonly group: string;
   /** Name and description of the argument that names the record. */
@@ -12,7 +12,7 @@ interface Records<Client, Found> {
   readonly sample: string;
   readonly options?: () => readonly Option[];
   readonly connect: (command: Command) => Promise<Client>;
-  /** Completes what was typed. */
+  /** Completes the word that was typed. */
   readonly find: (client: Client, typed: string) => Promise<Found>;
 }
 

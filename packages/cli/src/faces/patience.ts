@@ -10,7 +10,7 @@ export class Interruption extends Error {
   override readonly name = 'Interruption';
 }
 
-/** Repeats a call that may be repeated while the server is away, so that a restart of it is not seen in an editor. */
+/** Repeats a call that may be repeated while the server is away, so that an editor does not notice a restart. */
 export async function patiently<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const until = performance.now() + patienceMs;
   for (;;) {

@@ -9,17 +9,17 @@ export interface UsedLogin {
 
 let used: UsedLogin | undefined;
 
-/** Remembers what this command uses, so that its failure can say so. */
+/** Remembers the login and the server of this command, so that its failure can name them. */
 export function noteLogin(login: UsedLogin): void {
   used = login;
 }
 
-/** What this command uses; undefined before it has connected. */
+/** The login and the server of this command; undefined before it has connected. */
 export function usedLogin(): UsedLogin | undefined {
   return used;
 }
 
-/** Renders what this command used: ` (saved login "backend", http://127.0.0.1:8787)`; empty if it used none. */
+/** Renders them: ` (saved login "backend", http://127.0.0.1:8787)`; empty if it used none. */
 export function usedLoginText(): string {
   return used === undefined ? '' : ` (${used.login}, ${used.baseUrl})`;
 }

@@ -15,7 +15,7 @@ export interface FollowRun {
   readonly stream: boolean;
   readonly answering: Answering;
   readonly after?: string | undefined;
-  /** What the person answered to runs before, and now. */
+  /** The answers of the person, to this run and to runs before. */
   readonly given?: GivenAnswers | undefined;
 }
 

@@ -38,7 +38,7 @@ export class Inbox {
   readonly #convoke: Convoke;
   readonly #filter: InboxFilter;
   readonly #stop = new AbortController();
-  /** What the person has answered or put off: it is not asked again. */
+  /** Requests that the person has answered or put off: they are not asked again. */
   readonly #seen = new Set<string>();
   #asked: { readonly item: InteractionSummary; readonly closed: AbortController } | undefined;
   #changed = Promise.withResolvers<void>();

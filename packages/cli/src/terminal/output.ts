@@ -25,7 +25,7 @@ let lastWritten = '\n';
 
 let isAtPrompt = false;
 
-/** Says whether a prompt stands on the line: what is printed next begins below it. */
+/** Says whether a prompt stands on the line: the next line begins below it. */
 export function setAtPrompt(isAt: boolean): void {
   isAtPrompt = isAt;
 }

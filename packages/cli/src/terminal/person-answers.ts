@@ -6,7 +6,7 @@ import { printable } from '@convoke/faces/printable';
 import { editInput } from './edit-input.ts';
 import { remark, styled } from './output.ts';
 
-/** What a person at the terminal says; undefined leaves the interaction for later. */
+/** The answer of a person at the terminal; undefined leaves the interaction for later. */
 export function askPermission(
   record: AskedPermission,
   asking: Asking,

@@ -19,7 +19,7 @@ interface RespondingParts {
   readonly linkTo: (runId: string) => Promise<string>;
   /** Stops following; the run continues. */
   readonly leave: () => void;
-  /** What the person answered to runs before. */
+  /** The answers of the person to runs before. */
   readonly given?: GivenAnswers | undefined;
 }
 

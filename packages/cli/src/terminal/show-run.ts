@@ -20,7 +20,7 @@ export function showJson(): ShownRun {
 
 /**
  * Writes the answer to standard output and everything else to standard error. A terminal, and a pipe with `--stream`, gets the
- * answer as it comes. Any other pipe gets it at the end, because what is written cannot be taken back (D-87).
+ * answer as it comes. Any other pipe gets it at the end, because output cannot be taken back (D-87).
  */
 export function showRun({ stream }: { readonly stream: boolean }): ShownRun {
   const tools = new Map<string, string>();
@@ -98,7 +98,7 @@ function remarkOn(event: RunEvent, tools: ReadonlyMap<string, string>): string |
 
 type StartedWait = Extract<RunEvent, { type: 'wait_started' }>['data'];
 
-/** What the run waits for beside a person, and until when at most. */
+/** Describes a wait of the run that no person ends, with its latest end. */
 export function waitOf({
   kind,
   name,
@@ -120,7 +120,7 @@ type DecidedData = Extract<RunEvent, { type: 'call_decided' }>['data'];
 
 const decided = { allow: 'allowed', ask: 'asked about', deny: 'denied' } as const;
 
-/** What rules decided about a call, and which of them. */
+/** Describes the decision of rules about a call, and names the rules. */
 export function decisionOf({ tool_name, effect, by, rules, observed }: DecidedData): string {
   const names = rules.map(({ name, source }) => `${name} of the ${source}`).join(' and ');
   const what = observed === true ? `would be ${decided[effect]}` : decided[effect];

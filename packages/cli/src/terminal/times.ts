@@ -44,7 +44,7 @@ export function plainTime(time: string): string {
 export function moment(time: string, now = Date.now()): string {
   const text = plainTime(time);
   const distance = now - Date.parse(time);
-  // Rounded: what was set to 90 days a moment ago is 90 days ahead.
+  // Rounded: a limit that was set to 90 days a moment ago is 90 days ahead.
   if (distance < 0) return `${text} (in ${oneUnit(-distance, Math.round)})`;
   return `${text} (${oneUnit(distance, Math.floor)} ago)`;
 }

@@ -29,7 +29,7 @@ async function writtenFiles(files: Files, run: RunRecord): Promise<FileRecord[]>
       if (file.status === 'ready' && !attached.has(file.id)) written.push(file);
     }
   } catch (error) {
-    // Sessions without files, and callers that may not list them. The run has ended, and that is what counts.
+    // Sessions without files, and callers that may not list them. The run has ended, which is enough here.
     if (!(error instanceof ConvokeError)) throw error;
   }
   return written;

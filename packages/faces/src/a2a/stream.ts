@@ -20,7 +20,7 @@ import type {
 
 /** The artifact that holds the text of a run. */
 const answerArtifactId = 'answer';
-/** The id and the name of the artifact that holds what the agent returned. */
+/** The id and the name of the artifact that holds the output of the agent. */
 const outputName = 'output';
 
 export interface A2aStreamOptions {

@@ -52,7 +52,7 @@ export type AgUiEvent =
       readonly type: 'RUN_FINISHED';
       readonly threadId: string;
       readonly runId: string;
-      /** What the agent returned. */
+      /** The output of the agent. */
       readonly result?: Json;
       readonly outcome: AgUiOutcome;
     })

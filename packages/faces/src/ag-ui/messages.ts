@@ -76,7 +76,7 @@ export class ShownMessages {
   }
 }
 
-/** Frees what is no longer shown: of a call, others still need to know that it was there and whether it is over. */
+/** Frees the text of an entry that is no longer shown. A call stays known, with whether it is over. */
 function forget(shown: Shown): void {
   if ('deltas' in shown) return;
   shown.arguments = '';

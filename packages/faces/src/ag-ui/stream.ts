@@ -67,8 +67,8 @@ type Phase = 'behind' | 'sending' | 'over';
 
 /**
  * Encodes the events of one run for clients of AG-UI (D-210 to D-213). Give it every event from the first on, once and
- * in order. A response ends with the run, or when the run waits for a person; what continues it is another response, that
- * begins with a snapshot. So nothing depends on what the client got of earlier ones.
+ * in order. A response ends with the run, or when the run waits for a person; another response continues it, which
+ * begins with a snapshot. So nothing depends on earlier responses.
  */
 export class AgUiStream {
   readonly #transcript = new RunTranscript();
@@ -80,10 +80,10 @@ export class AgUiStream {
   /** The client has been told that the speech began, and not that it ended. */
   #isOpen = false;
   #phase: Phase;
-  /** The client shows what has changed since; a snapshot replaces it (D-465). */
+  /** The client shows text or arguments that have changed since; a snapshot replaces them (D-465). */
   #isSnapshotDue = false;
   #lastId: string | undefined;
-  /** What the agent returned, until the end, which follows it. */
+  /** The output of the agent, kept until the end of the run, which follows it. */
   #output: Json | undefined;
   #out: AgUiEvent[] = [];
 
@@ -317,7 +317,7 @@ export class AgUiStream {
     if (discardFrom !== undefined && this.#shown.discard(discardFrom)) this.#isSnapshotDue = true;
   }
 
-  /** Replaces what the client shows of the run, if it has to. A client that is behind gets a snapshot anyway. */
+  /** Replaces the messages of the run where they have changed. A client that lags gets a snapshot anyway. */
   #showAgain(): void {
     if (!this.#isSnapshotDue || this.#phase === 'behind') return;
     // Nothing may be open then. A text continues after it.

@@ -34,7 +34,7 @@ export type UiChunk =
       readonly data: { readonly type: string; readonly data: JsonObject };
       readonly transient: true;
     }
-  /** What the agent returned. */
+  /** The output of the agent. */
   | { readonly type: 'data-output'; readonly id: 'output'; readonly data: Json }
   | { readonly type: 'message-metadata'; readonly messageMetadata: RunMetadata }
   | { readonly type: 'error'; readonly errorText: string }

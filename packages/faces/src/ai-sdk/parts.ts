@@ -16,7 +16,7 @@ export type UiPart =
   | OutputPart
   | ToolPart;
 
-/** What the agent returned. */
+/** The output of the agent. */
 export interface OutputPart {
   readonly type: 'data-output';
   readonly id: 'output';

@@ -15,7 +15,7 @@ export interface ShownCall extends ClientCall {
 export type StepKind = 'work' | 'requests';
 
 /**
- * What the reader has of a step:
+ * How much of a step the reader has:
  *
  * - `current`: everything, and it gets each change as it happens.
  * - `unseen`: nothing.
@@ -90,7 +90,7 @@ export class UiStep {
   }
 
   /**
-   * Begins again what was being said where another response of the run ended: a reader knows only text that began in its
+   * Begins the open text again after another response of the run ended in it: a reader knows only text that began in its
    * own response. With `isTakenBack` the whole step is shown again, so that the text stays one part of the message.
    */
   continueSpeech({ isTakenBack }: { readonly isTakenBack: boolean }): void {

@@ -64,7 +64,7 @@ type Phase = 'behind' | 'sending' | 'cut' | 'over';
  * two parts where a response ended in it.
  *
  * A message consists of steps. `sendAutomaticallyWhen` of the library looks at the last step only, and after every
- * response; so requests to a person have a step of their own, and what comes after the answers is in another one (D-206).
+ * response; so requests to a person have a step of their own, and everything after the answers is in another one (D-206).
  */
 export class UiStream {
   readonly #transcript = new RunTranscript();
@@ -78,7 +78,7 @@ export class UiStream {
   #mustAnnounce = false;
   /** The last delta of text that an earlier step shows. */
   #lastBefore = '';
-  /** What the agent returned, until the end, which follows it (D-842). */
+  /** The output of the agent, kept until the end of the run, which follows it (D-842). */
   #output: Json | undefined;
   /** Keys of the requests that wait for other people. */
   readonly #withheld = new Set<string>();
@@ -132,7 +132,7 @@ export class UiStream {
     this.#out.length = 0;
   }
 
-  /** What follows is news for the reader. */
+  /** From here on, everything is new to the reader. */
   #catchUp(): void {
     this.#phase = 'sending';
     this.#step.continueSpeech({ isTakenBack: !this.#isVersion6 });
@@ -347,7 +347,7 @@ export class UiStream {
     this.#out.push({ type: 'message-metadata', messageMetadata: this.metadata() });
   }
 
-  /** What follows the last answer is not part of the step of requests. */
+  /** After the last answer, a new step begins. */
   #leaveRequests(): void {
     const areAnswered = this.#transcript.waiting.length === 0;
     if (this.#step.kind === 'requests' && areAnswered) this.#nextStep('work');

@@ -21,7 +21,7 @@ export function formOf(ask: AskItem, said: string): McpForm | undefined {
   return ask.about === 'permission' ? permissionForm(ask) : questionForm(ask, said);
 }
 
-/** What the person answered; undefined if the form was not filled in as it was asked for. */
+/** The answer of the person; undefined if the form was not filled in as it asks. */
 export function answerIn(ask: AskItem, content: JsonObject): McpAnswer | undefined {
   if (ask.about === 'permission') {
     const { decision, message } = content;
@@ -49,7 +49,7 @@ export function questionText(ask: QuestionItem): string {
   return printable([ask.question, ...listed, ...hint].join('\n'));
 }
 
-/** What the service asks about; undefined for a question of the agent itself. */
+/** The subject of a question of the service; undefined for a question of the agent itself. */
 export function aboutOf({ details: { about } }: QuestionItem): JsonObject | undefined {
   return isObject(about) ? about : undefined;
 }

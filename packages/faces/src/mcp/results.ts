@@ -62,13 +62,13 @@ function waitingFor(ask: AskItem, runId: string, link: string | undefined): stri
 
 interface Said {
   readonly status: string;
-  /** What the model reads. */
+  /** The text that the model reads. */
   readonly said: string;
 }
 
 function runResult(state: McpRunState, { status, said }: Said): McpResult {
   const { sessionId, runId, text, output } = state;
-  // Not every client shows the model what is structured.
+  // Not every client shows structured content to the model.
   const ids = `session_id: ${sessionId}, run_id: ${runId}, status: ${status}`;
   const returned = output === undefined ? [] : [JSON.stringify(output, null, 2)];
   return {
@@ -83,7 +83,7 @@ function runResult(state: McpRunState, { status, said }: Said): McpResult {
   };
 }
 
-/** Any failure is a result, so that the model can say what is wrong, or do it differently. */
+/** Any failure is a result, so that the model can explain it, or try another way. */
 export function errorResult(message: string, runId?: string): McpResult {
   const advice =
     runId === undefined ? '' : `\nThe run ${runId} continues: call ${waitTool} to see its outcome.`;

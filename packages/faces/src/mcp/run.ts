@@ -6,17 +6,17 @@ export type McpOutcome =
   | { readonly status: 'completed' | 'cancelled' }
   | { readonly status: 'failed'; readonly problem: string };
 
-/** What a call of a tool says of a run. */
+/** The state of a run, for the result of a call. */
 export interface McpRunState {
   readonly sessionId: string;
   readonly runId: string;
   /** The answer so far. */
   readonly text: string;
-  /** What the run waits for, the oldest first. */
+  /** The open requests of the run, the oldest first. */
   readonly asks: readonly AskItem[];
   /** Undefined for a run that has not ended. */
   readonly outcome: McpOutcome | undefined;
-  /** What the agent returned. */
+  /** The output of the agent. */
   readonly output?: Json | undefined;
 }
 

@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from '../json.ts';
 
-/** What an agent takes and returns, as `GET /v1/agents` shows it. */
+/** The schemas of an agent, as `GET /v1/agents` shows them. */
 export interface AgentSchemas {
   readonly input_schema?: JsonObject | undefined;
   readonly output_schema?: JsonObject | undefined;
 }
 
-/** What agents take whose server does not say it. */
+/** The input of agents whose server names no schema. */
 const words: JsonObject = {
   type: 'object',
   properties: { prompt: { type: 'string' } },

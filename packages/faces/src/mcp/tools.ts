@@ -15,7 +15,7 @@ export interface McpTool {
   readonly annotations?: JsonObject;
 }
 
-/** Of a tool for every agent: what the output of a run is like is said by the tool of its agent. */
+/** For the tools that serve every agent: the tool of the agent itself describes its output. */
 const outputSchema = toolOutputSchema({ output_schema: {} });
 const runId = { type: 'string', description: 'The run_id of an earlier result.' };
 const ofRun = { type: 'object', properties: { run_id: runId }, required: ['run_id'] };

@@ -113,7 +113,7 @@ function authIn({ header, oauth }: Given, input: string): PutConnection['auth'] 
       : { type: 'header', name: header, value: secret };
   }
   try {
-    // What it lacks is the server's to say.
+    // The server reports missing fields.
     return { ...(JSON.parse(secret) as OAuthMembers), type: 'oauth' };
   } catch {
     throw new Failure('standard input is not JSON', exitCodes.usage);

@@ -93,7 +93,7 @@ async function untilChanged(watched: Watched, stopping: AbortController): Promis
   }
 }
 
-/** Resolves when the server has read the folder again: only then does a run execute what the author wrote. */
+/** Resolves when the server has read the folder again: only then does a run execute the new version. */
 async function changeOf(
   { convoke, agent, loadedAt, problems }: Watched,
   signal: AbortSignal,

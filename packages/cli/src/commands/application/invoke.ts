@@ -82,7 +82,7 @@ interface Starting extends Pick<InvokeOptions, 'session' | 'file' | 'label'> {
 
 async function start(convoke: Convoke, starting: Starting): Promise<Run> {
   const { agent, input, session: id, label: labels, file: named = [] } = starting;
-  // All files are opened before the first request, so that a mistyped path leaves no session behind.
+  // All files are opened before the first request, so that a mistyped path creates no session.
   const attach = await Promise.all(named.map((text) => openAttachment(text, id)));
   const session =
     id === undefined ? await convoke.sessions.create(agent) : await sessionOf(convoke, id);
@@ -91,7 +91,7 @@ async function start(convoke: Convoke, starting: Starting): Promise<Run> {
   return session.run(input, { labels, ...(files.length > 0 && { files }) });
 }
 
-/** Returns what attaches the file to a session: it answers the file's id there. */
+/** Returns a function that attaches the file to a session and returns its id there. */
 async function openAttachment(
   text: string,
   sessionId: string | undefined,

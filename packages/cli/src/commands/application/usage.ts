@@ -63,7 +63,7 @@ function one<Group extends string>(
   throw new InvalidArgumentError(`--by ${by} is not available here; use ${all}`);
 }
 
-/** A day alone is the start of it, in UTC. */
+/** A day alone means its start, in UTC. */
 function readTime(text: string): string {
   const time = new Date(text);
   if (!Number.isNaN(time.getTime())) return time.toISOString();

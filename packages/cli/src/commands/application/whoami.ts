@@ -34,7 +34,7 @@ export function whoamiCommand(): Command {
           print(`  ${'role'.padEnd(14)}${role} of ${oneLine(name)}`);
         }
       }
-      // What is used here was shown; that the server did not confirm it is a failure anyway.
+      // The local settings were shown; a server that does not confirm them is a failure anyway.
       const problem = client?.problem ?? person?.problem;
       if (problem === undefined) return;
       noteLogin(problem.used);

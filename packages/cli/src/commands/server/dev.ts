@@ -39,7 +39,7 @@ export function devCommand(): Command {
     });
 }
 
-/** What the program of an agent prints is for its author, who watches this terminal. */
+/** The output of an agent's program is for its author, who watches this terminal. */
 function showOutput(agent: string, line: string): void {
   remark(printable(`${agent} | ${line}`), 'dim');
 }

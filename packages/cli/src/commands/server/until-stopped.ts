@@ -1,7 +1,7 @@
 import type { RunBacklog, RunningServer } from '@convoke/server';
 import { remark } from '../../terminal/output.ts';
 
-/** Waits until a signal has stopped the server, and tells a person at the terminal what happens to the runs. */
+/** Waits until a signal has stopped the server, and tells a person at the terminal how the runs end. */
 export async function untilStopped({ stopping, stopped }: RunningServer): Promise<void> {
   if (!process.stderr.isTTY) {
     await stopped;

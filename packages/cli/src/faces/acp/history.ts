@@ -10,7 +10,7 @@ const runsMax = 50;
 const eventsMax = 5000;
 const pageSize = 100;
 
-/** Yields what an editor shows of a session that it opens again (D-214). */
+/** Yields the updates for a session that an editor opens again (D-214). */
 export async function* historyOf(session: SessionHandle): AsyncGenerator<SessionUpdate> {
   const runs = await collect(session.runs.list({ limit: runsMax }), runsMax);
   for (const run of runs.toReversed()) {

@@ -92,7 +92,7 @@ async function show(prompting: Prompting, runs: readonly Known[]): Promise<Promp
   let ending: Ending | undefined;
   for (const known of runs) {
     ending = await showRun(prompting, { session, ...known });
-    // It waits for a person, and so do the runs behind it.
+    // It waits for a person, and so do the queued runs.
     if (ending === undefined) break;
   }
   if (ending?.outcome === 'failed') {

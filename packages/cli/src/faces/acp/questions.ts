@@ -68,7 +68,7 @@ export function formOf({ options, multiple }: ShownQuestion) {
   return { type: 'object' as const, properties };
 }
 
-/** What a filled-in form says; undefined if it was closed. */
+/** The answer in a filled-in form; undefined if it was closed. */
 export function answerOf(response: CreateElicitationResponse): Answer | undefined {
   if (response.action === 'decline') return { declined: true };
   if (response.action !== 'accept' || !('content' in response)) return undefined;

@@ -3,7 +3,7 @@ import type { Json } from '@convoke/sdk';
 import { type AskItem, type TranscriptItem, interruptedText } from '@convoke/faces';
 import { printable } from '@convoke/faces/printable';
 
-/** Returns what an editor is shown of an item. Ids of calls are unique in a run, and in an editor for all its sessions. */
+/** Returns the updates that show an item. Ids of calls are unique in a run, and in an editor for all its sessions. */
 export function updatesOf(item: TranscriptItem, runId: string): SessionUpdate[] {
   switch (item.kind) {
     case 'text':
@@ -27,7 +27,7 @@ export function updatesOf(item: TranscriptItem, runId: string): SessionUpdate[] 
     case 'settled':
       return settled(item, runId);
     case 'interrupted':
-      // ACP cannot take words back: what follows repeats them (D-215).
+      // ACP cannot take words back: later text repeats them (D-215).
       return item.discardFrom === undefined ? [] : [said('agent_message_chunk', interruptedText)];
     case 'output':
       return [said('agent_message_chunk', outputText(item.output))];

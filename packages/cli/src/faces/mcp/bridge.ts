@@ -28,9 +28,9 @@ export interface BridgeParts {
  */
 export class Bridge {
   readonly #parts: BridgeParts;
-  /** What ends the waiting for an answer, by the id of its request. */
+  /** Controllers that end the wait for an answer, by the id of its request. */
   readonly #open = new Map<string | number, AbortController>();
-  /** What the server answered to `initialize`. */
+  /** The server's answer to `initialize`. */
   #clientId: string | undefined;
   #version: string | undefined;
 
@@ -112,7 +112,7 @@ export class Bridge {
     throw new Interruption(`the server answered ${response.status}`);
   }
 
-  /** Writes what the server answers. Throws where the answer is not complete. */
+  /** Writes the answer of the server. Throws if it is not complete. */
   async #pass(response: Response, message: Message, noteId: (id: string) => void): Promise<void> {
     const type = response.headers.get('content-type') ?? '';
     if (!type.startsWith('text/event-stream') || response.body === null) {
@@ -148,7 +148,7 @@ export class Bridge {
   }
 }
 
-/** What is not said by the server itself is the network's. */
+/** Errors that the server did not send are those of the network. */
 function interrupted(error: unknown): never {
   if (error instanceof ConvokeError) throw error;
   throw new Interruption('the connection broke', { cause: error });

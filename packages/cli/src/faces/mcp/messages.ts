@@ -1,6 +1,6 @@
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A message of JSON-RPC, of which the bridge reads what it needs to pass it on. */
+/** A message of JSON-RPC, of which the bridge reads only the fields that it needs to pass it on. */
 export interface Message {
   readonly id?: string | number;
   readonly method?: string;

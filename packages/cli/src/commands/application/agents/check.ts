@@ -7,7 +7,7 @@ import { report } from '../../../operating.ts';
 import { loadServer } from '../../../server.ts';
 import { styled } from '../../../terminal/output.ts';
 
-/** `convoke agents check`: what a server would say of the folders of agents. */
+/** `convoke agents check`: the problems that a server would report for the folders of agents. */
 export async function reportAgents(name: string | undefined, command: Command): Promise<void> {
   const { checkAgents, readConfig } = await loadServer();
   const config = readConfig(process.env);

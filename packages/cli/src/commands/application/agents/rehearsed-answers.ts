@@ -5,7 +5,7 @@ import { chooseOptions } from '@convoke/faces';
 import { endLine, isInteractive } from '../../../terminal/output.ts';
 import { askPermission, askQuestion } from '../../../terminal/person-answers.ts';
 
-/** What the options of the command answer. */
+/** The answers in the options of the command. */
 export interface Answers {
   readonly approve?: 'allow' | 'deny';
   readonly answer?: readonly string[];

@@ -11,7 +11,7 @@ import { kitPreload, pythonKit } from './kit-path.ts';
 
 const nodeTests = /\.test\.(?:[cm]?js|[cm]?ts)$/;
 const pythonTests = /^test.*\.py$/;
-/** Packages, what a bundler wrote, and what tools keep for themselves. */
+/** Packages, bundles, and folders that tools keep for themselves. */
 const notOwn = /^(?:node_modules|bundle|__pycache__|\..+)$/;
 const depthMax = 8;
 

@@ -4,6 +4,6 @@ export interface Template {
   readonly files: (name: string) => Readonly<Record<string, string>>;
   /** The command that tests the agent, where it is not `agents test`. */
   readonly test?: (name: string) => string;
-  /** What it needs before it can run: packages from npm, and a variable of the environment. */
+  /** Its needs before it can run: packages from npm, and a variable of the environment. */
   readonly needs?: { readonly packages: true; readonly variable: string };
 }

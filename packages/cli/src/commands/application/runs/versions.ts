@@ -1,12 +1,12 @@
 import type { FeedbackRecord, RunSummary } from '@convoke/sdk';
 
-/** A run with what was said about it. */
+/** A run with its feedback. */
 export interface JudgedRun {
   readonly run: RunSummary;
   readonly feedback: readonly FeedbackRecord[];
 }
 
-/** What runs of one version of an agent have in common. */
+/** Figures of the runs of one version of an agent. */
 export interface VersionRow {
   readonly agent_name: string;
   /** Absent for runs whose version is unknown. */

@@ -31,7 +31,7 @@ function isIn(rules: ReadonlyMap<string, Rule>): (rule: Rule) => boolean {
   return ({ name }) => rules.has(name);
 }
 
-/** What is in a file was not checked: one without a name is shown by its place. */
+/** A file was not checked: a rule without a name is shown by its position. */
 function byName(rules: Rules): ReadonlyMap<string, Rule> {
   return new Map(rules.map((rule, index) => [rule?.name ?? `rules[${index}]`, rule]));
 }

@@ -4,7 +4,7 @@ import { exitCodes, Failure } from '../../../failure.ts';
 
 export type Rules = SetRules['rules'];
 
-/** Reads the rules of a file of YAML or JSON. What stands in them is for the server to judge. */
+/** Reads the rules of a file of YAML or JSON. The server judges their content. */
 export async function readRulesFile(path: string): Promise<Rules> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     const { code = 'unknown' } = error as NodeJS.ErrnoException;

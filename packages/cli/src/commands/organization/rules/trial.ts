@@ -3,7 +3,7 @@ import { oneLine, print, remark } from '../../../terminal/output.ts';
 import { printTable } from '../../../terminal/table.ts';
 import { age } from '../../../terminal/times.ts';
 
-/** What a draft of rules changes, and which of its rules no call has met. */
+/** Prints the changes by a draft of rules, and the rules that no call has met. */
 export function printTrial({ calls, changed, rules, changes }: RuleTrialSoFar): void {
   const rows = changes.map((change) => [
     change.run_id,
