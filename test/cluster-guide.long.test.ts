@@ -69,7 +69,7 @@ test('what the guide of clusters says to type keeps old sessions and files, from
     ${blocks.join('\n').replaceAll('879', String(ports).slice(0, 3) + '9')}`;
   const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: place,
-    timeout: 290_000,
+    timeout: 110_000,
     env: {
       PATH: process.env['PATH'],
       HOME: place,

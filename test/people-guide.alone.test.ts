@@ -49,7 +49,7 @@ test('what the guide of people says to type works, on a server that runs', async
   const script = npx + blocks.join('\necho "--"\n');
   const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: place,
-    timeout: 290_000,
+    timeout: 110_000,
     env: { PATH: `${dirname(node)}${delimiter}${process.env['PATH']}` },
   });
   const [bootstrap, token, rotation, offboarding, audit] = stdout.split('--\n');

@@ -145,7 +145,7 @@ function blocks(kind: string): string[] {
 function bash(script: string): Promise<{ stdout: string }> {
   return run('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: server.place,
-    timeout: 290_000,
+    timeout: 110_000,
     env: { ...process.env, PATH },
   });
 }

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { removeFolder } from '../../../test/remove-folder.ts';
 
 const run = promisify(execFile);
-const patienceMs = 120_000;
+const patienceMs = 60_000;
 const lookAgainMs = 100;
 
 export interface TerminalSession {

@@ -175,7 +175,7 @@ describe.each([
   { how: 'reported by the watcher', options: { pollMs: 3_600_000 } },
   { how: 'found by polling alone', options: { watch: false, pollMs: 20 } },
 ])('changes $how', ({ options }) => {
-  const soon = (check: () => void) => vi.waitFor(check, { timeout: 120_000, interval: 10 });
+  const soon = (check: () => void) => vi.waitFor(check, { timeout: 60_000, interval: 10 });
 
   test('an added, an edited and a removed agent show without a restart', async () => {
     const folder = await temporaryFolder();
@@ -253,7 +253,7 @@ test('a caller keeps a consistent snapshot while a newer one replaces it', async
   const { agents } = await open(folder, { watch: false, pollMs: 20 });
   const held = agents.all();
   await writeFiles(folder, { 'two/agent.yaml': echo });
-  await vi.waitFor(() => expect(agents.all()).toHaveLength(2), { timeout: 120_000, interval: 10 });
+  await vi.waitFor(() => expect(agents.all()).toHaveLength(2), { timeout: 60_000, interval: 10 });
   expect(held.map(({ name }) => name)).toEqual(['one']);
 });
 
@@ -268,7 +268,7 @@ test('settings are read again only after an edit, and a holder of the old agent 
   await writeFiles(folder, { 'one/agent.yaml': echo.replace('{{prompt}}', 'new') });
   const edited = { steps: [{ text: 'new' }] };
   await vi.waitFor(() => expect(agents.find('one')?.settings).toMatchObject(edited), {
-    timeout: 120_000,
+    timeout: 60_000,
     interval: 10,
   });
   expect(before?.settings).toMatchObject({ steps: [{ text: '{{prompt}}' }] });
@@ -283,7 +283,7 @@ test('a closed registry no longer reads folders', async () => {
   await agents.close();
   await writeFiles(folder, { 'two/agent.yaml': echo });
   await vi.waitFor(() => expect(witness.find('two')).toBeDefined(), {
-    timeout: 120_000,
+    timeout: 60_000,
     interval: 10,
   });
   expect(agents.find('two')).toBeUndefined();

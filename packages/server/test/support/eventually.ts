@@ -1,5 +1,5 @@
 /** How long a condition may take on a busy machine before it counts as never. */
-const usualPatienceMs = 120_000;
+const usualPatienceMs = 60_000;
 const pauseMs = 10;
 
 type Check<Found> = () => Promise<Found | undefined | false> | Found | undefined | false;
@@ -29,7 +29,7 @@ export async function eventually<Found>(
 }
 
 export interface Patience {
-  /** Above the two minutes that every wait has. */
+  /** Above the minute that every wait has. */
   readonly withinMs?: number;
   /** The thing waited for, named in the error if it does not come. */
   readonly what: string | (() => string);

@@ -11,7 +11,7 @@ import { go } from './go.ts';
 import { type Cookies, cookiesOf, cookiesOfOwner } from './signed-in.ts';
 
 /** How long a condition may take on a busy machine. */
-const patienceMs = 120_000;
+const patienceMs = 60_000;
 
 /** How long the storage of a page is asked for: one that is leaving for another address may never answer. */
 const inspectionMs = 5_000;
