@@ -118,7 +118,7 @@ const stories: readonly Story<AgUiStreamOptions>[] = [
     ],
   },
   {
-    title: 'goes on where nothing waits',
+    title: 'continues where nothing waits',
     batches: apart(began, said('a'), 'pause'),
     lines: [
       '2 TEXT_MESSAGE_START messageId=run_1-2 role=assistant',

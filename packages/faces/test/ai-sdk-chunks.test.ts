@@ -375,7 +375,7 @@ test.each([
 });
 
 test.each([
-  ['goes on', [began, said('x')], [false, false]],
+  ['continues', [began, said('x')], [false, false]],
   ['has ended', [began, completed], [true, false]],
   ['has to be cut', [began, said('void '), question, interrupted('000000000002')], [false, true]],
   [

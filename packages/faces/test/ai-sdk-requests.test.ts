@@ -115,7 +115,7 @@ const stories: readonly Story<UiStreamOptions>[] = [
     ],
   },
   {
-    title: 'goes on after an answer in another step',
+    title: 'continues after an answer in another step',
     batches: apart(began, question, answered('q'), said('Then not.'), completed),
     lines: [
       '1 start-step',
