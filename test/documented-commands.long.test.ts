@@ -85,6 +85,9 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
       /^npx convoke runs signal run_…/,
       /^curl -s \S+\/v1\/(runs\/run_…\/signals|callbacks\/run_…\.paid\.…) /,
     ],
+  'packages/cli/test/connections.alone.test.ts runs it, with a session': [
+    /^npx convoke connections list --session sess_…/,
+  ],
   'packages/cli/test/rules.alone.test.ts runs it, with a request of a run': [
     /^npx convoke interactions (answer|forget) SESSION KEY/,
   ],

@@ -87,12 +87,18 @@ test('the agents, commands and program of the guide work one after the other', a
   expect(typed.stdout).toMatch(/^github {2}u-17 {2}deleted$/m);
 
   const file = join(folder.path, 'connections.mjs');
-  await writeFile(file, block('js run'));
-  const { stdout } = await run(process.execPath, [file], { cwd: folder.path });
+  const opened = "\nconsole.log('--');\nconsole.log(session.id);\n";
+  await writeFile(file, block('js run') + opened + block('js page'));
+  const whole = await run(process.execPath, [file], { cwd: folder.path });
+  const [stdout = '', ofSession = ''] = whole.stdout.split('--\n');
   const [answer, after] = stdout.split('connection_missing\n');
   expect(answer).toBe('CRM: [secret]\nMail: [secret]\n\n');
   expect(after?.split('\n')).toEqual(
     expect.arrayContaining(['mail u-17 connected', 'crm the tenant connected']),
   );
-  expect(typed.stdout + stdout).not.toMatch(/planted|the-/);
+  const [sessionId = '', ...accounts] = ofSession.trimEnd().split('\n');
+  expect(accounts.toSorted()).toEqual(['crm connected', 'mail connected']);
+  const listed = await commandLine.run(['connections', 'list', '--session', sessionId]);
+  expect(listed.stdout).toMatch(/^mail +end user +connected/m);
+  expect(typed.stdout + whole.stdout).not.toMatch(/planted|the-/);
 });

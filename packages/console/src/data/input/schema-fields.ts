@@ -60,7 +60,7 @@ function fieldOf(name: string, schema: Members, isRequired: boolean): SchemaFiel
     const chosen = values.findIndex((value) => JSON.stringify(value) === text);
     return { ...about, kind: 'choice', values, initial: chosen === -1 ? '' : String(chosen) };
   }
-  switch (type) {
+  switch (typeof type === 'string' ? type : '') {
     case 'string':
       return { ...about, kind: 'text', initial: typeof initial === 'string' ? initial : '' };
     case 'integer':

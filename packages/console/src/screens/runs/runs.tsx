@@ -78,7 +78,7 @@ function RunsTable(filters: FiltersShown): JSX.Element {
   const { hours, ...shown } = filters;
   const tenant = useTenant();
   const list = usePages(
-    [tenant.tenantId, ...Object.values(filters)],
+    [tenant.tenantId, JSON.stringify(filters)],
     (cursor) => listRuns(tenant, { ...shown, createdAfter: hoursAgo(hours) }, cursor),
     idOf,
   );
