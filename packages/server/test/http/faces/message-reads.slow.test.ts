@@ -66,13 +66,17 @@ const agUiMessage = { id: randomUUID(), role: 'user', content: text };
 
 /** What one run asks for, whoever starts it. */
 const start = ['sessions.lock', 'labels.insert', 'runs.insert', 'sessions.save'];
-const startWithKey = start.toSpliced(1, 0, 'idempotency.claim');
+/** A face also finds the session, claims the key of the message, and asks whether the run in front waits for a person. */
+const startOfFace = [
+  'read sessions.find',
+  ...start.toSpliced(1, 0, 'idempotency.claim', 'runs.findById'),
+];
 
 test.each([
   ['the API', start, async (session: SessionRecord) => startRun(server, session, text)],
   [
     'A2A',
-    ['read sessions.find', ...startWithKey],
+    startOfFace,
     async ({ id: contextId }: SessionRecord) => {
       const message = { messageId: randomUUID(), contextId, role: 'ROLE_USER', parts: [{ text }] };
       const configuration = { returnImmediately: true };
@@ -81,12 +85,12 @@ test.each([
   ],
   [
     'the AI SDK',
-    ['read sessions.find', ...startWithKey],
+    startOfFace,
     async ({ id }: SessionRecord) => open(`/v1/sessions/${id}/ai-sdk`, { messages: [said] }),
   ],
   [
     'AG-UI',
-    ['read sessions.find', ...startWithKey],
+    startOfFace,
     async ({ id }: SessionRecord) =>
       open(`/v1/sessions/${id}/ag-ui`, {
         threadId: randomUUID(),
