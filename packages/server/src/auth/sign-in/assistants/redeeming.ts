@@ -1,4 +1,4 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Provider } from 'oidc-provider';
 import type { TokenResponse } from '@convoke/contract';
@@ -6,6 +6,9 @@ import { z } from 'zod';
 import type { TokenForm } from '../../tokens/client-authentication.ts';
 import { refuseToken } from '../../tokens/token-refusal.ts';
 import { peopleRoutes } from '../provider-settings.ts';
+
+// An import would read all that the module exports, and load the client behind `fetch` with it.
+const http = process.getBuiltinModule('node:http');
 
 /** Grants of the API's token endpoint that the identity provider answers (D-620). */
 export const redeemedGrants = ['authorization_code', 'refresh_token'] as const;
@@ -30,7 +33,7 @@ export function tokenExchangeOf(form: TokenForm) {
     if (typeof value === 'string') sent.set(name, value);
   }
   const body = Buffer.from(sent.toString());
-  const request = new IncomingMessage(new Socket());
+  const request = new http.IncomingMessage(new Socket());
   request.method = 'POST';
   request.url = peopleRoutes.token;
   request.headers = {
@@ -40,7 +43,7 @@ export function tokenExchangeOf(form: TokenForm) {
   };
   request.push(body);
   request.push(null);
-  return { request, response: new ServerResponse(request) };
+  return { request, response: new http.ServerResponse(request) };
 }
 
 /** Hands what the library answers to `take`, for the requests that it knows. */
