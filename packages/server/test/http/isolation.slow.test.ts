@@ -99,9 +99,12 @@ describe.each(databaseKinds)('on %s', (database) => {
       'key',
       'service',
     ];
-    // Faces that select the tenant by their path have tests of their own (D-234).
+    // Faces that select the tenant by their path have tests of their own (D-234), and so has their metadata, which says the
+    // same of every tenant (D-619). A callback has no caller: its token is all that it needs (D-910).
     const isSelector = (name: string) =>
-      name === 'tenant_id' && operations[operation].tag === 'Faces';
+      (name === 'tenant_id' && operations[operation].tag === 'Faces') ||
+      operation === 'get_resource_metadata' ||
+      operation === 'receive_callback';
     const names = pathParams(operations[operation].path).filter(
       (name) => !others.includes(name) && !isSelector(name),
     );
@@ -202,7 +205,7 @@ describe.each(databaseKinds)('on %s', (database) => {
     async function idsOnly(id: OperationId): Promise<OperationCall> {
       const isManaged = operations[id].caller === 'human';
       const as = isManaged ? own.organization.owner : own.as;
-      return { as, params: { ...own.ids, chat_id: 'chat', key: 'rating' } };
+      return { as, params: { ...own.ids, chat_id: 'chat', key: 'rating', service: 'github' } };
     }
   });
 

@@ -36,6 +36,7 @@ const where = (choose: (operation: Operation) => boolean) =>
 describe('faults of the server (D-70)', () => {
   const free = [
     'get_metadata',
+    'get_resource_metadata',
     'get_health',
     'get_readiness',
     'get_openapi',

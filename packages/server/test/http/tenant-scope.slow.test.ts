@@ -57,7 +57,8 @@ async function scene(database: 'sqlite' | 'postgres') {
   /** Calls as our client, with their ids, while the store takes our tenant for theirs. */
   async function ask(id: OperationId, whose: TenantData): Promise<string> {
     const { body, headers = {} } = await validCalls[id](server, ours);
-    const path = pathOf(id, { params: { ...whose.ids, chat_id: 'chat', key: 'rating' } });
+    const named = { chat_id: 'chat', key: 'rating', service: 'github' };
+    const path = pathOf(id, { params: { ...whose.ids, ...named } });
     storage.mistake = scopeOf(theirs);
     const answer = await server.call(operations[id].method, path, { as: ours.as, body, headers });
     storage.mistake = undefined;

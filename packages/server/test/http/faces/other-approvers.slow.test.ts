@@ -1,9 +1,10 @@
 // Requests that the caller of a face may not allow: it sees them, and has no means to allow them.
-import type { InteractionRecord, JsonObject } from '@convoke/contract';
+import type { InteractionRecord, JsonObject, UserId } from '@convoke/contract';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { begin, ended, keyOf, pendingIn, runIn } from '../../support/api-steps.ts';
 import type { Identity } from '../../support/checked-calls.ts';
-import { type TestServer, startServer } from '../../support/server.ts';
+import { type TestServer, bearer, startServer } from '../../support/server.ts';
+import { assistantToken } from '../../support/sign-in/assistants.ts';
 import { addMember, asPerson } from '../../support/sign-in/console.ts';
 import { A2aCalls, said } from './a2a-calls.ts';
 import { TestChat } from './chat.ts';
@@ -30,10 +31,12 @@ const agents = {
 const why = 'Notes are public. Allowing it needs a person who is admin or owner.';
 
 let server: TestServer;
+let person: UserId;
 let owner: Identity;
 beforeAll(async () => {
   server = await startServer({ agents, env: { CONVOKE_CONSOLE: 'on' } });
-  owner = await asPerson(server, await addMember(server, 'owner'));
+  person = await addMember(server, 'owner');
+  owner = await asPerson(server, person);
 });
 
 /** The same server, as another caller sees it. */
@@ -203,7 +206,8 @@ describe.each(Object.entries(mcpClients))('a tool of MCP for %s', (_, connectTo)
     expect(text).toContain(why);
     expect(text).toMatch(/decide at http:\S+\/console\//);
     expect(forms).toEqual([]);
-    const done = await (await connect(owner, forms)).call('admins', { prompt: 'Write' });
+    const as = bearer(await assistantToken(server, person));
+    const done = await (await connect(as, forms)).call('admins', { prompt: 'Write' });
     expect(done.structuredContent).toMatchObject({ status: 'completed' });
     expect(forms.map(({ message }) => message)).toEqual([expect.stringContaining(why)]);
   });

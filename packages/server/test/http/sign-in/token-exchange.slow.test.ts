@@ -277,13 +277,14 @@ describe('CONVOKE_CONSOLE=off', () => {
     const { body } = await server.send('get_metadata');
     expect(body.grant_types_supported).not.toContain(exchangeGrant);
     const page = await fetch(`${server.baseUrl}/oidc/auth?client_id=convoke-console`);
-    expect([page.status, await page.text()]).toEqual([400, expect.stringContaining('wrong')]);
+    const unknown = expect.stringContaining('Unknown assistant');
+    expect([page.status, await page.text()]).toEqual([400, unknown]);
   });
 
   test('is not the default: the metadata names the grant', async () => {
     const server = await startServer();
     const { body } = await server.send('get_metadata');
-    expect(body.grant_types_supported).toEqual(['client_credentials', exchangeGrant]);
+    expect(body.grant_types_supported).toContain(exchangeGrant);
     expect(body.token_endpoint_auth_methods_supported).toContain('none');
   });
 });
