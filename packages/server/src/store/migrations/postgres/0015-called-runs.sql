@@ -8,4 +8,4 @@ create index waits_doomed on waits (id) where is_doomed = 1;
 
 -- The runs that called it, the root first: 'run_root/run_caller/'. Null for a run that no run has called.
 alter table runs add column ancestors text collate "C";
-create index runs_below on runs (ancestors, id) where ancestors is not null;
+create index if not exists runs_below on runs (ancestors, id) where ancestors is not null;
