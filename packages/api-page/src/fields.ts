@@ -60,8 +60,10 @@ function fieldRow({ name, required, schema, depth }: FieldRow): Html {
     ...(schema.description === undefined ? [] : [prose(schema.description)]),
     ...(rules.length > 0 ? [html`<span class="rules">${joinHtml(rules, '<i>·</i>')}</span>`] : []),
   ];
+  // The outermost rows, by far the most, need no class.
+  const indent = depth === 0 ? nothing : html` class="depth-${depth}"`;
   return html`<tr>
-<th scope="row" class="depth-${depth}"><code>${name}</code>${required ? nothing : html`<span class="optional">optional</span>`}</th>
+<th scope="row"${indent}><code>${name}</code>${required ? nothing : html`<span class="optional">optional</span>`}</th>
 <td><span class="type">${fieldType(schema)}</span>${joinHtml(notes.map((note) => html`<div>${note}</div>`))}</td>
 </tr>`;
 }
