@@ -166,7 +166,6 @@ const others: Readonly<Record<string, readonly Place[]>> = {
   cancel_run: [{ noun: 'RunHandle', method: 'cancel' }],
   signal_run: [{ noun: 'RunHandle', method: 'signal' }],
   // Whoever has the URL sends it, without this library.
-  receive_callback: [],
   put_feedback: [{ noun: 'Feedback', method: 'put' }],
   delete_feedback: [{ noun: 'Feedback', method: 'delete' }],
   put_session_connection: [{ noun: 'SessionConnections', method: 'put' }],
@@ -203,9 +202,15 @@ export const handWritten: Readonly<Record<string, string>> = {
   preview_schedule: 'Schedules.preview',
 };
 
-/** Operations of faces, which client libraries of other protocols call: there is no method for them. */
+/**
+ * Operations that have no method: client libraries of other protocols call those of faces, and whoever has been given a
+ * callback URL calls that one.
+ */
 export const foreign: ReadonlySet<string> = new Set(
-  operationList.flatMap(({ id, tag }) => (tag === 'Faces' && !(id in others) ? [id] : [])),
+  operationList.flatMap(({ id, tag }) => {
+    const isOfFace = tag === 'Faces' && !(id in others);
+    return isOfFace || id === 'receive_callback' ? [id] : [];
+  }),
 );
 
 /** Fields of a body that need no name in a call. */

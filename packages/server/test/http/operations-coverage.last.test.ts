@@ -30,6 +30,7 @@ const anyJson = 'any JSON is the data of a message, so none has the wrong shape'
 const exemptions: readonly Exemption[] = (
   [
     'get_metadata',
+    'get_resource_metadata',
     'get_health',
     'get_readiness',
     'get_openapi',
