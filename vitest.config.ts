@@ -31,10 +31,8 @@ export default {
         test: {
           name: 'exhaustive',
           include: [...filesOf('fault'), ...filesOf('long')],
-          // One of these tests tries many moments. More files at a time would slow down readers that have to stall.
+          // One of these tests tries many moments.
           testTimeout: 300_000,
-          maxWorkers: 4,
-          sequence: { groupOrder: 1 },
           globalSetup: browserSetup,
         },
       },
@@ -59,7 +57,7 @@ export default {
       },
       {
         extends: true,
-        test: { name: 'last', include: filesOf('last'), sequence: { groupOrder: 2 } },
+        test: { name: 'last', include: filesOf('last'), sequence: { groupOrder: 1 } },
       },
     ],
   },

@@ -8,7 +8,7 @@ export const commonSettings = {
   hookTimeout: 180_000,
   // The usual second is too short when other work has the processor.
   expect: { poll: { timeout: patienceMs, interval: 10 } },
-  // Two cores are busy only then: a file computes for half of its time, and waits for programs, databases and pages in the
-  // other. The servers of six files hold up to 120 connections of PostgreSQL.
-  maxWorkers: 6,
+  // Two more than the cores of CI, because many files mostly wait. Six were slower. Their servers hold up to 80 connections of
+  // PostgreSQL.
+  maxWorkers: 4,
 };
