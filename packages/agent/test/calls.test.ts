@@ -153,7 +153,7 @@ const restless = () =>
     return found.ok ? found.text : found.code;
   });
 
-test('an input that differs in every leg would call for ever: the author is told', async () => {
+test('a call whose input differs in every leg ends the run with an error for the author', async () => {
   const result = await rehearse(restless());
   expect(result.outcome).toBe('error');
   expect(result.message).toMatch(
@@ -197,7 +197,7 @@ const mistakes: readonly [string, Parameters<typeof agent>[0], string][] = [
   ],
 ];
 
-test.each(mistakes)('%s: the author is told what to do', async (_name, body, message) => {
+test.each(mistakes)('%s: the error tells the author what to do', async (_name, body, message) => {
   const result = await rehearse(agent(async (ctx) => void (await body(ctx))));
   expect(result.outcome).toBe('error');
   expect(`${result.message}`.replace(/\.?$/, '.')).toBe(message);

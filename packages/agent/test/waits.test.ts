@@ -77,7 +77,7 @@ const mistakes: readonly [string, Parameters<typeof agent>[0], string][] = [
   ],
 ];
 
-test.each(mistakes)('%s: the author is told what to do', async (_name, body, message) => {
+test.each(mistakes)('%s: the error tells the author what to do', async (_name, body, message) => {
   const result = await rehearse(agent(async (ctx) => void (await body(ctx))));
   expect(result.outcome).toBe('error');
   expect(`${result.message}`.replace(/\.?$/, '.')).toBe(message);

@@ -103,7 +103,7 @@ export const wrong = agent<{}, Triage['input'], Triage['output']>(() => ({ team:
   expect(stdout).toBe('To billing\n');
 });
 
-test('a client that is told of all agents takes a prompt where an agent takes no more', async () => {
+test('a client with the types of all agents takes a prompt where an agent has no schema', async () => {
   await using folder = await openProgramFolder(join(root, 'packages/sdk'));
   const program = `
 import { Convoke, type RunHandle } from '@convoke/sdk';

@@ -166,7 +166,7 @@ export function interruptOf(ask: AskItem, toolCallId: string, mayEdit: boolean):
   return { id, reason: 'tool_call', message, toolCallId, responseSchema };
 }
 
-/** What a client is told of a request that other people decide on. */
+/** What the encoder sends a client about a request that other people decide on. */
 export function waitingValue({ key, name, data }: PermissionItem, toolCallId: string): JsonObject {
   const { rules, approvers, expires_at: expiresAt } = data;
   return {

@@ -10,7 +10,8 @@ const perPass = 100;
 type CancellingServices = Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'traces'>;
 
 /**
- * Cancels called runs whose caller was cancelled or has ended, or whose time is over (D-922). Each cancel dooms the runs that the called one has called, so a tree ends level by level.
+ * Cancels called runs whose caller was cancelled or has ended, or whose time is over (D-922). Each cancel dooms
+ * the runs that the called one has called, so a tree ends level by level.
  */
 export async function cancelCalledRuns(services: CancellingServices): Promise<boolean> {
   const doomed = await services.store.read.waits.doomed(perPass);

@@ -12,19 +12,22 @@ const perPass = 100;
  */
 export async function answerConnected(services: AnswerServices): Promise<boolean> {
   const asked = await services.store.read.interactions.askedForConnected(perPass);
-  for (const question of asked) await answerOne(services, question);
-  return asked.length === perPass;
+  let answered = 0;
+  for (const question of asked) if (await answerOne(services, question)) answered += 1;
+  // Those whose time is over wait for the worker that expires them.
+  return asked.length === perPass && answered > 0;
 }
 
 async function answerOne(
   services: AnswerServices,
   { connectedBy, sessionId, key, ...scope }: AskedForConnected,
-): Promise<void> {
-  await answerPending(services, scope, {
+): Promise<boolean> {
+  const settled = await answerPending(services, scope, {
     sessionId,
     key,
     body: { answer: connectedAnswer },
     by: { ...connectedBy, requestId: null, address: null },
     allower: { kind: 'client', id: connectedBy.id },
   });
+  return settled !== undefined && settled.status !== 'pending';
 }

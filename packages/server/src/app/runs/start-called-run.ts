@@ -1,13 +1,8 @@
 import { idPrefixes, sessionId } from '@convoke/contract';
 import { isPerson } from '../../domain/connections/declared.ts';
-import type { Json } from '../../domain/json.ts';
+import { type Json, isObject } from '../../domain/json.ts';
 import { callersOf, pathOf, rootPathOf } from '../../domain/run/ancestry.ts';
-import {
-  calledRunsMax,
-  isObject,
-  refusedCall,
-  refusedInTree,
-} from '../../domain/run/called-run.ts';
+import { calledRunsMax, refusedCall, refusedInTree } from '../../domain/run/called-run.ts';
 import type { Run } from '../../domain/run/run.ts';
 import { type Ceiling, isReached } from '../../domain/usage/budget.ts';
 import type { StoreTransaction } from '../../ports/store.ts';

@@ -123,11 +123,13 @@ export function createIdentityProvider(parts: IdentityProviderParts): IdentityPr
       const { request, response } = tokenExchangeOf(form);
       if (authorization !== undefined) request.headers.authorization = authorization;
       pinAddress(request, baseUrl);
-      const { promise, resolve } = Promise.withResolvers<TokenAnswer>();
-      answers.set(request, resolve);
+      let answer: TokenAnswer | undefined;
+      answers.set(request, (given) => {
+        answer = given;
+      });
       const served = { requestId, address, isAsking: false };
       await current.run(served, () => callback(request, response));
-      return tokenResponseOf(await promise);
+      return tokenResponseOf(answer);
     },
   };
 }

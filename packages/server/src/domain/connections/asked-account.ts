@@ -3,8 +3,8 @@ import type { Session } from '../session.ts';
 import { type DeclaredConnection, isPerson } from './declared.ts';
 
 /**
- * D-607, D-942: a product that has a page for it is asked, for its own users: people of the organization are not its users, and an account
- * of the tenant is no matter of the end user.
+ * D-607, D-942: a product that has a page for it is asked, for its own users. People of the organization are not its
+ * users, and an end user does not decide on an account of the tenant.
  */
 export function canAskFor(
   { owner }: Pick<DeclaredConnection, 'owner'>,

@@ -1,5 +1,5 @@
 import type { Agent } from '../agent.ts';
-import type { Json, JsonObject } from '../json.ts';
+import { type Json, isObject } from '../json.ts';
 import { callersOf } from './ancestry.ts';
 import type { Run } from './run.ts';
 
@@ -46,8 +46,4 @@ export function refusedInTree({
   if (calls >= callsPerRun) return `A run calls at most ${callsPerRun} others.`;
   if (below >= calledRunsMax) return `At most ${calledRunsMax} runs are called below one.`;
   return undefined;
-}
-
-export function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -275,8 +275,8 @@ export function interactionAnswered(run: Run, pending: number, now: number): Run
 }
 
 /**
- * A time, a message or the end of a called run has come. A parked run becomes ready at once, because only its program knows what it waits for first
- * (D-853). One that was interrupted hears a person about that first.
+ * A time, a message or the end of a called run has come. A parked run becomes ready at once, because only its
+ * program knows what it waits for first (D-853). One that was interrupted hears a person about that first.
  */
 export function waitSettled(run: Run, now: number): Run {
   const left = { ...run, openWaits: run.openWaits - 1 };

@@ -35,6 +35,7 @@ export interface AssistantClientParts extends Pick<Services, 'store' | 'clock'> 
 /** A sign-in may take as long; after that, a change of the document counts. */
 const keptMs = 10 * 60_000;
 const keptMax = 500;
+/** Registrations at the same time may pass it by their number, which their rate bounds. */
 const registeredMax = 1_000;
 const day = 24 * 3600;
 const unusedSeconds = 30 * day;

@@ -71,7 +71,9 @@ const refusal = z.object({ error: z.string(), error_description: z.string().opti
 const knownErrors = ['invalid_client', 'invalid_grant', 'invalid_scope', 'invalid_target'] as const;
 
 /** In the form of every other answer of the token endpoint. */
-export function tokenResponseOf({ status, body }: TokenAnswer): TokenResponse {
+export function tokenResponseOf(answer: TokenAnswer | undefined): TokenResponse {
+  if (answer === undefined) throw new Error('the identity provider has not answered');
+  const { status, body } = answer;
   if (status === 200) return { token_type: 'Bearer', ...granted.parse(body) };
   const refused = refusal.safeParse(body);
   if (!refused.success || status >= 500) throw new Error('the identity provider has failed');
