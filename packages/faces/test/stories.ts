@@ -1,5 +1,5 @@
 import type { Json, TranscriptEvent } from '../src/index.ts';
-import { logOf } from './written-events.ts';
+import { logOf, said } from './written-events.ts';
 
 /** An event of the log, or the end of what is there for now. */
 type Written = readonly [string, object] | 'pause';
@@ -63,3 +63,54 @@ export const interrupted = (from?: string) =>
   ] as const;
 export const completed = ['run_completed', {}] as const;
 export const failed = ['error', { message: 'broken', error_code: 'agent_error' }] as const;
+
+/** A run of thoughts, text, a call with two results and an output; what comes after its end is late. */
+export const wholeRun = [
+  began,
+  thought('Hm. '),
+  thought('Well. '),
+  said(''),
+  said('I '),
+  said('read. '),
+  read,
+  read,
+  readResult,
+  readResult,
+  said('Done.'),
+  ['run_output', { output: { sum: 3 } }],
+  completed,
+  said('late'),
+  'pause',
+] as const;
+
+/** What a page of the AI SDK gets of `shownThenAsked` before the request, one batch for each event. */
+export const uiShown = [
+  '1 start-step',
+  '2 text-start id=t000000000002',
+  '2 text-delta id=t000000000002 delta=I write. ',
+  '3 text-end id=t000000000002',
+  '3 tool-input-available toolCallId=toolu_1 dynamic=true providerExecuted=true toolName=Write input={"path":"a"}',
+];
+
+/** The same with the request, for version 7: the call leaves its step. */
+export const uiAsked = [
+  ...uiShown,
+  '4 reset-step',
+  '4 text-start id=t000000000002',
+  '4 text-delta id=t000000000002 delta=I write. ',
+  '4 text-end id=t000000000002',
+  '4 finish-step',
+  '4 start-step',
+  '4 tool-input-available toolCallId=toolu_1 dynamic=true providerExecuted=true toolName=Write input={"path":"a"}',
+  '4 tool-approval-request approvalId=key_1 toolCallId=toolu_1',
+];
+
+/** What a client of AG-UI gets of `shownThenAsked` before the request. */
+export const agUiShown = [
+  '2 TEXT_MESSAGE_START messageId=run_1-2 role=assistant',
+  '2 TEXT_MESSAGE_CONTENT messageId=run_1-2 delta=I write. ',
+  '3 TEXT_MESSAGE_END messageId=run_1-2',
+  '3 TOOL_CALL_START toolCallId=run_1-call-toolu_1 toolCallName=Write',
+  '3 TOOL_CALL_ARGS toolCallId=run_1-call-toolu_1 delta={"path":"a"}',
+  '3 TOOL_CALL_END toolCallId=run_1-call-toolu_1',
+];
