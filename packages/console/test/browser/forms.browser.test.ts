@@ -73,6 +73,19 @@ test('a webhook sends chosen events of chosen agents and labels', async () => {
   await page.getByRole('button', { name: 'Done' }).click();
 });
 
+test('the form of a webhook says which addresses a server accepts, and a refusal stands in it', async () => {
+  const { page, form } = await opened(`${web.tenant}/webhooks`, 'Create webhook');
+  await form
+    .getByText(/^https, reachable .* development server also accepts http:\/\/127/)
+    .waitFor();
+  web.expectFaults(/status of 400/);
+  await form.getByLabel('URL').fill('http://192.0.2.1/plain');
+  await form.getByRole('button', { name: 'Create', exact: true }).click();
+  await form.getByText(/must be https; an operator can allow http for a host/).waitFor();
+  await page.keyboard.press('Escape');
+  await form.waitFor({ state: 'detached' });
+});
+
 test('a client is bound to the tenants that are chosen', async () => {
   const { page, form } = await opened(`${web.organization}/clients`, 'Create client');
   await form.getByLabel('Name').fill('Bound');

@@ -307,6 +307,21 @@ test('an agent that lacks a variable says so before a run: on its card, on its p
     .toEqual(['asker', 'echo', 'failing', 'greeter', 'sleeper', 'writer', 'keylessneeds a key']);
 });
 
+test('the marks of the last runs of an agent say in words what they stand for, to the pointer too', async () => {
+  await ended(web.server, (await begin(web.server, 'failing')).run);
+  await waiting('one that waits');
+  const page = await web.visit(`${web.tenant}/agents`);
+  for (const [agent, status] of [
+    ['failing', 'failed'],
+    ['writer', 'waiting'],
+  ] as const) {
+    const strip = page.locator('.card', { hasText: agent }).getByRole('img');
+    const words = new RegExp(`^Last (1 run|\\d runs), newest first: ${status}\\b`);
+    await expect.poll(() => strip.getAttribute('title')).toMatch(words);
+    expect(await strip.getAttribute('aria-label')).toBe(await strip.getAttribute('title'));
+  }
+});
+
 test('a row enters within 120 ms, and at once for those who want no motion', async () => {
   const page = await web.visit(`${web.tenant}/runs`);
   await page.locator('tbody tr').first().waitFor();
