@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
 
+from .calls import Called, call
 from .failures import InDoubt, Misuse
 from .output_order import Emission
 from .json_values import json_copy
@@ -210,6 +211,22 @@ class Context(_Context):
         """
         return self._host.drive(receive(self._steps, name, timeout))  # type: ignore[return-value]
 
+    def call(
+        self,
+        agent: str,
+        input: dict,
+        *,
+        timeout: Duration | None = None,
+        budget: dict[str, int] | None = None,
+    ) -> Called:
+        """Starts a run of another agent, which `agents` of agent.yaml names, and waits for its end.
+
+        Nothing executes until then. With a `timeout` the called run is cancelled at its end; without one it may take any
+        time. `budget` lowers what the called run, and all that it calls, may use: `max_tokens`, and `max_cost` in
+        millionths of the currency.
+        """
+        return self._host.drive(call(self._steps, self._leg, agent, input, timeout, budget))  # type: ignore[return-value]
+
     def scope(self, name: str, body: Callable[[], T]) -> T:
         """Step names inside the scope are numbered separately."""
         return self._host.drive(self._steps.scope(name, body))  # type: ignore[return-value]
@@ -320,6 +337,17 @@ class AsyncContext(_Context):
     def receive(self, name: str, *, timeout: Duration | None = None) -> Coroutine[object, object, Received]:
         """As `Context.receive`."""
         return self._watch("receive", name, lambda: receive(self._steps, name, timeout))
+
+    def call(
+        self,
+        agent: str,
+        input: dict,
+        *,
+        timeout: Duration | None = None,
+        budget: dict[str, int] | None = None,
+    ) -> Coroutine[object, object, Called]:
+        """As `Context.call`."""
+        return self._watch("call", agent, lambda: call(self._steps, self._leg, agent, input, timeout, budget))
 
     def scope(self, name: str, body: Callable[[], Awaitable[T]]) -> Coroutine[object, object, T]:
         """Step names inside the scope are numbered separately."""

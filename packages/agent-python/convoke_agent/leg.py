@@ -164,6 +164,14 @@ class Leg:
         self._stuck.append(stuck)
         return stuck
 
+    async def outside_step(self, pending: Pending) -> None:
+        """Waits for a value that does not arrive in this leg, in a step that has not begun."""
+        self.step_ended()
+        try:
+            await pending
+        finally:
+            self.step_started()
+
     def deliver(self, result: dict) -> Pending:
         """Settles when all results before this one have reached the function (L5)."""
 
@@ -178,7 +186,7 @@ class Leg:
         return self._deliver_first(ref, self.replay.order_of_answer(ref))
 
     def deliver_wait(self, ref: str, number: int) -> Pending:
-        """As `deliver_last`, for a time or a message that has come."""
+        """As `deliver_last`, for a time, a message or a called run that has come."""
         return self._deliver_first(f"{ref} wait", self.replay.order_of_wait(number))
 
     def _deliver_first(self, ref: str, first_order: float) -> Pending:

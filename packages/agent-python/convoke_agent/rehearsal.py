@@ -7,8 +7,12 @@ import os
 from collections.abc import Callable
 
 from .json_values import dump
-from .rehearsed_waits import RehearsedWait, RehearsedWaits
+from .rehearsed_waits import RehearsedCall, RehearsedWait, RehearsedWaits
 from .rules import decide
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .rehearsed_waits import CallReply
 
 
 with open(os.path.join(os.path.dirname(__file__), "lost_calls.json"), encoding="utf-8") as _table:
@@ -46,6 +50,8 @@ class RehearsedRun:
         output_schema: dict | None = None,
         signals: tuple[dict, ...] | list[dict] = (),
         message: Callable[[str], object] | None = None,
+        called: Callable[[RehearsedCall], CallReply] | None = None,
+        takes: dict[str, str] | None = None,
         is_edited: bool = False,
     ) -> None:
         self._prompt = prompt
@@ -63,7 +69,7 @@ class RehearsedRun:
         self._calls: dict[str, dict] = {}
         self._answers: dict[str, dict] = {}
         self._open: dict[str, RehearsedInteraction] = {}
-        self._waits = RehearsedWaits(signals, message)
+        self._waits = RehearsedWaits(signals, message, called, takes)
         #: Whether the last leg has ended waiting.
         self._is_parked = False
         #: Calls that a person has allowed. `ref` is that of the request, `spent_on` that of the call.
@@ -90,8 +96,13 @@ class RehearsedRun:
         return self._waits.over
 
     @property
+    def started(self) -> list[RehearsedCall]:
+        """The runs of other agents that it started, in order."""
+        return self._waits.started
+
+    @property
     def elapsed(self) -> float:
-        """Seconds that it has waited for times and messages."""
+        """Seconds that it has waited for times, messages and called runs."""
         return self._waits.elapsed
 
     @property
@@ -151,7 +162,10 @@ class RehearsedRun:
         elif kind in ("user_question", "permission_request"):
             self._ask(message)
         elif kind == "wait":
-            self._waits.raise_wait(message, self._next_number)
+            if message["kind"] == "run":
+                self._call(message)
+            else:
+                self._waits.raise_wait(message, self._next_number)
         elif kind == "call_begin":
             self._begin(message)
         elif kind == "call_end":
@@ -247,6 +261,22 @@ class RehearsedRun:
         self._open[ref] = RehearsedInteraction(message)
         self.asked.append(self._open[ref])
 
+    def _call(self, message: dict) -> None:
+        """Rules are about calls of agents under the name `call_<agent>`; the approved input is the one that is started."""
+        ref, tool, input = message["ref"], f"call_{message['name']}", message["input"]
+        if self._waits.has(ref):
+            return
+        ruling = decide(self._rules, tool, input)
+        answer = self._answers.get(ref)
+        reason = ruling["reason"] if ruling["effect"] == "deny" else _denial_in(answer)
+        if reason is not None:
+            return self._waits.refuse(message, reason, self._next_number)
+        if ruling["effect"] == "ask" and answer is None:
+            asked = {"type": "permission_request", "ref": ref, "tool_name": tool, "tool_input": input}
+            return self._ask(asked)
+        approved = input if answer is None else answer["input"]
+        self._waits.raise_wait({**message, "input": approved}, self._next_number)
+
     def _begin(self, message: dict) -> None:
         ref = message["call_id"]
         if self._calls.get(ref, {"status": "again"})["status"] != "again":
@@ -327,3 +357,10 @@ def _answer_of(asked: RehearsedInteraction, reply: object) -> dict:
     if reply is True:
         return {"kind": "permission", "allow": True, "input": asked.input}
     return {"kind": "permission", "allow": False, "reason": None}
+
+
+def _denial_in(answer: dict | None) -> str | None:
+    """Why a person does not allow it; None without such an answer."""
+    if answer is None or answer["allow"]:
+        return None
+    return answer["reason"] or "The person did not allow this."

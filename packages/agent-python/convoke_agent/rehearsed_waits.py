@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -10,6 +11,12 @@ from datetime import datetime
 from .durations import end_of_wait
 from .failures import Misuse
 from .json_values import dump
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Union
+
+    CallReply = Union[str, dict]
 
 #: As long as a server waits where neither the program nor its agent.yaml says how long.
 _DEFAULT_WAIT_MS = 72 * 3_600_000
@@ -19,11 +26,19 @@ class RehearsedWait:
     """A wait of a rehearsed run that is over."""
 
     def __init__(self, kind: str, name: str, outcome: str) -> None:
-        #: "timer" or "signal".
+        #: "timer", "signal" or "run".
         self.kind = kind
         self.name = name
-        #: "fired", "received" or "timed_out".
+        #: "fired", "received", "timed_out", "completed", "failed" or "refused".
         self.outcome = outcome
+
+
+class RehearsedCall:
+    """A run that the rehearsed one calls."""
+
+    def __init__(self, agent: str, input: dict) -> None:
+        self.agent = agent
+        self.input = input
 
 
 class RehearsedWaits:
@@ -31,8 +46,12 @@ class RehearsedWaits:
         self,
         signals: tuple[dict, ...] | list[dict] = (),
         message: Callable[[str], object] | None = None,
+        called: Callable[[RehearsedCall], CallReply] | None = None,
+        takes: dict[str, str] | None = None,
     ) -> None:
         self._message = message
+        self._called = called or (lambda call: "done")
+        self._takes = takes or {}
         self._rows: dict[str, dict] = {}
         self._coming = sorted(
             ({**signal, "at_ms": _delay_of(signal.get("after"))} for signal in signals),
@@ -44,6 +63,8 @@ class RehearsedWaits:
         self._began_ms = time.time() * 1000
         self._now_ms: float = 0
         self.over: list[RehearsedWait] = []
+        #: The runs that were started.
+        self.started: list[RehearsedCall] = []
         # Those that are sent at once come before the run asks for them.
         while self._coming and self._coming[0]["at_ms"] == 0:
             self._kept.append(self._coming.pop(0))
@@ -65,11 +86,38 @@ class RehearsedWaits:
         ref, kind, name = wait["ref"], wait["kind"], wait["name"]
         if ref in self._rows:
             return
+        if kind == "run":
+            return self._start(wait)
         self._rows[ref] = {"kind": kind, "name": name, "due_ms": self._due_of(wait)}
         kept = [each for each in self._kept if each["name"] == name] if kind == "signal" else []
         if kept:
             self._kept.remove(kept[0])
             self._settle(ref, {"kind": "signal", "data": kept[0]["data"]}, number)
+
+    def has(self, ref: str) -> bool:
+        return ref in self._rows
+
+    def refuse(self, wait: dict, message: str, number: int) -> None:
+        """Nothing is started: a person or a rule does not allow it."""
+        self._rows[wait["ref"]] = {"kind": "run", "name": wait["name"], "due_ms": self._now_ms}
+        self._settle(wait["ref"], {"kind": "run", "ok": False, "code": "denied", "message": message}, number)
+
+    def _start(self, wait: dict) -> None:
+        name, call = wait["name"], RehearsedCall(wait["name"], wait["input"])
+        self.started.append(call)
+        number = len(self.started)
+        ids = {"run_id": f"run_called_{number}", "session_id": f"sess_called_{number}"}
+        ends_ms = self._now_ms + _delay_of(self._takes.get(name))
+        is_timed = "until" in wait or "for_seconds" in wait
+        due_ms = self._due_of(wait) if is_timed else math.inf
+        if due_ms < ends_ms:
+            message = "The called run did not end in time, and is cancelled."
+            reply = {"ok": False, "code": "timed_out", "message": message}
+        else:
+            given = self._called(call)
+            reply = {"ok": True, "text": given} if isinstance(given, str) else given
+        settled = {"kind": "run", **reply, **ids}
+        self._rows[wait["ref"]] = {"kind": "run", "name": name, "due_ms": min(due_ms, ends_ms), "reply": settled}
 
     def known(self) -> dict[str, dict]:
         return {
@@ -90,8 +138,7 @@ class RehearsedWaits:
                     return True
                 continue
             self._now_ms = max(self._now_ms, row["due_ms"])
-            how = {"fired": True} if row["kind"] == "timer" else {"timed_out": True}
-            self._settle(ref, {"kind": row["kind"], **how}, number)
+            self._settle(ref, _end_of(row), number)
             return True
         return False
 
@@ -130,14 +177,32 @@ class RehearsedWaits:
     def _settle(self, ref: str, wait: dict, number: int) -> None:
         row = self._rows[ref]
         row["settled"] = {**json.loads(dump(wait)), "number": number}
-        outcome = "received" if "data" in wait else "fired" if wait["kind"] == "timer" else "timed_out"
-        self.over.append(RehearsedWait(row["kind"], row["name"], outcome))
+        self.over.append(RehearsedWait(row["kind"], row["name"], _outcome_of(wait)))
+
+
+def _end_of(row: dict) -> dict:
+    """What settles a wait when its time has come."""
+    if "reply" in row:
+        return row["reply"]
+    return {"kind": "timer", "fired": True} if row["kind"] == "timer" else {"kind": "signal", "timed_out": True}
+
+
+def _outcome_of(wait: dict) -> str:
+    if wait["kind"] == "timer":
+        return "fired"
+    if wait["kind"] == "signal":
+        return "received" if "data" in wait else "timed_out"
+    if wait["ok"]:
+        return "completed"
+    if wait["code"] == "timed_out":
+        return "timed_out"
+    return "failed" if "run_id" in wait else "refused"
 
 
 def _delay_of(after: object) -> float:
     if after is None:
         return 0
-    end = end_of_wait("signals: after", after)
+    end = end_of_wait("after, or takes", after)
     if "for_seconds" not in end:
-        raise Misuse("signals: after is a time such as 1h")
+        raise Misuse("after, or takes, is a time such as 1h")
     return end["for_seconds"] * 1000

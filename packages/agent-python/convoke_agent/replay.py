@@ -28,6 +28,8 @@ class Replay:
         }
         self._left_over = dict.fromkeys(results)
         self._is_effect = {ref for ref, result in results.items() if not result.get("isRepeatable")}
+        called = [ref for ref, wait in self.waits.items() if wait["kind"] == "run" and ref.startswith(path)]
+        self._left_calls = dict.fromkeys(called)
         orders = [result["order"] for result in results.values() if result["order"] != math.inf]
         #: The highest number in the order of results.
         self.last_order = max([0, *orders, *((self.point or {}).get("order") or {}).values()])
@@ -36,6 +38,16 @@ class Replay:
         """Returns the stored call that the function asks for."""
         self._left_over.pop(ref, None)
         return self._calls.get(ref)
+
+    def take_call(self, ref: str) -> dict | None:
+        """Returns what is known of a called run that the function asks for."""
+        self._left_calls.pop(ref, None)
+        return self.waits.get(ref)
+
+    @property
+    def left_calls(self) -> list[str]:
+        """Calls of other agents that the function has not asked for yet."""
+        return list(self._left_calls)
 
     def order_of_wait(self, number: int) -> float:
         """Where a settled wait comes the first time.
@@ -70,6 +82,9 @@ class Replay:
 
     def forget_left_over(self) -> None:
         self._left_over.clear()
+
+    def forget_left_calls(self) -> None:
+        self._left_calls.clear()
 
 
 def root_path(saves: int) -> str:

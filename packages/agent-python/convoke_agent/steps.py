@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable
 from contextvars import ContextVar
 
+from .edits import continue_after_edit
 from .failures import Denied, InDoubt, LegOver, Misuse
 from .output_order import Emission, Speaker
 from .json_values import dump, json_copy
@@ -21,6 +22,7 @@ from .work import bound_work
 
 #: Text that a step could not emit while another one had the floor is stored with its result, up to this many characters.
 _SAID_CHARACTERS_MAX = 256 * 1024
+_waits = ("ctx.sleep", "ctx.receive", "ctx.call")
 _touches = ("workspace", "outside", "both")
 
 
@@ -286,40 +288,9 @@ class Steps:
             self._leg.guard()
             left = self._leg.replay.left_over
             if left:
-                await self._continue_after_edit(left, call)
+                await continue_after_edit(self._leg, left, call.name, call.is_repeatable)
         if not self._leg.may_begin:
-            await self._outside_step(self._leg.hold_back())
-
-    async def _continue_after_edit(self, left: list[str], call: Call) -> None:
-        """Handles stored results that the replay did not ask for (L15, D-173).
-
-        If the agent was edited, a person decides (D-174).
-        """
-        ref = f"edited {digest_of(left)}"
-        answer = self._leg.replay.answers.get(ref)
-        is_doubtful = self._leg.replay.has_effect_left and not call.is_repeatable
-        if answer is None and is_doubtful and self._leg.start.get("agent_changed"):
-            names = ", ".join(f'"{name}"' for name in left)
-            question = (
-                f"The agent was edited during this run. It has not asked for the results of {names} and is about to "
-                f'start "{call.name}". If that is the same step under a new name, it would run twice.'
-            )
-            asked = {"type": "user_question", "ref": ref, "question": question}
-            options = ["Continue", "End the run"]
-            await self._outside_step(self._leg.raise_request({**asked, "options": options}))
-        if answer is not None and answer.get("values", [""])[0] != "Continue":
-            self._leg.fail(Misuse("A person ended the run because the agent was edited during it."))
-            raise LegOver()
-        self._leg.replay.forget_left_over()
-        self._leg.send({"type": "custom", "name": "replay_differs", "data": {"left_over": left}})
-
-    async def _outside_step(self, pending: Pending) -> None:
-        """Waits for a value that does not arrive in this leg."""
-        self._leg.step_ended()
-        try:
-            await pending
-        finally:
-            self._leg.step_started()
+            await self._leg.outside_step(self._leg.hold_back())
 
 
 def _remedy_of(event: str) -> str | None:
@@ -328,7 +299,7 @@ def _remedy_of(event: str) -> str | None:
         return "Ask first, then start the step."
     if event.startswith("ctx.callback_url"):
         return "Make the URL first, then start the step."
-    return "Wait first, then start the step." if event.startswith(("ctx.sleep", "ctx.receive")) else None
+    return "Wait first, then start the step." if event.startswith(_waits) else None
 
 
 def _call_begin(call: Call) -> dict:

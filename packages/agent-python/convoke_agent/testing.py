@@ -12,14 +12,15 @@ from .failures import NotAwaited
 from .json_values import dump
 from .leg import Leg
 from .rehearsal import RehearsedInteraction, CalledStep, RehearsedRun
-from .rehearsed_waits import RehearsedWait
+from .rehearsed_waits import RehearsedCall, RehearsedWait
 from .threads import Threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .rehearsed_waits import CallReply
     from .tasks import Tasks
 
-__all__ = ["RehearsedInteraction", "RehearsedWait", "CalledStep", "Rehearsal", "every_kill", "rehearse"]
+__all__ = ["RehearsedCall", "RehearsedInteraction", "RehearsedWait", "CalledStep", "Rehearsal", "every_kill", "rehearse"]
 
 _LEGS_MAX = 1000
 #: The process is lost before or after a message is stored, or asked to yield after it.
@@ -45,8 +46,10 @@ class Rehearsal:
         #: What the next run of the session finds in `ctx.state`.
         self.state = run.state
         self.tokens = run.tokens
-        #: The times and messages that it waited for, in the order in which they came.
+        #: The times, messages and called runs that it waited for, in the order in which they came.
         self.waits = run.waits
+        #: The runs of other agents that it started, in order.
+        self.started = run.started
         #: Seconds that the run waited for them. No real time passes.
         self.elapsed = run.elapsed
         self.has_waited = run.has_waited
@@ -68,6 +71,8 @@ def rehearse(
     output_schema: dict | None = None,
     signals: tuple[dict, ...] | list[dict] = (),
     message: Callable[[str], object] | None = None,
+    called: Callable[[RehearsedCall], CallReply] | None = None,
+    takes: dict[str, str] | None = None,
     edited: Agent | None = None,
 ) -> Rehearsal:
     """Runs an agent in this process.
@@ -78,11 +83,13 @@ def rehearse(
     after the first leg, while the run waited for an answer (D-174). With the `output_schema` of agent.yaml, a text that
     the agent returns is its output; the value is not checked here. `signals` are messages to the run:
     `{"name": …, "data": …, "after": "1h"}`, at once without `after`. `message` returns the data of the message that comes
-    when the run asks for one of this name, or None for no message.
+    when the run asks for one of this name, or None for no message. `called` returns what a called run brings: a text
+    (`"done"` by default), `{"ok": True, "text": …, "output": …}` or `{"ok": False, "code": …, "message": …}`. `takes` says how
+    long runs of an agent take, such as `{"researcher": "2h"}`; others end at once.
     """
     given = dict(prompt=prompt, input=input, state=state, answer=answer, folder=folder)
     given.update(approval_required_tools=approval_required_tools, rules=rules, output_schema=output_schema)
-    given.update(signals=signals, message=message)
+    given.update(signals=signals, message=message, called=called, takes=takes)
     return _play(agent, given, edited=edited)
 
 
@@ -95,7 +102,7 @@ def every_kill(
 ) -> Rehearsal:
     """Runs an agent undisturbed, then with a loss before and after each message, and a yield after each (D-188).
 
-    Raises AssertionError if an effect ran twice, if a person was asked twice, if text, state or outcome differ, or if a
+    Raises AssertionError if an effect ran twice, if an agent was called or a person asked twice, if text, state or outcome differ, or if a
     replay did not ask for a stored result. A run with a call in doubt may have a different answer. `comparable` maps the
     text to the part that must not change, for a function whose branches emit in any order. The other options are those
     of `rehearse`.
@@ -127,6 +134,9 @@ def _difference(expected: Rehearsal, result: Rehearsal, comparable: Callable[[st
                 f"the replay did not ask for the results of {dump(event['data']['left_over'])}. "
                 "The code between steps must do the same in every leg."
             )
+    started = _started_again(expected, result)
+    if started is not None:
+        return started
     if result.has_doubt:
         return None
     asked = _asked_again(expected, result, comparable)
@@ -143,6 +153,19 @@ def _difference(expected: Rehearsal, result: Rehearsal, comparable: Callable[[st
         return f"it returned {dump(result.output)} instead of {dump(expected.output)}"
     if result.state != expected.state:
         return f"its state was {dump(result.state)} instead of {dump(expected.state)}"
+    return None
+
+
+def _started_again(expected: Rehearsal, result: Rehearsal) -> str | None:
+    """A run that was called once is found again."""
+
+    def count(rehearsal: Rehearsal, agent: str) -> int:
+        return sum(1 for call in rehearsal.started if call.agent == agent)
+
+    for call in result.started:
+        once, now = count(expected, call.agent), count(result, call.agent)
+        if now > once:
+            return f'"{call.agent}" was called {now} times instead of {once}'
     return None
 
 

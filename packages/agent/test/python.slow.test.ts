@@ -3,6 +3,7 @@ import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../../../test/repository.ts';
+import { callsZoo } from './calls-zoo.ts';
 import { type Transcript, transcriptsOf } from './transcript.ts';
 import { waitsZoo } from './waits-zoo.ts';
 import { type Specimen, zoo } from './zoo.ts';
@@ -19,6 +20,7 @@ const unordered: Readonly<Record<string, readonly string[]>> = {
   ],
   async_zoo: ['branches that end in another order than they began', 'steps that speak at once'],
   waits_zoo: ['side by side, with a step behind each'],
+  calls_zoo: ['side by side, with a step and a sleep behind each'],
 };
 
 /** What of an unordered program is the same in every kit. */
@@ -32,6 +34,7 @@ const files: readonly [string, Readonly<Record<string, Pick<Specimen, 'make' | '
   ['zoo', zoo],
   ['async_zoo', zoo],
   ['waits_zoo', waitsZoo],
+  ['calls_zoo', callsZoo],
 ];
 
 describe.each(files)('%s.py', (file, programs) => {

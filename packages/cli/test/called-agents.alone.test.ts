@@ -25,6 +25,21 @@ export default agent(async (ctx) => {
   return JSON.stringify([found.ok && found.text, judged.ok ? judged.text : judged.code]);
 });
 `,
+  'planner-py/agent.yaml':
+    'schema: 1\nname: planner-py\nframework: code\nentry: agent.py\nagents: [researcher, critic]\n',
+  'planner-py/agent.py': `import json
+
+from convoke_agent import agent
+
+
+@agent
+def main(ctx):
+    found, judged = ctx.parallel(
+        lambda: ctx.call("researcher", {"prompt": ctx.prompt}),
+        lambda: ctx.call("critic", {"prompt": ctx.prompt}),
+    )
+    return json.dumps([found.ok and found.text, judged.text if judged.ok else judged.code])
+`,
   'researcher/agent.yaml': 'schema: 1\nname: researcher\nframework: code\nentry: agent.ts\n',
   'researcher/agent.ts': `import { agent } from '@convoke/agent';
 
@@ -48,16 +63,19 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-test('a call brings the answer of the called agent; one of an agent that does not exist is a value', async () => {
-  const convoke = new Convoke(clientOf(server));
-  const run = await (await convoke.sessions.create('planner')).run('chairs');
-  const { output_text } = await run.wait();
-  expect(output_text).toBe('["found chairs","refused"]');
-  const [called, ...others] = await collect(convoke.runs.list({ ancestor_run_id: run.id }), 10);
-  expect(others).toEqual([]);
-  expect(called).toMatchObject({
-    agent_name: 'researcher',
-    status: 'completed',
-    parent_run_id: run.id,
-  });
-});
+test.each(['planner', 'planner-py'])(
+  'a call of %s brings the answer of the called agent; one of an agent that does not exist is a value',
+  async (planner) => {
+    const convoke = new Convoke(clientOf(server));
+    const run = await (await convoke.sessions.create(planner)).run('chairs');
+    const { output_text = '' } = await run.wait();
+    expect(JSON.parse(output_text)).toEqual(['found chairs', 'refused']);
+    const [called, ...others] = await collect(convoke.runs.list({ ancestor_run_id: run.id }), 10);
+    expect(others).toEqual([]);
+    expect(called).toMatchObject({
+      agent_name: 'researcher',
+      status: 'completed',
+      parent_run_id: run.id,
+    });
+  },
+);
