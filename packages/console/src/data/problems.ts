@@ -119,6 +119,14 @@ export function wasTooLate(error: unknown): boolean {
   );
 }
 
+/** The rules, or the role of the person, are other ones than when the request was read. */
+export function mayNotAllow(error: unknown): boolean {
+  return (
+    error instanceof ConvokeError &&
+    (error.code === 'not_an_approver' || error.code === 'denied_by_rule')
+  );
+}
+
 /** Codes whose message says what exactly is wrong: it comes before what helps in general. */
 const needsDetail = new Set([
   'invalid_answer',

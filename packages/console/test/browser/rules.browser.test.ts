@@ -1,4 +1,4 @@
-import type { JsonObject } from '@convoke/contract';
+import { type JsonObject, organizationId } from '@convoke/contract';
 import { expect, test } from 'vitest';
 import {
   begin,
@@ -87,6 +87,36 @@ test('of two people each sees who has allowed, and the first no longer has it in
   await page.locator('.queue').getByText('Waits for another person').waitFor();
   const other = await web.openAs(second, path);
   await other.getByRole('button', { name: /^Allow/, disabled: false }).click();
+  expect((await ended(web.server, run)).status).toBe('completed');
+});
+
+test('a card loses its Allow when the person has lost the role since it was shown', async () => {
+  const { run } = await begin(web.server, 'together');
+  await runIn(web.server, run, 'waiting');
+  const { interaction_key: key } = await pendingIn(web.server, run.session_id);
+  const { organization_id } = web.server.quickstart;
+  const person = await addMember(web.server, 'admin', organization_id);
+  const page = await web.openAs(person, `${web.tenant}/approvals?item=${key}`);
+  const card = page.getByRole('region', { name: /Permission: write_file/ });
+  const allow = card.getByRole('button', { name: /^Allow/ });
+  await card.getByRole('button', { name: /^Allow/, disabled: false }).waitFor();
+  const { store, clock } = web.server.convoke.services;
+  await store.transaction((tx) =>
+    tx.organizations.saveRole({
+      organizationId: organizationId(organization_id),
+      userId: person,
+      role: 'operator',
+      createdAt: clock.now(),
+    }),
+  );
+  web.expectFaults(/403/);
+  await card.press('a');
+  await card.getByText('You may not allow this.').waitFor();
+  await card.getByText('Needs 2 people who are admin or owner').waitFor();
+  expect(await allow.count()).toBe(0);
+  await expectAccessibleAtBothWidths(page);
+  // Its keys still work.
+  await card.press('d');
   expect((await ended(web.server, run)).status).toBe('completed');
 });
 

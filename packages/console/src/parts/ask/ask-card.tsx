@@ -12,7 +12,7 @@ import {
 } from '../../data/ask.ts';
 import { inBackground } from '../../data/in-background.ts';
 import { comparableText, jsonParts } from '../../data/json-text.ts';
-import { wasTooLate } from '../../data/problems.ts';
+import { mayNotAllow, wasTooLate } from '../../data/problems.ts';
 import { findInteraction } from '../../session/api.ts';
 import { personName } from '../../session/session.ts';
 import { useResource, useRight, useTenant } from '../../session/use.ts';
@@ -46,17 +46,14 @@ export interface AskCardProps {
  */
 export function AskCard(props: AskCardProps): JSX.Element {
   const mayAnswer = useRight('interactions:write');
-  const [recorded, setRecorded] = useState<Ask | undefined>(undefined);
-  const [wasLate, setLate] = useState(false);
   const frame = useRef<HTMLElement>(null);
   const form = useRef<AskFormHandle>(null);
-  const ask = useAllowing(recorded?.key === props.ask.key ? recorded : props.ask);
+  const { ask, wasLate, answer, isBusy, error } = useShown(props, frame);
   const isOpen = ask.status === 'pending';
   const input = useInputParts(ask);
 
   const isArmed = useArmed(props.ask.key);
   useEffect(() => {
-    setLate(false);
     if (props.hasFocus === true) focusIn(frame.current);
   }, [props.ask.key]);
 
@@ -66,11 +63,6 @@ export function AskCard(props: AskCardProps): JSX.Element {
   }, [input.isCut]);
 
   const keepFocus = useKeptFocus(frame, isOpen);
-  const { answer, isBusy, error } = useAnswer(ask, (record, isLate) => {
-    setRecorded({ ...askOfRecord(record), agentName: ask.agentName });
-    setLate(isLate);
-    props.onAnswered?.(record, isLate);
-  });
   const press = (event: KeyboardEvent) => {
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
     if (isTaken(event) || !isPlain || !settings.hasShortcuts.value || !isOpen || !isArmed) return;
@@ -112,6 +104,38 @@ export function AskCard(props: AskCardProps): JSX.Element {
       </div>
     </section>
   );
+}
+
+/** The request as this page knows it, and the means to answer it. */
+function useShown(
+  { ask: given, onAnswered }: AskCardProps,
+  frame: { readonly current: HTMLElement | null },
+) {
+  const [recorded, setRecorded] = useState<Ask | undefined>(undefined);
+  const [refused, setRefused] = useState<Ask | undefined>(undefined);
+  const [wasLate, setLate] = useState(false);
+  const ask = useAllowing(recorded?.key === given.key ? recorded : withRefusal(given, refused));
+  useEffect(() => setLate(false), [given.key]);
+  const answering = useAnswer(ask, {
+    onRecord: (record, isLate) => {
+      setRecorded({ ...askOfRecord(record), agentName: ask.agentName });
+      setLate(isLate);
+      onAnswered?.(record, isLate);
+    },
+    onRefused: (record) => {
+      setRefused(askOfRecord(record));
+      // The button that had the focus is gone.
+      frame.current?.focus({ preventScroll: true });
+    },
+  });
+  return { ask, wasLate, ...answering };
+}
+
+/** With what a refused answer has shown: the rules as they are now, and that this person may not allow the call by them. */
+function withRefusal(ask: Ask, refused: Ask | undefined): Ask {
+  if (refused?.key !== ask.key || ask.status !== 'pending') return ask;
+  const { rules, approvers, canAllow } = refused;
+  return { ...ask, rules, approvers, canAllow };
 }
 
 /** The events of a run say who may allow a call, and not whether this person may; the record does. */
@@ -189,16 +213,23 @@ function useInputParts(ask: Ask): InputParts {
   return { parts, shown, isCut: shown < parts.length, onShowNext };
 }
 
-/** Sends an answer. When another person or tab was first, reads what they answered. */
-function useAnswer(ask: Ask, onRecord: (record: InteractionRecord, isLate: boolean) => void) {
+interface Answered {
+  readonly onRecord: (record: InteractionRecord, isLate: boolean) => void;
+  /** Given the record that says who may allow the call by now. */
+  readonly onRefused: (record: InteractionRecord) => void;
+}
+
+/** Sends an answer. When another person or tab was first, reads what they answered; when it is refused, who may allow it. */
+function useAnswer(ask: Ask, { onRecord, onRefused }: Answered) {
   const tenant = useTenant();
   const { isBusy, error, run } = useAction(async (given: Answer) => {
     const { interactions } = tenant.client.sessions.at(ask.sessionId);
     try {
       onRecord(await interactions.answer(ask.key, given), false);
     } catch (problem) {
-      if (!wasTooLate(problem)) throw problem;
-      onRecord(await findInteraction(tenant, ask.key), true);
+      if (wasTooLate(problem)) return onRecord(await findInteraction(tenant, ask.key), true);
+      if (mayNotAllow(problem)) onRefused(await findInteraction(tenant, ask.key));
+      throw problem;
     }
   });
   return { answer: (given: Answer) => inBackground(run(given)), isBusy, error };
