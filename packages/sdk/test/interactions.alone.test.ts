@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   Convoke,
+  type InteractionRecord,
   type PermissionHandler,
   type QuestionHandler,
   type RunEvent,
@@ -54,6 +55,27 @@ describe('handlers answer interactions', () => {
     await run.wait({ onQuestion: () => ({ declined: true, message: 'None of these' }) });
     const { items } = await session.interactions.list({ status: 'answered' }).page();
     expect(items).toMatchObject([{ declined: true, message: 'None of these' }]);
+  });
+
+  test('not where other people have to allow it: they are told, and it stays pending (D-512)', async () => {
+    const session = await convoke.sessions.create('guarded');
+    const run = await session.run('Hello');
+    const onPermission = vi.fn<PermissionHandler>(() => 'allow');
+    const told = Promise.withResolvers<InteractionRecord>();
+    const followed = run.wait({
+      onPermission,
+      onWaiting: (record) => told.resolve(record),
+    });
+    expect(await told.promise).toMatchObject({
+      run_id: run.id,
+      can_allow: false,
+      approvers: { role: 'owner', clients: false },
+    });
+    const { items } = await session.interactions.list({ status: 'pending' }).page();
+    expect(items).toHaveLength(1);
+    await run.cancel();
+    await followed;
+    expect(onPermission).not.toHaveBeenCalled();
   });
 
   test('also when following starts after the event of the interaction', async () => {

@@ -5,8 +5,9 @@ import unittest
 
 from convoke_sdk import ConflictError, Convoke, Retry, ServerError
 from convoke_sdk._core.calls import Call, Calls, Operation
-from convoke_sdk._core.effects import Exclusive, Read, Send
+from convoke_sdk._core.effects import Exclusive, Invoke, Read, Send
 from convoke_sdk._core.events import is_after
+from convoke_sdk._core.interactions import Handlers, InteractionResponder
 from convoke_sdk._core.requests import UNSET, input_of, present
 from convoke_sdk._core.settings import Settings, settings_of
 from convoke_sdk._core.sse import MessageParser, MessageTooLong
@@ -115,6 +116,17 @@ class Tokens(unittest.TestCase):
         self.assertEqual(self.get("token-1"), "token-2")
         # Another call was rejected with the old token, too.
         self.assertEqual((self.get("token-1"), self.asked), ("token-2", 2))
+
+
+class Requests(unittest.TestCase):
+    def test_that_other_people_have_to_allow_are_for_no_handler(self):
+        handlers = Handlers(on_permission=lambda _: "allow", on_question=None)
+        calls = Calls(Settings("http://h"), NoAuthority())
+        responder = InteractionResponder(calls, "sess_1", "run_1", handlers)
+        record = {"kind": "permission", "interaction_key": "int_1"}
+        self.assertEqual(list(responder.ask({**record, "can_allow": False})), [])
+        for own in (record, {**record, "can_allow": True}):
+            self.assertEqual(next(responder.ask(own)), Invoke(handlers.on_permission, (own,)))
 
 
 class Values(unittest.TestCase):

@@ -1,14 +1,21 @@
-import { type AgentRule, agentRules } from '@convoke/contract';
+import {
+  type AgentRule,
+  type OrganizationRule,
+  agentRules,
+  organizationRules,
+  userId,
+} from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { allowingNow } from '../../src/app/rules/shown-allowing.ts';
 import type { Allower } from '../../src/domain/rules/approvers.ts';
 import { readRules } from '../../src/domain/rules/rule.ts';
 import { doubtOptions } from '../../src/domain/run/call-in-doubt.ts';
+import { recordLeg } from '../../src/execution/recording/record-leg.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { by } from '../support/identity-fixture.ts';
-import { type RunFixture, createRunFixture } from '../support/run-fixture.ts';
-import { lossSteps } from './lost-workers.ts';
+import { type RunFixture, createRunFixture, hour, maker, noRules } from '../support/run-fixture.ts';
+import { intent, lossSteps } from './lost-workers.ts';
 
 const { again, unknown } = doubtOptions;
 
@@ -57,7 +64,7 @@ describe.each(databaseKinds)('a call in doubt that rules are about, on %s (D-520
       const reader = { allower, mayAnswer: true };
       return (await allowingNow(world, world.store.read, { interaction, run, reader }))?.canAllow;
     };
-    return { answer, canAllow };
+    return { answer, canAllow, run };
   }
 
   test('is run again only by a caller that may allow it', async () => {
@@ -93,6 +100,37 @@ describe.each(databaseKinds)('a call in doubt that rules are about, on %s (D-520
       code: 'denied_by_rule',
       message: 'Not allowed by the rule never of the agent. Choose another answer.',
     });
+  });
+
+  test('is not run again where a rule denies it when it begins: its agent is told so each time', async () => {
+    const { answer, run } = await doubtful('pay');
+    await answer(again.label, client);
+    const { organizationId } = world.scope;
+    const document = { organizationId, updatedBy: userId('usr_1'), updatedAt: 1 };
+    const [rule] = organizationRules.parse([{ name: 'none', tools: ['pay'], effect: 'deny' }]);
+    const save = (version: number, rules: readonly OrganizationRule[]) =>
+      world.store.transaction((tx) => tx.rules.save({ ...document, version, rules }));
+    await save(1, rule === undefined ? [] : [rule]);
+    const next = await world.claimed(run);
+    const beginAgain = async () => {
+      const [placed] = [intent(next)];
+      const recorded = await recordLeg(world, next.holder, {
+        take: () => ({ items: [], notes: [placed], context: undefined, end: undefined }),
+        waitMs: hour,
+        rules: noRules,
+        inDoubtAfter: undefined,
+        lossesTotal: next.run.lossesTotal,
+        maker,
+      });
+      return recorded?.refused.get(placed.note);
+    };
+    const denied = { kind: 'denied', reason: 'Not allowed by the rule none of the organization.' };
+    expect(await beginAgain()).toEqual(denied);
+    await save(2, []);
+    expect(await beginAgain()).toEqual(denied);
+    expect(await world.store.read.toolCalls.ofRun(run.id)).toMatchObject([{ status: 'again' }]);
+    const later = await lose(next.run);
+    expect(later).toMatchObject({ pendingInteractions: 0 });
   });
 
   test('that no rule is about is run again by each caller that may answer', async () => {

@@ -139,6 +139,17 @@ describe('an ACP agent', () => {
     expect(JSON.stringify(said.end)).toContain('without asking');
   });
 
+  test('is stopped for a call made without asking only where a rule about its input does not allow it', async () => {
+    const when = [{ path: '/title', like: 'secret*' }];
+    const rules = readRules([{ name: 'secrets', tools: ['execute'], effect: 'deny', when }]);
+    const { sitting } = await sit({ agent: { rules } });
+    const fine = await sitting.say(steps({ sneak: 'fine.txt' }));
+    expect(fine.end).toMatchObject({ outcome: 'completed' });
+    const said = await sitting.say(steps({ sneak: 'secret.txt' }, { hang: 'deaf' }));
+    expect(said.end).toMatchObject({ outcome: 'error', code: 'agent_error' });
+    expect(JSON.stringify(said.end)).toContain('secret.txt');
+  });
+
   test('is stopped when it uses a tool that is not in its list without asking', async () => {
     const { sitting } = await sit({ settings: { tools: ['read', 'edit'] } });
     const fine = await sitting.say(steps({ sneak: 'fine.txt', kind: 'edit' }));

@@ -20,10 +20,15 @@ const noPushes: AgentRule = {
   effect: 'deny',
   reason: 'A person pushes.',
 };
+const noSubagent = {};
 const asks: AgentRule = { name: 'asks', tools: ['Bash'], effect: 'ask' };
 
 /** The hook of a leg whose agent has these rules; `begun` are the calls that began. */
-function hookOf(rules: readonly AgentRule[], over: Partial<Effects> = {}) {
+function hookOf(
+  rules: readonly AgentRule[],
+  over: Partial<Effects> = {},
+  organization: readonly AgentRule[] = [],
+) {
   const begun: NewCall[] = [];
   const events: HarnessEvent[] = [];
   const agent = agentOf({ framework: 'claude', rules: readRules(rules) });
@@ -32,7 +37,11 @@ function hookOf(rules: readonly AgentRule[], over: Partial<Effects> = {}) {
     return Promise.resolve({ kind: 'begun' });
   };
   const effects = {
-    ...ruledEffects(agent, { kind: 'prompt' }, { effects: { ...openEffects, begin } }),
+    ...ruledEffects(
+      agent,
+      { kind: 'prompt' },
+      { effects: { ...openEffects, begin }, organization: readRules(organization) },
+    ),
     ...over,
   };
   const settings = { asksUser: true, tools: ['*'], mcpServers: {} };
@@ -86,6 +95,16 @@ describe('rules about the calls of Claude', () => {
       expect(begun).toEqual([]);
       expect(await use('ls', more)).toEqual(['allow']);
       expect(begun).toMatchObject([{ toolName: 'Bash', input: { command: 'ls' } }]);
+    }
+  });
+
+  test('of the organization hold as well, in subagents too (D-500)', async () => {
+    const denied = reason.replace('the agent', 'the organization');
+    for (const more of [noSubagent, { agent_id: 'sub' }]) {
+      const { use, begun } = hookOf([], {}, [noPushes, asks]);
+      expect(await use('git push origin', more)).toEqual(['deny', denied]);
+      expect(await use('ls', more)).toEqual([more === noSubagent ? 'defer' : 'ask']);
+      expect(begun).toEqual([]);
     }
   });
 
