@@ -146,6 +146,9 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'variables-that-are-there',
   ],
   'it is about rules for tool calls, which are not part of the specified API': [
+    'rules-approval-taken-for-batch',
+    'rules-decided-before-the-transaction',
+    'rules-decision-in-the-log-twice',
     'rules-allow-not-spent',
     'rules-approval-counts-twice',
     'rules-memory-of-another-input',
