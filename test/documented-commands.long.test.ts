@@ -81,7 +81,7 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   'packages/cli/test/long-work-guide.alone.test.ts runs it, with the agents that the reader has written':
     [
-      /^npx convoke (agents (rehearse|test)|invoke) (onboarding|invoices|orders)\b/,
+      /^npx convoke (agents (rehearse|test)|invoke) (onboarding|invoices|orders|planner|reviews)\b/,
       /^npx convoke runs signal run_…/,
       /^curl -s \S+\/v1\/(runs\/run_…\/signals|callbacks\/run_…\.paid\.…) /,
     ],

@@ -85,6 +85,18 @@ test('the agent in Python is tested and rehearsed as the others are', async () =
   expect(played.stderr).toContain('(slept 3d: time to look at it)');
 });
 
+test('agents that call others are rehearsed, tested, and call them on a server', async () => {
+  const rehearsed = await outputOf('npx convoke agents rehearse planner');
+  expect(rehearsed.stdout).toBe('It is fine. It is fine. \n');
+  expect(rehearsed.stderr.match(/\(called researcher\)/g)).toHaveLength(2);
+  expect((await outputOf('npx convoke agents test planner')).stdout).toMatch(/pass 2$/m);
+  const tested = await outputOf('npx convoke agents test reviews');
+  expect(`${tested.stdout}${tested.stderr}`).toMatch(/^Ran 2 tests/m);
+  expect((await outputOf('npx convoke agents rehearse reviews')).stdout).toBe('Oak. \n');
+  const said = 'Read about the price of chairs.\nRead about the quality of chairs.\n';
+  expect((await outputOf('npx convoke invoke planner')).stdout).toContain(said);
+});
+
 test('the agent of the guide sleeps on a server, and its programs send what the other waits for', async () => {
   const { stdout } = await outputOf('npx convoke invoke onboarding');
   expect(stdout).toContain('Both mails are sent.\n');
