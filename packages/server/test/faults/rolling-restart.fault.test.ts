@@ -36,6 +36,8 @@ import { createLocation, isQuick } from '../support/databases.ts';
 import { until } from '../support/eventually.ts';
 import { startModelServer } from '../support/model-server/server.ts';
 import { quietLog } from '../support/quiet-log.ts';
+import { SpanReceiver, exportingTo } from '../telemetry/span-receiver.ts';
+import { traceProblems } from '../telemetry/trace-oracle.ts';
 
 const perFramework = Number(process.env['CONVOKE_TEST_ROLLING'] ?? 6);
 const servers = 3;
@@ -82,6 +84,11 @@ test.skipIf(isQuick)(
       // After hand-overs alone every reader sees the answer, also one that knows no interruption.
       expect([what, said]).toEqual([what, run.outputText ?? '']);
       expect(log.some(({ type }) => type === 'user_question')).toBe(false);
+      // All servers that had it, and those that replaced them, made one trace (D-582).
+      await until(() => traceProblems(world.receiver.of(run.id)).length === 0, {
+        withinMs,
+        what: () => `whole trace of ${what}: ${traceProblems(world.receiver.of(run.id)).join()}`,
+      });
       if (each.agentName === 'courier') {
         expect(said).toBe(names.map((name) => `Delivered to ${name}.\n`).join(''));
       }
@@ -130,10 +137,12 @@ async function openWorld() {
   await writeFile(join(folder, 'master.key'), randomBytes(32).toString('base64'), { mode: 0o600 });
   await writeAgents(join(folder, 'agents'), { model: model.url, remote: remote.url });
   const url = await createLocation('postgres');
+  const receiver = await SpanReceiver.open();
   const running: Convoke[] = [];
   const following: { follower: RunFollower<RunEvent[]>; stopping: AbortController }[] = [];
   const start = async (index: number) => {
     const config = readConfig({
+      ...exportingTo(receiver),
       CONVOKE_PORT: '1',
       CONVOKE_DATA_DIR: join(folder, `server-${index}`),
       CONVOKE_AGENTS_DIR: join(folder, 'agents'),
@@ -201,6 +210,7 @@ async function openWorld() {
   return {
     remote,
     model,
+    receiver,
     logOf,
     async callsOf(id: RunId): Promise<string[]> {
       const calls = await services().store.read.toolCalls.ofRun(id);
