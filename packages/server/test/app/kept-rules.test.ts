@@ -71,7 +71,7 @@ describe.each(databaseKinds)('a request whose agent cannot be read any more, on 
 
   test('and by the document of the organization as it is now (D-505, D-515)', async () => {
     const { answer, shown } = await asked();
-    const ask = { name: 'admins', tools: ['*'], effect: 'ask' } as const;
+    const ask: OrganizationRule = { name: 'admins', tools: ['*'], effect: 'ask' };
     await organizationHas({ ...ask, approvers: { role: 'admin', clients: true } });
     // Both demands hold: of the agent that no client may, of the organization the role.
     for (const other of [client, person('operator')]) {

@@ -145,7 +145,7 @@ describe.each(databaseKinds)('a call that begins on %s', (kind) => {
     }
   });
 
-  test('is not taken for written because somebody approved another one meanwhile (D-321, D-516)', async () => {
+  test('is not taken for written because a person has just approved another one (D-321, D-516)', async () => {
     const { key } = await ask('wire', 'wire');
     const before = leg.run.lastSeq;
     expect(await allows(key, person('usr_1'))).toMatchObject({ status: 'pending' });

@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type AgentRule, runId, sessionId, tenantId } from '@convoke/contract';
+import { runId, sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
 import type { Agent } from '../../src/domain/agent.ts';
 import type { Json } from '../../src/domain/json.ts';
-import { type Rule, readRules } from '../../src/domain/rules/rule.ts';
+import type { Rule } from '../../src/domain/rules/rule.ts';
 import type { Answer, Harness, HarnessEvent, Leg, LegInput } from '../../src/ports/harness.ts';
 import type { Account } from '../../src/ports/sandbox.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 import { readBy, recordingLog, temporaryFolder } from '../support/agent-folders.ts';
 import { eventually } from '../support/eventually.ts';
 import { recordingEffects, ruledEffects } from '../support/effects.ts';
+import { partsWith, ruleScenarios } from './adapter-rules.ts';
 import { stateIn } from './sittings.ts';
 
 /** One step of an agent of the suite. */
@@ -150,45 +151,15 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
     describe.runIf(can('rules', 'approvals'))(
       `follows a rule that looks at the input (D-507)${without('rules', 'approvals')}`,
       () => {
-        /** The rule stands before `approval_required_tools` and instead of them. */
-        const ruled = async (effect: AgentRule['effect'], of = 'the agent', isMatch = true) => {
+        ruleScenarios(async (scenario) => {
           const { session, plan } = await start([{ write: note }, { say: 'done' }], ['write_*']);
           const { approvalRequiredTools: tools } = plan.agent;
           const { path = '/path' } = adapter.rules ?? {};
-          const when = [{ path, like: isMatch ? '*note.txt*' : 'other' }];
-          const rules = readRules([{ name: 'note', tools: [...tools], effect, when }]);
-          const approvalRequiredTools = effect === 'allow' ? tools : [];
-          const own = { rules: of === 'the agent' ? rules : [], approvalRequiredTools };
-          const organization = of === 'the agent' ? [] : rules;
-          const ruledPlan = { ...plan, organization, agent: { ...plan.agent, ...own } };
-          const { asked, events, end } = await session.run(ruledPlan, allow);
+          const { agent, organization } = partsWith(scenario, { tools, path });
+          const ruled = { ...plan, organization, agent: { ...plan.agent, ...agent } };
+          const { asked, end } = await session.run(ruled, allow);
           const kinds = asked.map(({ type }) => type);
-          return { kinds, end, said: textOf(events), written: await session.read(note.path) };
-        };
-        const completed = { outcome: 'completed' };
-
-        test('that allows it without a person', async () => {
-          const { kinds, end, written } = await ruled('allow');
-          expect([kinds, written]).toEqual([[], note.text]);
-          expect(end).toMatchObject(completed);
-        });
-
-        const lists = ['the agent', 'the organization'];
-        test.each(lists)('of %s that has a person asked', async (of) => {
-          const { kinds, end, written } = await ruled('ask', of);
-          expect([kinds, written]).toEqual([['permission_request'], note.text]);
-          expect(end).toMatchObject(completed);
-        });
-
-        test.each(lists)('of %s that denies it, and the run continues', async (of) => {
-          const { kinds, end, written } = await ruled('deny', of);
-          expect([kinds, written]).toEqual([[], undefined]);
-          expect(end).toMatchObject(completed);
-        });
-
-        test('and that does not match', async () => {
-          const { kinds, written } = await ruled('deny', 'the agent', false);
-          expect([kinds, written]).toEqual([[], note.text]);
+          return { kinds, end, isWritten: (await session.read(note.path)) === note.text };
         });
       },
     );

@@ -45,7 +45,7 @@ adapterSuite('claude', {
   memory: plans.memory,
   isWorking: () => sdkOfTest().running > 0,
   shows: plans.shows,
-  cannot: { rules: 'no queries are recorded for them: permission-hook.test.ts has the rules' },
+  rules: { path: '/file_path' },
 });
 
 describe('claude', () => {

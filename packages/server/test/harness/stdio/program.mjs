@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const start = JSON.parse((await lines.next()).value ?? '');
-const { input, agent, run_id: run } = start;
+const { input, run_id: run } = start;
 const memory = start.state?.memory ?? [];
 const isResuming = input.kind === 'resume' && start.state?.run === run;
 const steps = JSON.parse(input.prompt);
@@ -14,12 +14,6 @@ let answer = isResuming ? start.state.answer : '';
 
 /** @param {object} event */
 const emit = (event) => process.stdout.write(`${JSON.stringify(event)}\n`);
-/** @param {string} name */
-const isGated = (name) =>
-  agent.approval_required_tools.some((/** @type {string} */ glob) =>
-    new RegExp(`^${glob.replaceAll('*', '.*')}$`).test(name),
-  );
-
 /** @param {number} step @param {object} event */
 function park(step, event) {
   emit(event);
@@ -28,11 +22,23 @@ function park(step, event) {
   process.exit(0);
 }
 
-/** @param {{ path: string, text: string }} note */
-function write({ path, text }) {
+/**
+ * Writes the file, if the server lets the call begin.
+ * @param {number} step @param {{ path: string, text: string }} note
+ */
+async function write(step, note) {
+  const call_id = `step-${step}`;
+  const call = { tool_name: 'write_file', tool_input: note };
+  emit({ type: 'call_begin', call_id, ...call, touches: 'workspace' });
+  const said = JSON.parse((await lines.next()).value ?? '{}');
+  if (said.effect === 'ask') park(step, { type: 'permission_request', ref: call_id, ...call });
+  if (said.type !== 'call_begun') return false;
+  const { path, text } = note;
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
+  emit({ type: 'call_end', call_id });
   emit({ type: 'custom', name: 'tool_result', data: { name: 'write_file', path } });
+  return true;
 }
 
 for (let at = isResuming ? start.state.step : 0; at < steps.length; at += 1) {
@@ -47,11 +53,7 @@ for (let at = isResuming ? start.state.step : 0; at < steps.length; at += 1) {
   if (step.ask && !given) park(at, { type: 'user_question', ref: `step-${at}`, ...step.ask });
   if (step.ask) answer = given.declined ? '' : given.values.join(', ');
   if (step.write && given && !given.allow) break;
-  if (step.write && !given && isGated('write_file')) {
-    const request = { tool_name: 'write_file', tool_input: step.write };
-    park(at, { type: 'permission_request', ref: `step-${at}`, ...request });
-  }
-  if (step.write) write(given?.input ?? step.write);
+  if (step.write && !(await write(at, given?.input ?? step.write))) break;
   if (step.work) {
     const worker = spawn('sleep', [step.work], { stdio: 'ignore', detached: true });
     await new Promise((resolve) => worker.once('spawn', resolve));
