@@ -181,6 +181,14 @@ export const errors = {
     status: 400,
     message: 'token_endpoint must be an https URL of a public address.',
   },
+  connect_unavailable: {
+    status: 409,
+    message: 'Accounts of this service cannot be connected by a link.',
+  },
+  invalid_ticket: {
+    status: 400,
+    message: 'The ticket is wrong, used or too old. Begin again.',
+  },
   connection_limit_reached: {
     status: 409,
     message: 'The tenant has the maximum number of connections. Delete one first.',

@@ -280,6 +280,7 @@ export {
   connectionStatuses,
 } from './resources/connections/connection.ts';
 export type {
+  BegunConnection,
   SessionConnectionRecord,
   SessionConnectionStatus,
 } from './resources/connections/session-connection.ts';

@@ -125,6 +125,8 @@ export const limits = {
   connectionUrlMaxCharacters: 2000,
   connectionClientMaxCharacters: 500,
   connectionScopeMaxCharacters: 2000,
+  connectTtlMs: 10 * 60_000,
+  connectReturnsPerMinute: 60,
 
   // Event stream (D-02, D-30, D-33, D-35)
   eventIdDigits: 12,

@@ -169,6 +169,7 @@ const others: Readonly<Record<string, readonly Place[]>> = {
   put_feedback: [{ noun: 'Feedback', method: 'put' }],
   delete_feedback: [{ noun: 'Feedback', method: 'delete' }],
   put_session_connection: [{ noun: 'SessionConnections', method: 'put' }],
+  begin_connection: [{ noun: 'SessionConnections', method: 'begin' }],
   delete_session_connection: [{ noun: 'SessionConnections', method: 'delete' }],
   follow_run_events: [{ noun: 'RunHandle', method: 'events' }],
   list_tenant_runs: [{ noun: 'TenantRuns', method: 'list' }],

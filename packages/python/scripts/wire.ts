@@ -6,6 +6,7 @@ import {
   enums,
   refs,
   resultNames,
+  connectionResultNames,
   webhookResultNames,
 } from '../../sdk/scripts/wire.ts';
 import { blocking } from './blocking.ts';
@@ -53,7 +54,12 @@ export function wireFiles(): Readonly<Record<string, string>> {
   // Bodies of methods that are written by hand.
   const startRun = descriptions['start_run']?.body?.properties?.['budget'] ?? {};
   requests.typeOf(startRun, 'StartRunBudget');
-  const results = { ...resultNames, ...webhookResultNames, rotate_webhook: 'IssuedWebhook' };
+  const results = {
+    ...resultNames,
+    ...webhookResultNames,
+    ...connectionResultNames,
+    rotate_webhook: 'IssuedWebhook',
+  };
   const classes = resourceClasses({ records, requests, descriptions, results });
   for (const component of ['File', 'Notice', 'Interaction', 'Run', 'SessionConnection']) {
     records.typeOf({ $ref: component }, '');

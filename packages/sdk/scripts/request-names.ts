@@ -7,6 +7,7 @@ export const handWrittenBodies: readonly string[] = [
   'update_run',
   'put_feedback',
   'put_session_connection',
+  'begin_connection',
   'update_session',
   'prepare_file',
   'create_schedule',

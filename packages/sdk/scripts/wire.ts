@@ -43,6 +43,8 @@ import { documented, typeOf, union } from '../../contract/src/schema-types/types
 export function wireFiles(): Readonly<Record<string, string>> {
   const { components, paths } = openApiDocument({ version: 'any' }) as unknown as Document;
   const operations = operationsOf(paths);
+  const declaredAll = (names: Readonly<Record<string, string>>) =>
+    Object.entries(names).map(([component, name]) => declared(name, components.schemas[component]));
   const parts = {
     'values.ts': [
       jsonTypes,
@@ -60,15 +62,14 @@ export function wireFiles(): Readonly<Record<string, string>> {
         ),
       ),
     ],
-    'schedule-records.ts': Object.entries(scheduleNames).map(([component, name]) =>
-      declared(name, components.schemas[component]),
-    ),
-    'rule-records.ts': Object.entries(ruleNames).map(([component, name]) =>
-      declared(name, components.schemas[component]),
-    ),
-    'connection-records.ts': Object.entries(connectionNames).map(([component, name]) =>
-      declared(name, components.schemas[component]),
-    ),
+    'schedule-records.ts': declaredAll(scheduleNames),
+    'rule-records.ts': declaredAll(ruleNames),
+    'connection-records.ts': [
+      ...declaredAll(connectionNames),
+      ...Object.entries(connectionResultNames).map(([id, name]) =>
+        declared(name, content(operations[id]?.responses['201'])),
+      ),
+    ],
     'webhook-records.ts': [
       ...Object.entries(webhookNames).map(([component, name]) =>
         declared(name, components.schemas[component]),
@@ -235,6 +236,9 @@ const connectionNames: Readonly<Record<string, string>> = {
   Connection: 'ConnectionRecord',
   SessionConnection: 'SessionConnectionRecord',
 };
+export const connectionResultNames: Readonly<Record<string, string>> = {
+  begin_connection: 'BegunConnection',
+};
 /** Names of the types that references lead to. */
 export const refs = {
   ...recordNames,
@@ -295,7 +299,7 @@ function typeNames(operations: OperationTexts): TypeNames {
     const { 200: done, 201: made, 202: begun } = operations[id]?.responses ?? {};
     return content(made ?? done ?? begun);
   };
-  const named = { ...resultNames, ...webhookResultNames };
+  const named = { ...resultNames, ...webhookResultNames, ...connectionResultNames };
   const nameOf = (schema: Schema): string => {
     if (schema.$ref !== undefined)
       return typeOf(schema, { source: 'contract', direction: 'output', enums, refs });

@@ -15,6 +15,7 @@ const verbs: Readonly<Record<string, string>> = {
   'client.enable': 'enabled client',
   'client.update': 'changed client',
   'connection.delete': 'disconnected the account for',
+  'connection.connect': 'signed in for the account for',
   'connection.expire': 'marked as expired the account for',
   'connection.put': 'connected the account for',
   'credential.add': 'added credential',

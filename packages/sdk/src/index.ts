@@ -103,6 +103,7 @@ export {
 } from './webhooks/verify-webhook.ts';
 export type { Connections } from './generated/connections.ts';
 export type {
+  BegunConnection,
   ConnectionRecord,
   SessionConnectionRecord,
 } from './generated/connection-records.ts';
@@ -111,6 +112,7 @@ export type {
   AddCredential,
   AuditQuery,
   AgentsQuery,
+  BeginConnection,
   CancelRun,
   ConnectionOwner,
   ConnectionsQuery,

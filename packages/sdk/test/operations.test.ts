@@ -60,6 +60,8 @@ const methods: Readonly<
   list_session_connections: ({ session }) => session.connections.list(),
   put_session_connection: ({ session }) =>
     session.connections.put('github', { auth: { type: 'bearer', token: 'a-token-of-the-user' } }),
+  begin_connection: ({ session }) =>
+    session.connections.begin('github', { return_url: 'https://app.example.com/connected' }),
   delete_session_connection: ({ session }) => session.connections.delete('github'),
 
   list_interactions: ({ session }) => session.interactions.list({ status: 'all' }).page(),

@@ -49,6 +49,10 @@ run.feedback.put("rating", score=1, comment="Right team.")`,
   put_session_connection: `convoke.sessions.at(session_id).connections.put(
     "github", auth={"type": "bearer", "token": "a-token-of-the-service"}
 )`,
+  begin_connection: `begun = convoke.sessions.at(session_id).connections.begin(
+    "github", return_url="https://app.example.com/connected"
+)
+print(begun["connect_url"])`,
   delete_session_connection: 'convoke.sessions.at(session_id).connections.delete("github")',
   list_interactions: `for interaction in convoke.sessions.at(session_id).interactions.pending():
     print(interaction["interaction_key"], interaction["kind"])`,

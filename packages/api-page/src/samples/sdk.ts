@@ -56,6 +56,10 @@ for (const { service, status } of await session.connections.list()) console.log(
   put_session_connection: `await convoke.sessions.at(sessionId).connections.put('github', {
   auth: { type: 'bearer', token: 'a-token-of-the-service' },
 });`,
+  begin_connection: `const { connect_url } = await convoke.sessions
+  .at(sessionId)
+  .connections.begin('github', { return_url: 'https://app.example.com/connected' });
+console.log(connect_url);`,
   delete_session_connection: `await convoke.sessions.at(sessionId).connections.delete('github');`,
   list_interactions: `for await (const { interaction_key, kind } of convoke.sessions.at(sessionId).interactions.pending()) {
   console.log(interaction_key, kind);

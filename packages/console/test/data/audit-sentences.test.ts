@@ -18,6 +18,7 @@ const actions: Readonly<Record<AuditAction, true>> = {
   'client.enable': true,
   'client.update': true,
   'connection.delete': true,
+  'connection.connect': true,
   'connection.expire': true,
   'connection.put': true,
   'credential.add': true,

@@ -13,6 +13,7 @@ import {
 } from './clients.ts';
 import { deleteConnection, listConnections, putConnection } from './connections/connections.ts';
 import {
+  beginConnection,
   deleteSessionConnection,
   listSessionConnections,
   putSessionConnection,
@@ -208,6 +209,7 @@ export const operations = {
   list_session_connections: listSessionConnections,
   put_session_connection: putSessionConnection,
   delete_session_connection: deleteSessionConnection,
+  begin_connection: beginConnection,
 
   list_clients: listClients,
   list_profiles: listProfiles,

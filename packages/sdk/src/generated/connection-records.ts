@@ -62,3 +62,11 @@ export interface SessionConnectionRecord {
   /** The connection that a run would use now. */
   connection_id?: string | undefined;
 }
+
+/** A link by which a user connects an account. */
+export interface BegunConnection {
+  /** The page of the service, for the browser of this user. */
+  connect_url: string;
+  /** Until when the account must be connected. */
+  expires_at: string;
+}

@@ -104,7 +104,7 @@ export interface PutFeedback {
 
 export interface PutSessionConnection {
   /** How requests to the service are authorized. */
-  auth:
+  auth?:
     | {
         /** Sent as `Authorization: Bearer …`. */
         type: 'bearer';
@@ -133,7 +133,15 @@ export interface PutSessionConnection {
         /** Write-only: no answer has it. */
         client_secret?: string | undefined;
         scope?: string | undefined;
-      };
+      }
+    | undefined;
+  /** From the query of the return URL. */
+  ticket?: string | undefined;
+}
+
+export interface BeginConnection {
+  /** A page of the console, or of your product: its origin is one of `CONVOKE_CORS_ORIGINS`. */
+  return_url: string;
 }
 
 export interface UpdateSession {

@@ -207,6 +207,8 @@ export type ErrorCode =
   | 'webhook_limit_reached'
   | 'connection_missing'
   | 'invalid_connection_url'
+  | 'connect_unavailable'
+  | 'invalid_ticket'
   | 'connection_limit_reached'
   | 'client_limit_reached'
   | 'credential_limit_reached'

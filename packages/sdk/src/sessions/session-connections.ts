@@ -1,5 +1,9 @@
-import type { ConnectionRecord, SessionConnectionRecord } from '../generated/connection-records.ts';
-import type { PutSessionConnection } from '../generated/requests.ts';
+import type {
+  BegunConnection,
+  ConnectionRecord,
+  SessionConnectionRecord,
+} from '../generated/connection-records.ts';
+import type { BeginConnection, PutSessionConnection } from '../generated/requests.ts';
 import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
 
@@ -26,13 +30,30 @@ export class SessionConnections {
     return connections;
   }
 
-  /** Connects an account of the end user of the session, or replaces it. */
+  /**
+   * Connects an account of the end user of the session, or replaces it: with its secret (`auth`), or with the `ticket` with
+   * which the user has come back from the service.
+   */
   put(
     service: string,
     { signal, ...json }: PutSessionConnection & CallOptions,
   ): Promise<ConnectionRecord> {
     const path = `${this.#path}${at`/${service}`}`;
-    return this.#transport.json({ method: 'PUT', path, json, repeatable: 'always', signal });
+    // A ticket is good for one request.
+    const repeatable = json.ticket === undefined ? 'always' : 'refused';
+    return this.#transport.json({ method: 'PUT', path, json, repeatable, signal });
+  }
+
+  /**
+   * Begins to connect an account by a link. Send the browser of the user to `connect_url`; it returns to `return_url` with
+   * a `ticket` for `put`.
+   */
+  begin(
+    service: string,
+    { signal, ...json }: BeginConnection & CallOptions,
+  ): Promise<BegunConnection> {
+    const path = `${this.#path}${at`/${service}`}`;
+    return this.#transport.json({ method: 'POST', path, json, repeatable: 'always', signal });
   }
 
   /** Revokes the account of the end user of the session. */

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { confinedPath } from '../confined-fs/path.ts';
 import { microsOf } from '../domain/usage/money.ts';
 import { readEgress } from '../domain/egress.ts';
+import type { ServiceLink } from '../domain/connections/link.ts';
 import { type RecoveryPolicy, publications } from '../domain/agent.ts';
 import { readRules } from '../domain/rules/rule.ts';
 import type { DeclaredAgent, FrameworkKeys } from '../ports/harness.ts';
@@ -41,6 +42,24 @@ const amount = z.union([z.number(), z.string()]).transform((value, context) => {
 const valueSchema = z.union([path, z.record(z.string(), z.json())], {
   error: 'must be a JSON Schema, or the path of a JSON file in the folder',
 });
+/** How end users connect accounts of a service by a link (D-605, D-943). */
+const endpoint = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .max(limits.connectionUrlMaxCharacters);
+const declaredLink = z.strictObject({
+  client_id: z.string().min(1).max(limits.connectionClientMaxCharacters),
+  client_secret: z
+    .string()
+    .regex(
+      /^\$\{(env:\w+|file:\/[^}]+)\}$/,
+      'must refer to an environment variable of the server or to a file, as in "${env:GITHUB_CLIENT_SECRET}"',
+    )
+    .exactOptional(),
+  authorization_endpoint: endpoint,
+  token_endpoint: endpoint,
+  scope: z.string().min(1).max(limits.connectionScopeMaxCharacters).exactOptional(),
+  issuer: endpoint.exactOptional(),
+});
 /** Services whose accounts the agent uses, with their owners (D-604). */
 const declaredConnections = z
   .record(
@@ -50,6 +69,11 @@ const declaredConnections = z
         owner: z.enum(connectionOwners, `must be ${connectionOwners.join(' or ')}`),
         fallback: z.literal('tenant', 'must be tenant').exactOptional(),
         required: z.boolean().default(true),
+        oauth: declaredLink.exactOptional(),
+      })
+      .refine(({ owner, oauth }) => oauth === undefined || owner === 'end_user', {
+        path: ['oauth'],
+        error: 'only means something for the owner end_user',
       })
       .refine(({ owner, fallback }) => fallback === undefined || owner === 'end_user', {
         path: ['fallback'],
@@ -206,13 +230,27 @@ export function toDeclaredAgent(yaml: AgentYaml, around: AgentSurroundings): Dec
 
 /** Absent where there are none, so that the digest of such an agent stays what it was. */
 function connectionsOf({ connections }: AgentYaml): Pick<DeclaredAgent, 'connections'> {
-  const declared = Object.entries(connections).map(([service, { owner, fallback, required }]) => ({
-    service,
-    owner,
-    hasFallback: fallback !== undefined,
-    isRequired: required,
-  }));
+  const declared = Object.entries(connections).map(
+    ([service, { owner, fallback, required, oauth }]) => ({
+      service,
+      owner,
+      hasFallback: fallback !== undefined,
+      isRequired: required,
+      ...(oauth && { link: linkOf(oauth) }),
+    }),
+  );
   return declared.length === 0 ? {} : { connections: declared };
+}
+
+function linkOf(oauth: z.infer<typeof declaredLink>): ServiceLink {
+  return {
+    authorizationEndpoint: oauth.authorization_endpoint,
+    tokenEndpoint: oauth.token_endpoint,
+    clientId: oauth.client_id,
+    clientSecret: oauth.client_secret,
+    scope: oauth.scope,
+    issuer: oauth.issuer,
+  };
 }
 
 function frameworkKeys(yaml: AgentYaml, instructions: string | undefined): FrameworkKeys {

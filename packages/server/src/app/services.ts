@@ -13,6 +13,7 @@ import type { SessionFolders } from '../ports/session-folders.ts';
 import type { Settings } from '../ports/settings.ts';
 import type { Store } from '../ports/store.ts';
 import type { Traces } from '../ports/traces.ts';
+import type { ConnectLinks } from '../ports/connections/connect-links.ts';
 import type { ConnectionSecrets } from '../ports/connections/secrets.ts';
 import type { TokenEndpoints } from '../ports/connections/token-endpoints.ts';
 import type { Refreshes } from './connections/refreshes.ts';
@@ -35,6 +36,7 @@ export interface Services {
   readonly knownRules: KnownRules;
   readonly callbacks: Callbacks;
   readonly connectionSecrets: ConnectionSecrets;
+  readonly connectLinks: ConnectLinks;
   readonly tokenEndpoints: TokenEndpoints;
   readonly refreshes: Refreshes;
   /** How many decisions about calls an organization's audit log takes from this server (D-524). */

@@ -1,7 +1,9 @@
 import { readPrices } from '../agents/prices-file.ts';
 import { openAgents } from '../agents/registry.ts';
+import { clientSecretOf } from '../agents/client-secret.ts';
 import { createCallbacks } from '../auth/callbacks.ts';
 import { deriveKey } from '../auth/master-key.ts';
+import { createConnectLinks } from '../auth/connect-links.ts';
 import { createConnectionSecrets } from '../auth/connection-secrets.ts';
 import { createWebhookSecrets } from '../auth/webhook-secrets.ts';
 import type { Config } from '../config/config.ts';
@@ -154,7 +156,7 @@ interface OutgoingParts extends Pick<Opening, 'masterKey'> {
 
 /** What calls addresses that tenants chose, with secrets that are kept for them. */
 function outgoing(
-  { webhookAllow, connectionAllow }: Config,
+  { webhookAllow, connectionAllow, baseUrl, corsOrigins }: Config,
   { masterKey, clock, nameServers }: OutgoingParts,
 ) {
   const resolve = createTenantLookups({ clock, servers: nameServers });
@@ -164,6 +166,12 @@ function outgoing(
       allow: readAllowList('CONVOKE_WEBHOOK_ALLOW', webhookAllow),
       clock,
       resolve,
+    }),
+    connectLinks: createConnectLinks({
+      key: deriveKey(masterKey, 'connection-secrets'),
+      baseUrl,
+      origins: corsOrigins,
+      clientSecretOf,
     }),
     connectionSecrets: createConnectionSecrets(deriveKey(masterKey, 'connection-secrets')),
     tokenEndpoints: createTokenEndpoints({

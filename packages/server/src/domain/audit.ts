@@ -45,6 +45,7 @@ export type AuditAction =
   | 'client.disable'
   | 'client.enable'
   | 'client.update'
+  | 'connection.connect'
   | 'connection.delete'
   | 'connection.expire'
   | 'connection.put'

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { type RefreshAnswer, answerMs } from '../domain/connections/refresh.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { RefreshRequest, TokenEndpoints } from '../ports/connections/token-endpoints.ts';
-import { type ChosenUrls, chosenAddresses, problemOfUrl } from './chosen-urls.ts';
+import { type ChosenUrl, type ChosenUrls, chosenAddresses, problemOfUrl } from './chosen-urls.ts';
 import { pinnedLookup } from './pinned-lookup.ts';
 
 const { request: httpRequest } = process.getBuiltinModule('node:http');
@@ -19,33 +19,61 @@ interface EndpointParts extends ChosenUrls {
 
 /** Token endpoints of services, behind the guard that webhooks have (D-609). */
 export function createTokenEndpoints(parts: EndpointParts): TokenEndpoints {
+  const post = async ({ url, tenantId }: ChosenUrl, form: Form): Promise<RefreshAnswer> => {
+    let addresses: readonly LookupAddress[];
+    try {
+      addresses = await chosenAddresses(new URL(url), tenantId, parts);
+    } catch {
+      return { kind: 'unavailable' };
+    }
+    return send({ url, form, addresses }, parts.clock);
+  };
   return {
     problemOf: (endpoint) => problemOfUrl(endpoint, parts),
-    async refresh(request) {
-      let addresses: readonly LookupAddress[];
-      try {
-        addresses = await chosenAddresses(new URL(request.url), request.tenantId, parts);
-      } catch {
-        return { kind: 'unavailable' };
-      }
-      return send(request, addresses, parts.clock);
-    },
+    refresh: (request) =>
+      post(request, {
+        grant_type: 'refresh_token',
+        refresh_token: request.refreshToken,
+        ...clientOf(request),
+      }),
+    redeem: (request) =>
+      post(request, {
+        grant_type: 'authorization_code',
+        code: request.code,
+        code_verifier: request.verifier,
+        redirect_uri: request.redirectUri,
+        ...clientOf(request),
+      }),
   };
 }
 
+type Form = Readonly<Record<string, string>>;
+
+function clientOf({
+  clientId,
+  clientSecret,
+}: Pick<RefreshRequest, 'clientId' | 'clientSecret'>): Form {
+  return {
+    client_id: clientId,
+    ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
+  };
+}
+
+interface Sending {
+  readonly url: string;
+  readonly form: Form;
+  readonly addresses: readonly LookupAddress[];
+}
+
 /**
- * Sends the request of RFC 6749 section 6. Until a byte of it was written, a failure means that nothing happened; after
+ * Sends the one request of RFC 6749 section 6 or 4.1.3. Until a byte of it was written, a failure means that nothing happened; after
  * that, an answer that does not arrive may have used up the refresh token (D-599).
  */
-function send(
-  { url: text, ...grant }: RefreshRequest,
-  addresses: readonly LookupAddress[],
-  clock: Clock,
-): Promise<RefreshAnswer> {
+function send({ url: text, form, addresses }: Sending, clock: Clock): Promise<RefreshAnswer> {
   const { promise, resolve } = Promise.withResolvers<RefreshAnswer>();
   const url = new URL(text);
   const isSecure = url.protocol === 'https:';
-  const body = formOf(grant);
+  const body = new URLSearchParams(form).toString();
   // No HTTP agent: requests share no connections, no setting of the process applies, and no redirect is followed.
   const call = (isSecure ? httpsRequest : httpRequest)(url, {
     method: 'POST',
@@ -77,15 +105,6 @@ function send(
   call.on('error', failed);
   call.flushHeaders();
   return promise;
-}
-
-function formOf({ refreshToken, clientId, clientSecret }: Omit<RefreshRequest, 'url'>): string {
-  return new URLSearchParams({
-    grant_type: 'refresh_token',
-    refresh_token: refreshToken,
-    client_id: clientId,
-    ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
-  }).toString();
 }
 
 function readAnswer(answer: IncomingMessage, end: (result: RefreshAnswer) => void): void {

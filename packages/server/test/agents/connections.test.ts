@@ -35,6 +35,27 @@ env: { MAIL_TOKEN: "\${connection:mail}" }`);
   expect(without.ok && without.agent).not.toHaveProperty('connections');
 });
 
+const endpoints =
+  'client_id: convoke, authorization_endpoint: "https://mail.test/auth", token_endpoint: "https://mail.test/token"';
+function linked(owner: string, more = 'scope: read') {
+  return `connections: { mail: { ${owner}, oauth: { ${endpoints}, ${more} } } }`;
+}
+
+test('a service says how its accounts are connected by a link (D-605)', async () => {
+  const found = await read(linked('owner: end_user', 'client_secret: "${env:MAIL_SECRET}"'));
+  expect(found.ok && found.agent.connections).toMatchObject([
+    {
+      service: 'mail',
+      link: {
+        clientId: 'convoke',
+        clientSecret: '${env:MAIL_SECRET}',
+        authorizationEndpoint: 'https://mail.test/auth',
+        tokenEndpoint: 'https://mail.test/token',
+      },
+    },
+  ]);
+});
+
 const many = Array.from({ length: 21 }, (_, index) => `  s${index}: { owner: tenant }`).join('\n');
 
 test.each([
@@ -57,7 +78,13 @@ test.each([
   ],
   ['connections: { mail: {} }', /connections\.mail\.owner must be tenant or end_user/],
   ['connections: { mail: { owner: tenant, fallback: tenant } }', /connections\.mail\.fallback/],
-  ['connections: { mail: { owner: end_user, oauth: {} } }', /oauth/],
+  ['connections: { mail: { owner: end_user, oauth: {} } }', /oauth\.client_id/],
+  [linked('owner: tenant'), /connections\.mail\.oauth only means something for the owner end_user/],
+  [
+    linked('owner: end_user', 'client_secret: a-plain-secret'),
+    /oauth\.client_secret must refer to/,
+  ],
+  [linked('owner: end_user', 'issuer: mail.test'), /oauth\.issuer must be an http or https URL/],
   ['connections: { Mail: { owner: tenant } }', /connections\.Mail is not a valid name/],
   [`connections:\n${many}`, /at most 20/],
 ])('%s is a problem with its place', async (yaml, problem) => {

@@ -42,6 +42,10 @@ class Provider implements TokenEndpoints {
     return { kind: 'refreshed', token };
   }
 
+  async redeem(): Promise<RefreshAnswer> {
+    return { kind: 'unavailable' };
+  }
+
   get reused(): boolean {
     return new Set(this.sent).size < this.sent.length;
   }
@@ -130,6 +134,7 @@ describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
       },
       tokenEndpoints: {
         problemOf: (endpoint) => tokenEndpoints.problemOf(endpoint),
+        redeem: (request) => tokenEndpoints.redeem(request),
         async refresh(request) {
           die('before the request');
           const answer = await tokenEndpoints.refresh(request);

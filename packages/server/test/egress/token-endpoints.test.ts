@@ -71,6 +71,21 @@ test('the request is that of RFC 6749 section 6', async () => {
   });
 });
 
+test('the request for a code is that of RFC 6749 section 4.1.3 with RFC 7636', async () => {
+  const { url, bodies } = await endpoint(json(200, token));
+  const { clientId } = secrets;
+  const code = { code: 'the-code', verifier: 'the-verifier', redirectUri: 'https://c.test/back' };
+  const answer = await endpoints().redeem({ tenantId: tenantId('ten_1'), url, clientId, ...code });
+  expect(answer).toMatchObject({ kind: 'refreshed', token: { accessToken: token.access_token } });
+  expect(Object.fromEntries(new URLSearchParams(bodies[0]))).toEqual({
+    grant_type: 'authorization_code',
+    code: code.code,
+    code_verifier: code.verifier,
+    redirect_uri: code.redirectUri,
+    client_id: clientId,
+  });
+});
+
 test.each<[string, Reply, string]>([
   ['400 invalid_grant', json(400, { error: 'invalid_grant' }), 'refused'],
   ['401', json(401, {}), 'refused'],

@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { Refreshes } from '../../src/app/connections/refreshes.ts';
 import { KnownRules } from '../../src/app/rules/known-rules.ts';
 import { startRun } from '../../src/app/runs/start-run.ts';
+import { createConnectLinks } from '../../src/auth/connect-links.ts';
 import { createCallbacks } from '../../src/auth/callbacks.ts';
 import { createConnectionSecrets } from '../../src/auth/connection-secrets.ts';
 import { createSession } from '../../src/app/sessions.ts';
@@ -45,6 +46,7 @@ export const noRules: LegRules = { agentName: 'agent', agent: [], startedBy: nul
 const noEndpoints: TokenEndpoints = {
   problemOf: async () => undefined,
   refresh: async () => ({ kind: 'unavailable' }),
+  redeem: async () => ({ kind: 'unavailable' }),
 };
 
 /** The client that starts the runs of a fixture. */
@@ -85,6 +87,12 @@ export async function createRunFixture(
     knownRules: new KnownRules(),
     callbacks: createCallbacks(randomBytes(32), 'http://convoke.test'),
     connectionSecrets: createConnectionSecrets(randomBytes(32)),
+    connectLinks: createConnectLinks({
+      key: randomBytes(32),
+      baseUrl: 'http://convoke.test',
+      origins: new Set(),
+      clientSecretOf: async ({ clientSecret }) => clientSecret,
+    }),
     tokenEndpoints: noEndpoints,
     refreshes: new Refreshes(),
     auditedCalls: createRateLimit(identity.clock, auditedCallRate),

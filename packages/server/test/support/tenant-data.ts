@@ -185,7 +185,18 @@ export const tenantDataAgents = {
   ...usualAgents,
   connected: {
     description: 'Uses the account of its user',
-    connections: { github: { owner: 'end_user', required: false } },
+    connections: {
+      github: {
+        owner: 'end_user',
+        required: false,
+        // An address, because tests look up no names.
+        oauth: {
+          client_id: 'convoke',
+          authorization_endpoint: 'https://1.1.1.1/authorize',
+          token_endpoint: 'https://1.1.1.1/token',
+        },
+      },
+    },
     script: [{ say: 'hi' }],
   },
   keeper: {

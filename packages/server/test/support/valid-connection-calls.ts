@@ -24,6 +24,10 @@ export const validConnectionCalls: {
     ...(await inConnectedSession(server, data)),
     body: { auth: givenAuth },
   }),
+  begin_connection: async (server, data) => ({
+    ...(await inConnectedSession(server, data)),
+    body: { return_url: `${server.baseUrl}/console/` },
+  }),
   async delete_session_connection(server, data) {
     const call = await inConnectedSession(server, data);
     await server.send('put_session_connection', { ...call, body: { auth: givenAuth } });

@@ -18,7 +18,7 @@ from .._core.calls import Calls
 from .._core.requests import RunInput, UNSET, Unset, input_of, new_key, present
 from . import operations as op
 from .events import RunEvent
-from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, ConnectionRecord, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, ResourceMetadata, RuleDocumentRecord, RuleTrialRecord, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SignalRecord, SignedUp, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
+from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BegunConnection, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, ConnectionRecord, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, ResourceMetadata, RuleDocumentRecord, RuleTrialRecord, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SignalRecord, SignedUp, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
 from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, NewRule, PermissionAnswer, PutConnectionAuthBearer, PutConnectionAuthHeader, PutConnectionAuthOauth, PutSessionConnectionAuthBearer, PutSessionConnectionAuthHeader, PutSessionConnectionAuthOauth, QuestionDeclined, QuestionReply, SetBudgetScope
 from .values import ClientStatus, ConnectionStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MemberRole, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
 
@@ -398,18 +398,21 @@ class AsyncSessionConnections(AsyncSessionConnectionListing):
         self,
         service: str,
         *,
-        auth: PutSessionConnectionAuthBearer | PutSessionConnectionAuthHeader | PutSessionConnectionAuthOauth,
+        auth: PutSessionConnectionAuthBearer | PutSessionConnectionAuthHeader | PutSessionConnectionAuthOauth | None = None,
+        ticket: str | None = None,
     ) -> ConnectionRecord:
         """Connect an account of the end user of a session.
 
         As `put_connection`, for the end user of the session and for a service of which its agent uses the
         accounts of end users; any other is 404. A token of this session with `connections:write` may do it,
-        so that a page connects the account of its own user and of no other.
+        so that a page connects the account of its own user and of no other. With a `ticket` in place of
+        `auth` it connects the account with which the user has come back from the service: once, and only for
+        the session that `begin_connection` was called for.
         """
         record: ConnectionRecord = await self._json(
             op.PUT_SESSION_CONNECTION,
             path={"service": service},
-            json=present({"auth": auth}),
+            json=present({"auth": auth, "ticket": ticket}),
         )
         return record
 
@@ -420,6 +423,21 @@ class AsyncSessionConnections(AsyncSessionConnectionListing):
         without it.
         """
         await self._json(op.DELETE_SESSION_CONNECTION, path={"service": service})
+
+    async def begin(self, service: str, *, return_url: str) -> BegunConnection:
+        """Begin to connect an account by a link.
+
+        For a service whose `oauth` the agent declares. Send the browser of the user to `connect_url`: the
+        user signs in at the service and allows the access. The browser then returns to `return_url` with
+        `service` and `ticket` in its query, which `put_session_connection` takes, or with `service` and
+        `error`. Another beginning for the same account ends this one.
+        """
+        record: BegunConnection = await self._json(
+            op.BEGIN_CONNECTION,
+            path={"service": service},
+            json=present({"return_url": return_url}),
+        )
+        return record
 
 
 class AsyncTenantRuns(AsyncResource):

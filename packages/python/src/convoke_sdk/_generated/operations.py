@@ -85,6 +85,7 @@ DELETE_CONNECTION = Operation("DELETE", "/v1/connections/{service}", "tenant", "
 LIST_SESSION_CONNECTIONS = Operation("GET", "/v1/sessions/{session_id}/connections", "tenant", "always")
 PUT_SESSION_CONNECTION = Operation("PUT", "/v1/sessions/{session_id}/connections/{service}", "tenant", "always")
 DELETE_SESSION_CONNECTION = Operation("DELETE", "/v1/sessions/{session_id}/connections/{service}", "tenant", "always")
+BEGIN_CONNECTION = Operation("POST", "/v1/sessions/{session_id}/connections/{service}", "tenant", "refused")
 LIST_CLIENTS = Operation("GET", "/v1/organizations/{organization_id}/m2m", "person", "always")
 LIST_PROFILES = Operation("GET", "/v1/organizations/{organization_id}/m2m/profiles", "person", "always")
 CREATE_CLIENT = Operation("POST", "/v1/organizations/{organization_id}/m2m", "person", "always")

@@ -493,6 +493,15 @@ class ConnectionRecordAuth(_ConnectionRecordAuthRequired, total=False):
     refreshes: bool
 
 
+class BegunConnection(TypedDict):
+    """A link by which a user connects an account."""
+
+    #: The page of the service, for the browser of this user.
+    connect_url: str
+    #: Until when the account must be connected.
+    expires_at: str
+
+
 class _RunSummaryRequired(TypedDict):
     id: str
     session_id: str

@@ -184,6 +184,8 @@ ErrorCode = Literal[
     "webhook_limit_reached",
     "connection_missing",
     "invalid_connection_url",
+    "connect_unavailable",
+    "invalid_ticket",
     "connection_limit_reached",
     "client_limit_reached",
     "credential_limit_reached",

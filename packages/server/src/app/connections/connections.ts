@@ -1,6 +1,6 @@
 import { connectionId, idPrefixes } from '@convoke/contract';
 import type { ApplicationActor } from '../../domain/access.ts';
-import type { Actor } from '../../domain/audit.ts';
+import type { Actor, AuditAction } from '../../domain/audit.ts';
 import {
   type Connection,
   type ConnectionPlace,
@@ -17,6 +17,7 @@ import type { StoreTransaction } from '../../ports/store.ts';
 import { orRefuse, refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
 import { auditConnection } from './audit-connection.ts';
+import { endFlows } from './connect-flows.ts';
 
 export type ConnectionServices = Pick<
   Services,
@@ -35,35 +36,55 @@ export interface StoredConnection {
   readonly isNew: boolean;
 }
 
-/**
- * D-590: connects an account, or replaces the one that is there. A new one takes the lock of the tenant, so that parallel
- * requests neither exceed the limit nor insert the same owner twice.
- */
+/** D-590: connects an account, or replaces the one that is there. */
 export async function putConnection(
   services: ConnectionServices,
   scope: TenantScope,
-  { at, account, createdBy, by }: PutConnection,
+  put: PutConnection,
 ): Promise<StoredConnection> {
-  await requireEndpoint(services, scope, account);
-  return services.store.transaction(async (tx) => {
-    tx.onCommit(() => services.fanout.wake('connections'));
-    const now = services.clock.now();
-    const replaced = await replace(services, tx, { scope, at, account, now });
-    if (replaced !== undefined) return stored(tx, { connection: replaced, isNew: false, by, now });
-    await tx.tenants.lock(scope.organizationId, scope.tenantId);
-    if (!(await tx.tenants.isUsable(scope))) refuse('forbidden', { codeOnly: true });
-    const other = await replace(services, tx, { scope, at, account, now });
-    if (other !== undefined) return stored(tx, { connection: other, isNew: false, by, now });
-    orRefuse(mayAddConnection(await tx.connections.count(scope)));
-    const id = connectionId(services.ids.next(idPrefixes.connection));
-    const connection = openConnection(
-      { ...scope, ...at, id, createdBy },
-      sealedFor(services, { id, version: firstVersion }, account),
-      now,
-    );
-    await tx.connections.insert(connection);
-    return stored(tx, { connection, isNew: true, by, now });
-  });
+  await requireEndpoint(services, scope, put.account);
+  return services.store.transaction((tx) =>
+    storeAccount(services, tx, { scope, put, action: 'connection.put' }),
+  );
+}
+
+interface Storing {
+  readonly scope: TenantScope;
+  readonly put: PutConnection;
+  readonly action: AuditAction;
+}
+
+/**
+ * The end of the transaction that connects an account. A new one takes the lock of the tenant, so that parallel requests
+ * neither exceed the limit nor insert the same owner twice.
+ */
+export async function storeAccount(
+  services: ConnectionServices,
+  tx: StoreTransaction,
+  { scope, put, action }: Storing,
+): Promise<StoredConnection> {
+  const { at, account, createdBy, by } = put;
+  tx.onCommit(() => services.fanout.wake('connections'));
+  const now = services.clock.now();
+  const stored = async (connection: Connection, isNew: boolean): Promise<StoredConnection> => {
+    await auditConnection(tx, { connection, action, by, now });
+    return { connection, isNew };
+  };
+  const replaced = await replace(services, tx, { scope, at, account, now });
+  if (replaced !== undefined) return stored(replaced, false);
+  await tx.tenants.lock(scope.organizationId, scope.tenantId);
+  if (!(await tx.tenants.isUsable(scope))) refuse('forbidden', { codeOnly: true });
+  const other = await replace(services, tx, { scope, at, account, now });
+  if (other !== undefined) return stored(other, false);
+  orRefuse(mayAddConnection(await tx.connections.count(scope)));
+  const id = connectionId(services.ids.next(idPrefixes.connection));
+  const connection = openConnection(
+    { ...scope, ...at, id, createdBy },
+    sealedFor(services, { id, version: firstVersion }, account),
+    now,
+  );
+  await tx.connections.insert(connection);
+  return stored(connection, true);
 }
 
 /** D-609: refused here already, so that a mistake is seen at once; every refresh checks again. */
@@ -104,15 +125,6 @@ function sealedFor(
   return { auth, expiresAt, sealed: connectionSecrets.seal(of, secret) };
 }
 
-async function stored(
-  tx: StoreTransaction,
-  { by, now, ...result }: StoredConnection & { readonly by: Actor; readonly now: number },
-): Promise<StoredConnection> {
-  const { connection } = result;
-  await auditConnection(tx, { connection, action: 'connection.put', by, now });
-  return result;
-}
-
 export function listConnections(
   { store }: Pick<Services, 'store'>,
   scope: TenantScope,
@@ -130,6 +142,7 @@ export function deleteConnection(
   return store.transaction(async (tx) => {
     const connection = (await tx.connections.lock(scope, at)) ?? refuse('not_found');
     await tx.connections.remove(connection);
+    await endFlows(tx, scope, at);
     await auditConnection(tx, { connection, action: 'connection.delete', by, now: clock.now() });
   });
 }

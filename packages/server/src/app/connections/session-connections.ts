@@ -2,6 +2,7 @@ import type { ConnectionReason, SessionConnectionStatus, SessionId } from '@conv
 import { isEnabledFor } from '../../domain/agent.ts';
 import type { Connection, ConnectionPlace } from '../../domain/connections/connection.ts';
 import type { DeclaredConnection } from '../../domain/connections/declared.ts';
+import type { ServiceLink } from '../../domain/connections/link.ts';
 import { stateAtStart } from '../../domain/connections/refresh.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Session } from '../../domain/session.ts';
@@ -48,12 +49,12 @@ function stateOf(
   return { status: 'expired', statusReason };
 }
 
-/** D-941: a service of which the agent uses the accounts of end users, and the end user of the session. */
+/** D-941: a service of which the agent uses the accounts of end users, the end user of the session, and how to connect it. */
 export async function placeInSession(
   services: SessionServices,
   scope: TenantScope,
   { id, service }: { readonly id: SessionId; readonly service: string },
-): Promise<ConnectionPlace> {
+): Promise<OwnPlace> {
   const session = await getSession(services, scope, id);
   const declared = declaredFor(services, session).find((one) => one.service === service);
   if (declared?.owner !== 'end_user') return refuse('not_found');
@@ -63,7 +64,12 @@ export async function placeInSession(
       message: 'The session has no end user, so it has no accounts of one.',
     });
   }
-  return { service, endUser };
+  return { at: { service, endUser }, link: declared.link };
+}
+
+interface OwnPlace {
+  readonly at: ConnectionPlace & { readonly endUser: string };
+  readonly link: ServiceLink | undefined;
 }
 
 function declaredFor(

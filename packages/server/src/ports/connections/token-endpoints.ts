@@ -10,6 +10,14 @@ export interface TokenEndpoints {
   }): Promise<string | undefined>;
   /** Sends one request and never another. Never throws: whatever goes wrong is an answer. */
   refresh(request: RefreshRequest): Promise<RefreshAnswer>;
+  /** Exchanges the code that a service sent back with a browser: one request, as for a refresh. */
+  redeem(request: RedeemRequest): Promise<RefreshAnswer>;
+}
+
+export interface RedeemRequest extends Omit<RefreshRequest, 'refreshToken'> {
+  readonly code: string;
+  readonly verifier: string;
+  readonly redirectUri: string;
 }
 
 export interface RefreshRequest {

@@ -21,7 +21,10 @@ export interface IdentityRecordRepository {
   findByUserCode(model: string, userCodeDigest: string): Promise<IdentityRecord | undefined>;
   /** False when the record was already consumed or is gone. */
   consume(model: string, digest: string, now: number): Promise<boolean>;
-  remove(model: string, digest: string): Promise<void>;
+  /** Gives a consumed record that is still there another id and payload; false when it is gone or has expired. */
+  renew(record: RenewedRecord, now: number): Promise<boolean>;
+  /** False when the record was gone. */
+  remove(model: string, digest: string): Promise<boolean>;
   removeByGrant(grantDigest: string): Promise<void>;
   /** How many of a kind have not expired. */
   count(model: string, now: number): Promise<number>;
@@ -32,3 +35,5 @@ export interface IdentityRecordRepository {
   /** Deletes at most `limit` expired records; true when there may be more. */
   removeExpired(now: number, limit: number): Promise<boolean>;
 }
+
+export type RenewedRecord = Pick<IdentityRecord, 'model' | 'digest' | 'uidDigest' | 'payload'>;

@@ -41,9 +41,17 @@ export function identityRecordRepository(db: Transaction): IdentityRecordReposit
         where model = ${model} and digest = ${digest} and consumed_at is null`);
       return changed === 1;
     },
+    async renew({ model, digest, uidDigest, payload }, now) {
+      const changed = await db.run(sql`
+        update identity_records set uid_digest = ${uidDigest}, payload = ${payload}
+        where model = ${model} and digest = ${digest} and consumed_at is not null
+          and expires_at > ${now}`);
+      return changed === 1;
+    },
     async remove(model, digest) {
-      await db.run(sql`
+      const removed = await db.run(sql`
         delete from identity_records where model = ${model} and digest = ${digest}`);
+      return removed === 1;
     },
     async removeByGrant(digest) {
       await db.run(sql`delete from identity_records where grant_digest = ${digest}`);

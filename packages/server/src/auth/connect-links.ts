@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import type { ConnectFlow } from '../domain/connections/link.ts';
+import type { ConnectLinks } from '../ports/connections/connect-links.ts';
+import { createSealing } from './sealing.ts';
+
+interface LinkParts extends Pick<ConnectLinks, 'clientSecretOf'> {
+  readonly key: Uint8Array;
+  readonly baseUrl: string;
+  /** Origins of the pages of products. */
+  readonly origins: ReadonlySet<string>;
+}
+
+/** Where a service sends a browser back to. Operators register it there, so it never changes. */
+export const connectCallbackPath = '/v1/connect/callback';
+
+const secretBytes = 32;
+
+export function createConnectLinks({
+  key,
+  baseUrl,
+  origins,
+  clientSecretOf,
+}: LinkParts): ConnectLinks {
+  const sealing = createSealing(key);
+  const nameOf = (digest: string) => `connect:${digest}`;
+  const own = new URL(baseUrl).origin;
+  return {
+    callbackUrl: baseUrl + connectCallbackPath,
+    isReturnUrl(text) {
+      if (!URL.canParse(text)) return false;
+      const { origin, protocol, username, password } = new URL(text);
+      const isPlain = /^https?:$/.test(protocol) && username === '' && password === '';
+      return isPlain && (origin === own || origins.has(origin));
+    },
+    newSecret: () => randomBytes(secretBytes).toString('base64url'),
+    clientSecretOf,
+    seal: (digest, flow) => sealing.seal(nameOf(digest), JSON.stringify(flow)),
+    open(digest, sealed) {
+      const text = sealing.unseal(nameOf(digest), sealed);
+      return text === undefined ? undefined : (JSON.parse(text) as ConnectFlow);
+    },
+  };
+}

@@ -1,0 +1,162 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { exportJWK, generateKeyPair } from 'jose';
+import { Provider, interactionPolicy } from 'oidc-provider';
+import { removeFolder } from '../../../../test/remove-folder.ts';
+import { atFileEnd } from '../../../../test/runner/file-end.ts';
+
+/** A service whose accounts agents use: a real authorization server, at which people sign in with a name. */
+export class AccountService {
+  static readonly clientId = 'convoke-at-the-service';
+  static readonly clientSecret = 'the-secret-of-convoke-at-the-service';
+  readonly issuer: string;
+  /** Requests to its token endpoint. */
+  tokenRequests = 0;
+  /** Answers the token endpoint in place of the service. */
+  tokenReply: ((request: IncomingMessage, answer: ServerResponse) => void) | undefined;
+  readonly #server: Server;
+  #provider: Provider | undefined;
+
+  /** Where servers read the secret of their client. */
+  readonly #secretFile: string;
+
+  private constructor(issuer: string, server: Server, secretFile: string) {
+    this.issuer = issuer;
+    this.#server = server;
+    this.#secretFile = secretFile;
+  }
+
+  static async start(): Promise<AccountService> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const folder = await mkdtemp(join(tmpdir(), 'convoke-account-service-'));
+    atFileEnd(() => removeFolder(folder));
+    const secretFile = join(folder, 'client-secret');
+    await writeFile(secretFile, AccountService.clientSecret, { mode: 0o600 });
+    const { port } = server.address() as AddressInfo;
+    const service = new AccountService(`http://127.0.0.1:${port}`, server, secretFile);
+    server.on('request', (request, answer) => void service.#answer(request, answer));
+    atFileEnd(() => service.stop());
+    return service;
+  }
+
+  /** `connections` of an agent: the usual entry for this service. */
+  declared(change: Readonly<Record<string, unknown>> = {}) {
+    return {
+      client_id: AccountService.clientId,
+      client_secret: `\${file:${this.#secretFile}}`,
+      authorization_endpoint: `${this.issuer}/auth?prompt=consent`,
+      token_endpoint: `${this.issuer}/token`,
+      scope: 'openid offline_access',
+      issuer: this.issuer,
+      ...change,
+    };
+  }
+
+  /** Registers the server at `baseUrl` as its client. */
+  async register(baseUrl: string): Promise<void> {
+    const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+    const key = { ...(await exportJWK(privateKey)), kid: 'service', alg: 'RS256', use: 'sig' };
+    const policy = interactionPolicy.base();
+    policy.get('consent')?.checks.clear();
+    this.#provider = new Provider(this.issuer, {
+      jwks: { keys: [key] },
+      cookies: { keys: ['service'] },
+      pkce: { required: () => true },
+      clients: [
+        {
+          client_id: AccountService.clientId,
+          client_secret: AccountService.clientSecret,
+          token_endpoint_auth_method: 'client_secret_post',
+          grant_types: ['authorization_code', 'refresh_token'],
+          response_types: ['code'],
+          redirect_uris: [`${baseUrl}/v1/connect/callback`],
+        },
+      ],
+      findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+      interactions: { policy, url: (_, { uid }) => `/sign-in/${uid}` },
+      rotateRefreshToken: true,
+      loadExistingGrant: async ({ oidc }) => {
+        const accountId = oidc.session?.accountId;
+        const grant = new oidc.provider.Grant({ clientId: oidc.client?.clientId, accountId });
+        grant.addOIDCScope('openid offline_access');
+        await grant.save();
+        return grant;
+      },
+      features: { devInteractions: { enabled: false } },
+    });
+  }
+
+  /** Whose account an access token opens; undefined for one that it does not accept. */
+  async ownerOf(accessToken: string): Promise<string | undefined> {
+    const headers = { authorization: `Bearer ${accessToken}` };
+    const answer = await fetch(`${this.issuer}/me`, { headers });
+    return answer.ok ? ((await answer.json()) as { sub: string }).sub : undefined;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  async #answer(request: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const provider = this.#provider;
+    const path = request.url ?? '';
+    if (path === '/token') this.tokenRequests += 1;
+    if (provider === undefined) answer.writeHead(503).end();
+    else if (path === '/token' && this.tokenReply !== undefined) this.tokenReply(request, answer);
+    else if (!path.startsWith('/sign-in/')) await provider.callback()(request, answer);
+    else if (request.method === 'POST') {
+      const form = new URLSearchParams(await text(request));
+      const refusal = { error: 'access_denied', error_description: 'The person refused.' };
+      const accountId = form.get('name') ?? '';
+      const result = form.has('refuse') ? refusal : { login: { accountId } };
+      await provider.interactionFinished(request, answer, result);
+    } else {
+      answer.setHeader('content-type', 'text/html; charset=utf-8').end(signInPage);
+    }
+  }
+}
+
+/** The icon is in the page, so that the browser does not ask for one. */
+const signInPage = `<!doctype html><html lang="en"><title>The service</title><link rel="icon" href="data:,">
+<h1>The service</h1><form method="post"><label>Name <input name="name"></label><button>Allow</button>
+<button name="refuse" value="yes">Refuse</button></form></html>`;
+
+/** Follows a link as the browser of a person would, until it leaves the service. Returns where the browser is sent to. */
+export async function signInAt(
+  { issuer }: AccountService,
+  connectUrl: string,
+  form: Readonly<Record<string, string>>,
+): Promise<URL> {
+  const cookies = new Map<string, string>();
+  let url = new URL(connectUrl);
+  let body: URLSearchParams | undefined;
+  while (url.origin === issuer) {
+    const isPage = url.pathname.startsWith('/sign-in/') && body === undefined;
+    if (isPage) body = new URLSearchParams(form);
+    const cookie = Array.from(cookies, (pair) => pair.join('=')).join('; ');
+    const answer = await fetch(url, {
+      method: body === undefined ? 'GET' : 'POST',
+      ...(body && { body }),
+      headers: { cookie },
+      redirect: 'manual',
+    });
+    for (const set of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+      cookies.set(name, value);
+    }
+    const location = answer.headers.get('location');
+    if (location === null)
+      throw new Error(`${url.href} answered ${answer.status}: ${await answer.text()}`);
+    body = undefined;
+    url = new URL(location, url);
+  }
+  return url;
+}
