@@ -97,6 +97,11 @@ test('agents that call others are rehearsed, tested, and call them on a server',
   expect((await outputOf('npx convoke invoke planner')).stdout).toContain(said);
 });
 
+test('the agent whose model calls others can be loaded', async () => {
+  const checked = await commandLine.run(['agents', 'check', 'editor']);
+  expect([checked.code, checked.stderr]).toEqual([0, '']);
+});
+
 test('the agent of the guide sleeps on a server, and its programs send what the other waits for', async () => {
   const { stdout } = await outputOf('npx convoke invoke onboarding');
   expect(stdout).toContain('Both mails are sent.\n');

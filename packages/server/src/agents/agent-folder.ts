@@ -55,6 +55,7 @@ export type AgentHarnesses = ReadonlyMap<
     | 'reportsCost'
     | 'output'
     | 'callsAgents'
+    | 'hasSleepTool'
   >
 >;
 
@@ -235,6 +236,7 @@ function findProblems(yaml: AgentYaml, request: ReadAgentFolder): readonly Agent
   const { harnesses, prices = noPrices } = request;
   const problems = identityProblems(yaml, request);
   problems.push(...connectionProblems(yaml), ...calledProblems(yaml, request));
+  problems.push(...sleepProblems(yaml, request));
   if (yaml.script !== undefined && yaml.framework !== 'scripted') {
     problems.push({ path: ['script'], message: 'belongs to the framework "scripted" only' });
   }
@@ -256,6 +258,19 @@ function findProblems(yaml: AgentYaml, request: ReadAgentFolder): readonly Agent
     problems.push({ path: ['limits', 'max_cost'], message });
   }
   return problems;
+}
+
+/** Other frameworks have no tool with which a model could sleep. */
+function sleepProblems(
+  { sleep, framework }: AgentYaml,
+  { harnesses }: ReadAgentFolder,
+): AgentProblem[] {
+  if (!sleep || harnesses.get(framework)?.hasSleepTool === true) return [];
+  const message =
+    framework === 'code'
+      ? 'has no effect: the function of the agent calls ctx.sleep'
+      : `has no effect: ${framework} agents cannot sleep`;
+  return [{ path: ['sleep'], message }];
 }
 
 /** One that does not exist is a warning: folders come in any order. */

@@ -118,6 +118,7 @@ export const agentSchema = z.strictObject({
     .max(calledMax, `must name at most ${calledMax} agents`)
     .default([]),
   ask_user: z.boolean().default(true),
+  sleep: z.boolean().default(false),
   context_files: z.array(path).max(100).default([]),
   enable_claude_md: z.boolean().default(false),
   skills: z
@@ -264,6 +265,7 @@ function frameworkKeys(yaml: AgentYaml, instructions: string | undefined): Frame
     tools: yaml.tools,
     mcpServers: yaml.mcp_servers ?? {},
     asksUser: yaml.ask_user,
+    sleeps: yaml.sleep,
     stepsMax: most.max_steps,
     limits: { memoryMb: most.memory_mb, pids: most.pids },
     sandbox: yaml.sandbox,

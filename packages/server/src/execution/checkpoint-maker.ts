@@ -3,7 +3,10 @@ import type { Harness } from '../ports/harness.ts';
 import type { CheckpointMaker, SessionState } from '../ports/repositories/sessions.ts';
 
 export interface Frameworks {
-  readonly harnesses: ReadonlyMap<string, Pick<Harness, 'checkpointFormat' | 'replays'>>;
+  readonly harnesses: ReadonlyMap<
+    string,
+    Pick<Harness, 'checkpointFormat' | 'replays' | 'callsAgents'>
+  >;
 }
 
 const oldestFormat = 1;
@@ -20,6 +23,12 @@ export function checkpointMaker(
 /** Whether the agent's framework starts every leg from the beginning of the run (D-176). */
 export function replaysRuns({ harnesses }: Frameworks, agent: Agent | undefined): boolean {
   return harnesses.get(agent?.framework ?? '')?.replays === true;
+}
+
+/** Whether runs of the agent can wait for more than people, although its framework does not replay (D-925). */
+export function waitsAsRow({ harnesses }: Frameworks, agent: Agent | undefined): boolean {
+  const harness = harnesses.get(agent?.framework ?? '');
+  return harness?.callsAgents === true && harness.replays !== true;
 }
 
 /** Whether a leg of this server can read the last checkpoint of the session. */

@@ -31,6 +31,7 @@ import {
   checkpointMaker,
   isOtherAgent,
   replaysRuns,
+  waitsAsRow,
 } from './checkpoint-maker.ts';
 
 /** A leg that this server executes, and the right to write under its lease. */
@@ -84,7 +85,12 @@ export async function claimLeg(
     // Written by a newer release: its servers can continue the run, this one cannot.
     if (!canRead(maker, state)) return 'gone';
     const isEdited = isOtherAgent(maker, state);
-    const replay = { replays: replaysRuns(services, agent), isOtherAgent: isEdited, now };
+    const replay = {
+      replays: replaysRuns(services, agent),
+      mayWait: waitsAsRow(services, agent),
+      isOtherAgent: isEdited,
+      now,
+    };
     const input = await inputOf(tx, ready, replay);
     const leg = await beginRun(
       tx,
@@ -159,7 +165,8 @@ async function inputOf(
   const unexecuted = unexecutedLeg(answered);
   if (unexecuted !== undefined) return inputAgain(tx, run, { ...replay, unexecuted });
   if (isParked(run)) {
-    if (replay.replays) return continueInput(tx, run, { ...replay, reason: 'answered' });
+    const isTold = replay.replays || (replay.mayWait && (await tx.waits.any(run.id)));
+    if (isTold) return continueInput(tx, run, { ...replay, reason: 'answered' });
     return { kind: 'resume', answers: answersOf(answered) };
   }
   await settleDoubts(tx, run, answered);
@@ -189,6 +196,8 @@ async function inputAgain(
 interface Replay {
   /** Whether the framework starts every leg from the beginning of the run. */
   readonly replays: boolean;
+  /** Whether its runs wait for more than people, although it does not replay. */
+  readonly mayWait: boolean;
   readonly isOtherAgent: boolean;
   readonly now: number;
 }

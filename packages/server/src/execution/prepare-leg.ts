@@ -1,11 +1,11 @@
 import { fileKey, snapshotKey } from '../app/files/blob-keys.ts';
 import { type CutDelta, joined, readCutDeltas } from '../app/runs/output-text.ts';
-import type { Agent } from '../domain/agent.ts';
+import { type Agent, isEnabledFor } from '../domain/agent.ts';
 import { type ContextTexts, type KnownContext, contextEvents } from '../domain/context.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import { acceptedPrompt, promptOf } from '../domain/run/run-input.ts';
-import type { RunOutcome } from '../domain/run/run.ts';
-import type { Harness, LegContext, LegInput } from '../ports/harness.ts';
+import type { Run, RunOutcome } from '../domain/run/run.ts';
+import type { CalledAgent, Harness, LegContext, LegInput } from '../ports/harness.ts';
 import type { PrepareFolder, AttachedFile } from '../ports/session-folders.ts';
 import { askForAccounts } from './ask-for-accounts.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
@@ -89,6 +89,7 @@ export async function prepareLeg(
       runId: run.id,
       sessionId: run.sessionId,
       agent,
+      called: calledBy(services, agent, run),
       settings: agent.settings,
       connections: accounts.connections,
       runNumber: run.number,
@@ -113,6 +114,18 @@ async function cutDeltas(
 ): Promise<readonly CutDelta[]> {
   if (input.kind !== 'continue') return [];
   return (await readCutDeltas(store, run, point?.runId === run.id ? point.seq : 0)) ?? [];
+}
+
+/** An agent that does not exist, or that the tenant does not have, is not offered. */
+function calledBy(
+  { agents }: Pick<ExecutionServices, 'agents'>,
+  { calls }: Agent,
+  { tenantId }: Pick<Run, 'tenantId'>,
+): readonly CalledAgent[] | undefined {
+  return calls?.flatMap((name) => {
+    const called = agents.find(name);
+    return called !== undefined && isEnabledFor(called, tenantId) ? [called] : [];
+  });
 }
 
 /** A leg behind an answer starts where the previous leg ended, and agents with a record of their own where that one was cut. */

@@ -10,6 +10,7 @@ import type { TokenCounts } from '../domain/usage/usage.ts';
 import type { CallRequest, KnownWait, WaitRequest } from '../domain/run/wait.ts';
 import type { CallbackMaker } from './callbacks.ts';
 import type { LegConnections } from './connections/leg-connections.ts';
+import type { Allowance, ModelRequest } from './model-requests.ts';
 import type { ProcessLimits, SandboxMode } from './sandbox.ts';
 
 /**
@@ -52,8 +53,13 @@ export interface Harness<Settings = unknown> {
    * answer is then a `continue`, too (D-176).
    */
   readonly replays?: boolean;
-  /** Whether its agents may call other agents (`agents` of `agent.yaml`); only frameworks that replay can. */
+  /**
+   * Whether its agents may call other agents (`agents` of `agent.yaml`). If it does not replay, the leg of a run that has
+   * waited is a `continue` with all that has come (D-925), and it raises once more what it still waits for.
+   */
   readonly callsAgents?: boolean;
+  /** Whether its agents get a tool to sleep with (`sleep` of `agent.yaml`); others call a function, or cannot. */
+  readonly hasSleepTool?: boolean;
   /** Whether legs need `context.texts`; they are dropped otherwise, so that long legs do not hold them in memory. */
   readonly usesContextTexts?: boolean;
   /** Whether its agents are programs, which run in the sandbox. */
@@ -121,6 +127,7 @@ export interface FrameworkKeys {
   /** Not checked: `agents/mcp-servers.ts` reads them for the frameworks that have a use for them. */
   readonly mcpServers: Readonly<Record<string, JsonObject>>;
   readonly asksUser: boolean;
+  readonly sleeps: boolean;
   readonly stepsMax: number;
   readonly limits: ProcessLimits;
   readonly sandbox: { readonly mode: SandboxMode; readonly network: readonly string[] };
@@ -151,7 +158,7 @@ export type LegInput =
       readonly kind: 'continue';
       /**
        * `drained`: the previous leg was asked to yield or was cut; `worker_lost`: its process is gone; `answered`: what it
-       * waited for has come, and its framework replays.
+       * waited for has come, and its framework replays, or the run waits for more than people.
        */
       readonly reason: InterruptionReason | 'answered';
       readonly answers: ReadonlyMap<string, Answer>;
@@ -174,10 +181,15 @@ export type Answer =
   | { readonly kind: 'question'; readonly values: readonly string[] }
   | { readonly kind: 'question'; readonly declined: true; readonly reason?: string };
 
+/** As much of an agent as those that call it know. */
+export type CalledAgent = Pick<Agent, 'name' | 'description' | 'input'>;
+
 export interface LegContext<Settings = unknown> {
   readonly runId: RunId;
   readonly sessionId: SessionId;
   readonly agent: Agent;
+  /** Those of the agents that it may call which the tenant has; absent where it calls none. */
+  readonly called?: readonly CalledAgent[] | undefined;
   /** What `Harness.read` returned for this agent. */
   readonly settings: Settings;
   /** The accounts of the tenant and of the session's end user; absent for an agent that declares none. */
@@ -229,19 +241,6 @@ export interface LegTracing {
   /** A tool call of the leg as the parent, by the id that its events show. */
   callParent(call: string): string;
 }
-
-export interface ModelRequest {
-  readonly model: string;
-  readonly seconds: number;
-  readonly error?: string | undefined;
-  /** Absent if the model did not report it. */
-  readonly usage?: TokenCounts | undefined;
-}
-
-export type Allowance =
-  | { readonly isExhausted: true }
-  /** `outputTokens`: at most these, if there is a ceiling. */
-  | { readonly isExhausted: false; readonly outputTokens?: number };
 
 /** The ledger of tool calls with an effect (D-80). */
 export interface Effects {
@@ -328,7 +327,7 @@ export type HarnessEvent =
       readonly options?: readonly { readonly label: string; readonly description?: string }[];
       readonly multiple?: boolean;
     }
-  /** The run waits for a time, a message (without `due` as long as for a person) or a run that it calls. Only if it replays. */
+  /** The run waits for a time, a message (without `due` as long as for a person) or a run that it calls. */
   | ({ readonly type: 'wait' } & Omit<WaitRequest, 'due'> & Partial<Pick<WaitRequest, 'due'>>)
   | ({ readonly type: 'wait' } & CallRequest)
   /**

@@ -110,6 +110,7 @@ describe('an agent folder', () => {
           tools: ['*'],
           mcpServers: {},
           asksUser: true,
+          sleeps: false,
           stepsMax: 25,
           limits: { memoryMb: 1024, pids: 128 },
           sandbox: { mode: 'auto', network: [] },

@@ -118,6 +118,8 @@ export interface MortalParts {
   readonly kind: DatabaseKind;
   readonly agent: Agent;
   readonly harness: Harness;
+  /** Agents that it calls: the test acts as their workers. */
+  readonly others?: readonly Partial<Agent>[];
   /** Account of the programs that the harness starts. */
   readonly account?: Account | undefined;
 }
@@ -134,9 +136,9 @@ export class MortalLegs {
     this.#folder = folder;
   }
 
-  static async open({ kind, agent, harness, account }: MortalParts): Promise<MortalLegs> {
+  static async open({ kind, agent, harness, others = [], account }: MortalParts): Promise<MortalLegs> {
     const read = readBy(harness, { ...agent, name: 'agent' });
-    const world = await createRunFixture(kind, read);
+    const world = await createRunFixture(kind, read, { others });
     world.harnesses.set(harness.framework, harness);
     const dataDir = await mkdtemp(join(tmpdir(), 'convoke-mortal-'));
     const log = recordingLog();

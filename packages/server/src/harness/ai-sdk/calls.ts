@@ -1,7 +1,8 @@
 import type { ModelMessage, ToolModelMessage } from 'ai';
 import { matchesGlob } from '../../domain/rules/glob.ts';
 import type { Json } from '../../domain/json.ts';
-import type { Answer, Effects, HarnessEvent, LegTracing } from '../../ports/harness.ts';
+import type { KnownWait } from '../../domain/run/wait.ts';
+import type { Answer, Effects, HarnessEvent, LegInput, LegTracing } from '../../ports/harness.ts';
 import { type Settled, nothingSettled } from '../parked-requests.ts';
 import { type OpenCall, inputOf, resultOf } from './memory.ts';
 import type { UnansweredCall } from './step-record.ts';
@@ -31,9 +32,22 @@ export interface StepCalls {
 export interface SettledCalls extends Settled {
   /** Whether everything was asked: then a call without an answer gets none any more. */
   readonly isComplete: boolean;
+  readonly waits: ReadonlyMap<string, KnownWait>;
 }
 
-export const noCallSettled: SettledCalls = { ...nothingSettled, isComplete: false };
+export const noCallSettled: SettledCalls = {
+  ...nothingSettled,
+  isComplete: false,
+  waits: new Map(),
+};
+
+/** What a leg that does not begin its run knows of the open calls. */
+export function settledIn(input: Exclude<LegInput, { kind: 'prompt' }>): SettledCalls {
+  const { answers } = input;
+  if (input.kind === 'resume') return { ...noCallSettled, answers, isComplete: true };
+  const { calls, waits = noCallSettled.waits } = input;
+  return { answers, calls, waits, isComplete: false };
+}
 
 /** Sorts the calls of the model's message: those to run, questions to a person, and those of no tool. */
 export function sortCalls(
@@ -45,12 +59,15 @@ export function sortCalls(
   for (const [index, { toolCallId, wireName, input }] of unanswered.entries()) {
     // The model's own call ids repeat, with some providers in every step.
     const ref = `call-${step}-${index + 1}`;
-    const tool = catalogue.byWireName(wireName);
+    const waiting = catalogue.waitTool(wireName);
+    const tool = waiting ?? catalogue.byWireName(wireName);
     const names = { ref, toolCallId, wireName };
     if (wireName === askUserName && questionOf(ref, input) !== undefined) {
       open.push({ ...names, kind: 'question', name: askUserName });
     } else if (tool === undefined) {
       refused.push(resultOf(names, failed('there is no such tool')));
+    } else if (waiting !== undefined && waiting.request(ref, input) === undefined) {
+      refused.push(resultOf(names, failed(`the input of ${tool.name} is not valid`)));
     } else {
       open.push({ ...names, kind: 'run', name: tool.name });
     }
@@ -69,16 +86,17 @@ export function inOrder(
   });
 }
 
-/** The question to a person about an open call. */
-export function requestAbout(call: OpenCall, { messages }: StepCalls): HarnessEvent {
+/** What the run waits for where a call is open: mostly a person. */
+export function requestAbout(call: OpenCall, { messages, catalogue }: StepCalls): HarnessEvent {
   const { ref, toolCallId, name: toolName } = call;
   const toolInput = inputOf(messages, call);
   const question = call.kind === 'question' ? questionOf(ref, toolInput) : undefined;
-  return question ?? { type: 'permission_request', ref, toolCallId, toolName, toolInput };
+  const wait = catalogue.waitTool(toolName)?.request(ref, toolInput);
+  return question ?? wait ?? { type: 'permission_request', ref, toolCallId, toolName, toolInput };
 }
 
 /**
- * The result of an open call. `asked`: a person has to answer first. `later`: the next leg carries it out. `refused`: the
+ * The result of an open call. `asked`: a person has to answer, or what the run waits for has to come. `later`: the next leg carries it out. `refused`: the
  * ledger does not let it begin, because the run is in other hands.
  */
 type Outcome = ToolOutput | 'asked' | 'later' | 'refused';
@@ -97,6 +115,11 @@ export async function outcomeOf(
     return settled.isComplete ? failed('No answer was given.') : 'asked';
   }
   const { catalogue, messages } = calls;
+  const waiting = catalogue.waitTool(call.name);
+  if (waiting !== undefined) {
+    const wait = settled.waits.get(call.ref);
+    return wait?.state === 'settled' ? waiting.resultOf(wait) : 'asked';
+  }
   const tool = catalogue.byName(call.name);
   if (tool === undefined) return failed(`${call.name} is no longer one of the tools`);
   const input = inputOf(messages, call);

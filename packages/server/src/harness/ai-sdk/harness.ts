@@ -19,6 +19,8 @@ export function aiSdkHarness(parts: AiSdkParts): Harness<AiSdkSettings> {
     countsTokens: true,
     reportsRequests: true,
     usesContextTexts: true,
+    callsAgents: true,
+    hasSleepTool: true,
     read: readAiSdk,
     start: (input, context) => new AiSdkLeg(input, context, parts),
   };

@@ -14,6 +14,7 @@ import {
   noCallSettled,
   outcomeOf,
   requestAbout,
+  settledIn,
   sortCalls,
 } from './calls.ts';
 import {
@@ -55,7 +56,7 @@ import type { ToolOutput } from './tools/agent-tool.ts';
  * A leg ends
  *
  * - `completed` when the model calls nothing more, or has submitted the output that its agent promises (`Submission`);
- * - `waiting` when calls need a person: nothing runs, and the leg that resumes gives each of them a result;
+ * - `waiting` when calls need a person, another run or time: nothing runs, and the leg that resumes gives them results;
  * - `yielded` when the server stops: behind the message, before its calls begin, or behind the calls that run;
  * - `cancelled` or with an error at any point. The memory keeps what was said and done until then, and open calls are
  *   closed with a note: providers reject messages that contain a call without a result.
@@ -167,9 +168,7 @@ class ConversationLeg {
       );
     }
     if (known.open.length > 0) {
-      const calls = input.kind === 'continue' ? input.calls : noCallSettled.calls;
-      const isComplete = input.kind === 'resume';
-      return yield* this.#answerCalls({ answers: input.answers, calls, isComplete });
+      return yield* this.#answerCalls(settledIn(input));
     }
     return this.#afterCalls();
   }

@@ -12,13 +12,16 @@ import { type References, Unresolved } from './references.ts';
 import { type AiSdkSettings, isAllowedTool } from './settings.ts';
 import { systemPrompt } from './system-prompt.ts';
 import type { AgentTool } from './tools/agent-tool.ts';
+import { callTools } from './tools/called-agents.ts';
 import { type Catalogue, catalogueOf } from './tools/catalogue.ts';
 import { fetchUrlTool } from './tools/fetch-url.ts';
 import { fileTools } from './tools/file-tools.ts';
 import type { McpAccount } from './tools/mcp-account.ts';
 import { type McpConnection, McpUnavailable, connectMcp } from './tools/mcp.ts';
 import { type CommandPlace, runCommandTool } from './tools/run-command.ts';
+import { sleepTool } from './tools/sleep.ts';
 import { submitTool } from './tools/submit-output.ts';
+import type { WaitTool } from './tools/wait-tool.ts';
 
 /** The model, system prompt and tools of one leg. */
 export interface ToolSet {
@@ -71,6 +74,7 @@ export async function openTools(
       system: systemPrompt(context, names),
       catalogue: catalogueOf(tools, {
         asksUser: settings.asksUser,
+        waits: waitTools(context),
         submit: submitTool(context.agent),
       }),
       signal,
@@ -89,6 +93,11 @@ export async function openTools(
       return failure('agent_error', references.redact(error.message));
     throw error;
   }
+}
+
+/** With them a call of the model becomes a wait of the run. */
+function waitTools({ called = [], settings }: LegContext<AiSdkSettings>): readonly WaitTool[] {
+  return [...callTools(called), ...(settings.sleeps === true ? [sleepTool(systemClock)] : [])];
 }
 
 interface ToolSources {

@@ -31,6 +31,7 @@ export interface AiSdkSettings
     Model {
   readonly instructions: string;
   readonly mcpServers: McpServers;
+  readonly sleeps?: true;
 }
 
 export function readAiSdk(agent: DeclaredAgent): ReadSettings<AiSdkSettings> {
@@ -44,7 +45,7 @@ export function readAiSdk(agent: DeclaredAgent): ReadSettings<AiSdkSettings> {
     ...mcp.problems,
   ];
   if ('problem' in model || problems.length > 0) return { ok: false, problems };
-  const { env, tools, asksUser, stepsMax, limits, sandbox, instructions = '' } = declared;
+  const { env, tools, asksUser, sleeps, stepsMax, limits, sandbox, instructions = '' } = declared;
   const settings: AiSdkSettings = {
     ...model,
     env,
@@ -55,6 +56,8 @@ export function readAiSdk(agent: DeclaredAgent): ReadSettings<AiSdkSettings> {
     sandbox,
     instructions,
     mcpServers: mcp.servers,
+    // Absent where it is off, so that the digest of such an agent stays what it was.
+    ...(sleeps && { sleeps }),
   };
   return { ok: true, settings };
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Due, KnownWait } from '../../domain/run/wait.ts';
 import type { HarnessEvent } from '../../ports/harness.ts';
+import { resultOfCall } from '../called-result.ts';
 
 const ends = {
   for_seconds: z.number().min(0).max(limits.waitMaxSeconds).exactOptional(),
@@ -79,23 +80,16 @@ export function plainWait(wait: KnownWait): JsonObject {
   return { ...plain, ...(result.outcome === 'fired' ? { fired: true } : { timed_out: true }) };
 }
 
-/** What a call has brought: the answer of the called run, or why there is none. */
-function plainCall({ result, called }: Extract<KnownWait, { state: 'settled' }>): JsonObject {
+function plainCall(wait: Extract<KnownWait, { state: 'settled' }>): JsonObject {
+  const { called, ...result } = resultOfCall(wait);
   const ids = called && { run_id: called.id, session_id: called.sessionId };
-  if (result.outcome === 'completed') {
-    return {
-      ok: true,
-      text: called?.text ?? '',
-      ...(called?.isCut === true && { is_cut: true }),
-      ...(called?.output !== undefined && { output: called.output }),
-      ...ids,
-    };
-  }
-  const why =
-    result.outcome === 'failed' || result.outcome === 'refused'
-      ? { code: result.code, message: result.message }
-      : result.outcome === 'cancelled'
-        ? { code: 'cancelled', message: 'The called run was cancelled.' }
-        : { code: 'timed_out', message: 'The called run did not end in time, and is cancelled.' };
-  return { ok: false, ...why, ...ids };
+  if (!result.ok) return { ok: false, code: result.code, message: result.message, ...ids };
+  const { text, isCut, output } = result;
+  return {
+    ok: true,
+    text,
+    ...(isCut && { is_cut: true }),
+    ...(output !== undefined && { output }),
+    ...ids,
+  };
 }

@@ -2,6 +2,7 @@ import { type ToolSet, dynamicTool } from 'ai';
 import { type AgentTool, type ToolOutput, type ToolUse, failed } from './agent-tool.ts';
 import { askUserDescription, askUserName, askUserSchema } from './ask-user.ts';
 import { submitName, type submitTool } from './submit-output.ts';
+import type { WaitTool } from './wait-tool.ts';
 
 /** The tools of one leg, by the name for the model and by the name in `agent.yaml`. */
 export interface Catalogue {
@@ -9,6 +10,8 @@ export interface Catalogue {
   readonly toolSet: ToolSet;
   byWireName(wireName: string): AgentTool | undefined;
   byName(name: string): AgentTool | undefined;
+  /** Those for which the run waits. Their name for the model is that in `agent.yaml`. */
+  waitTool(name: string): WaitTool | undefined;
   /** An exception is a fault of the server and may contain paths, so the model learns only that the tool failed. */
   run(tool: AgentTool, input: unknown, use: ToolUse): Promise<ToolOutput>;
 }
@@ -16,6 +19,7 @@ export interface Catalogue {
 /** Tools that the leg answers itself. */
 export interface OwnTools {
   readonly asksUser: boolean;
+  readonly waits: readonly WaitTool[];
   /** Of an agent with an `output_schema`. */
   readonly submit: ReturnType<typeof submitTool>;
 }
@@ -26,9 +30,10 @@ export interface OwnTools {
  */
 export function catalogueOf(
   tools: readonly AgentTool[],
-  { asksUser, submit }: OwnTools,
+  { asksUser, waits, submit }: OwnTools,
 ): Catalogue {
-  const byWireName = uniquelyNamed(tools);
+  const byWait = new Map(waits.map((tool) => [tool.name, tool]));
+  const byWireName = uniquelyNamed(tools, new Set([...ownNames, ...byWait.keys()]));
   const byName = new Map([...byWireName.values()].map((tool) => [tool.name, tool]));
   const run: Catalogue['run'] = (tool, input, use) =>
     tool.run(input, use).catch(() => failed(`${tool.name} failed on this server`));
@@ -43,11 +48,15 @@ export function catalogueOf(
       inputSchema: askUserSchema,
     });
   }
+  for (const { name, description, inputSchema } of waits) {
+    toolSet[name] = dynamicTool({ description, inputSchema });
+  }
   if (submit !== undefined) toolSet[submitName] = submit;
   return {
     toolSet,
     byWireName: (wireName) => byWireName.get(wireName),
     byName: (name) => byName.get(name),
+    waitTool: (name) => byWait.get(name),
     run,
   };
 }
@@ -55,11 +64,14 @@ export function catalogueOf(
 const ownNames: ReadonlySet<string> = new Set([askUserName, submitName]);
 
 /** Two names can become equal when they are cut to what providers accept; a suffix tells them apart. */
-function uniquelyNamed(tools: readonly AgentTool[]): ReadonlyMap<string, AgentTool> {
+function uniquelyNamed(
+  tools: readonly AgentTool[],
+  taken: ReadonlySet<string>,
+): ReadonlyMap<string, AgentTool> {
   const named = new Map<string, AgentTool>();
   for (const tool of tools.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     let wireName = tool.wireName;
-    for (let again = 2; named.has(wireName) || ownNames.has(wireName); again += 1) {
+    for (let again = 2; named.has(wireName) || taken.has(wireName); again += 1) {
       const suffix = `_${again}`;
       wireName = tool.wireName.slice(0, 64 - suffix.length) + suffix;
     }
