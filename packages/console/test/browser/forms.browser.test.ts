@@ -82,6 +82,8 @@ test('the form of a webhook says which addresses a server accepts, and a refusal
   await form.getByLabel('URL').fill('http://192.0.2.1/plain');
   await form.getByRole('button', { name: 'Create', exact: true }).click();
   await form.getByText(/must be https; an operator can allow http for a host/).waitFor();
+  const { body } = await web.server.send('list_webhooks');
+  expect(body.webhooks.filter(({ url }) => url.endsWith('/plain'))).toEqual([]);
   await page.keyboard.press('Escape');
   await form.waitFor({ state: 'detached' });
 });

@@ -136,7 +136,13 @@ export class MortalLegs {
     this.#folder = folder;
   }
 
-  static async open({ kind, agent, harness, others = [], account }: MortalParts): Promise<MortalLegs> {
+  static async open({
+    kind,
+    agent,
+    harness,
+    others = [],
+    account,
+  }: MortalParts): Promise<MortalLegs> {
     const read = readBy(harness, { ...agent, name: 'agent' });
     const world = await createRunFixture(kind, read, { others });
     world.harnesses.set(harness.framework, harness);
