@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { limits } from '@convoke/contract';
-import type { WebhookSecrets } from '../ports/webhook-secrets.ts';
+import type { WebhookSecrets } from '../ports/webhooks/secrets.ts';
 import { createSealing } from './sealing.ts';
 
 const secretBytes = 32;

@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import type { LookupAddress } from 'node:dns';
 import type { TryResult } from '../domain/webhook/webhook-delivery.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { WebhookSender } from '../ports/webhook-sender.ts';
+import type { WebhookSender } from '../ports/webhooks/sender.ts';
 import { errorCode } from '../runtime/error-code.ts';
 import { type ChosenUrls, chosenAddresses, problemOfUrl } from './chosen-urls.ts';
 import { pinnedLookup } from './pinned-lookup.ts';

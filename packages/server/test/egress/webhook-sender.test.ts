@@ -4,7 +4,7 @@ import { tenantId } from '@convoke/contract';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readAllowList } from '../../src/egress/allow-list.ts';
 import { createWebhookSender } from '../../src/egress/webhook-sender.ts';
-import type { WebhookSender } from '../../src/ports/webhook-sender.ts';
+import type { WebhookSender } from '../../src/ports/webhooks/sender.ts';
 import { FakeClock } from '../support/clocks.ts';
 
 const servers: ReturnType<typeof createServer>[] = [];

@@ -14,8 +14,8 @@ import {
 } from '../../domain/webhook/webhook.ts';
 import type { PageRequest } from '../../ports/page.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
-import type { WebhookSecrets } from '../../ports/webhook-secrets.ts';
-import type { WebhookSender } from '../../ports/webhook-sender.ts';
+import type { WebhookSecrets } from '../../ports/webhooks/secrets.ts';
+import type { WebhookSender } from '../../ports/webhooks/sender.ts';
 import { recordAudit } from '../audit.ts';
 import { once } from '../once.ts';
 import { orRefuse, refuse } from '../refusal.ts';

@@ -1,5 +1,5 @@
 import type { TenantId } from '@convoke/contract';
-import type { TryResult } from '../domain/webhook/webhook-delivery.ts';
+import type { TryResult } from '../../domain/webhook/webhook-delivery.ts';
 
 /** Calls receivers of webhooks: public addresses, and those that the operator allows (D-123). */
 export interface WebhookSender {
