@@ -143,6 +143,10 @@ export function openHttp(
     answers: new AnswersUnderWay({ clock, caps: parts.answerCaps }),
     denials: createDenials({ ...services, gate }),
     limits: openRateLimits(services, config),
+    proofs: {
+      receive_callback: ({ callback_token: token = '' }) =>
+        services.callbacks.open(token) !== undefined,
+    },
     clock,
     ids,
     log,

@@ -41,12 +41,21 @@ export interface Binding {
   readonly callerAddress: CallerAddress;
   readonly cors: Cors;
   readonly limits: RateLimits;
+  readonly proofs: PathProofs;
   readonly denials: Denials;
   readonly answers: AnswersUnderWay;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly traces: Traces;
 }
+
+/**
+ * Of operations without a login whose path is the proof (D-910): whether it is right. Asked before the body is read, so that
+ * only who has such a URL can have a large body parsed.
+ */
+export type PathProofs = Readonly<
+  Partial<Record<OperationId, (params: Readonly<Record<string, string>>) => boolean>>
+>;
 
 /** Any handler, as the router sees it: the composition of the handlers checked their types. */
 type AnyHandler = (call: unknown) => Promise<AnyReply> | AnyReply;
@@ -182,7 +191,10 @@ function isRead({ method, caller }: Operation): boolean {
   return method === 'GET' && caller === 'automation';
 }
 
-/** Checks in the order of D-52: token, selectors, access, then the rate. Nothing of the body is read. */
+/**
+ * Checks in the order of D-52: token, selectors, access, then the rate. A proof in the path comes behind the rate of the
+ * network, so that guesses are counted. Nothing of the body is read.
+ */
 async function admitCall(
   request: FastifyRequest,
   { operation, binding }: BoundOperation,
@@ -194,6 +206,7 @@ async function admitCall(
   const caller = await authorize(operation, facts, { binding, rawParams });
   if (isRead(operation)) binding.answers.admit(caller);
   takeFromNetwork(operation, facts.address, binding.limits.networks);
+  if (binding.proofs[operation.id as OperationId]?.(rawParams) === false) refuse('not_found');
   const rate = await takeFromRate(operation, caller, { rates: binding.limits, headers });
   return { caller, facts, rawParams, ...rate };
 }

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { limits, runId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { atFileEnd } from '../../../../test/runner/file-end.ts';
 import { receiveCallback } from '../../src/app/runs/signals.ts';
 import { createCallbacks } from '../../src/auth/callbacks.ts';
 import { begin, cancel, ended } from '../support/api-steps.ts';
@@ -129,6 +132,22 @@ describe.each(deployments)('callback URLs on %s (D-910)', (database) => {
     expect(new Set(refusals).size).toBe(1);
     expect(refusals[0]).toContain('404');
     expect(await countOf(run)).toBe(0);
+    await cancel(server, run);
+  });
+
+  test('that no run has made are refused before a byte of the body has arrived', async () => {
+    const { run } = await begin(server, 'puppet');
+    const stranger = randomBytes(32).toString('base64url');
+    for (const token of ['x', madeWith(stranger, { run: run.id, ...paid })]) {
+      const silent = request(`${server.baseUrl}/v1/callbacks/${token}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'content-length': '100' },
+      });
+      atFileEnd(() => void silent.destroy());
+      silent.flushHeaders();
+      const [answer] = (await once(silent, 'response')) as [IncomingMessage];
+      expect(answer.statusCode).toBe(404);
+    }
     await cancel(server, run);
   });
 
