@@ -53,6 +53,15 @@ export default agent(async (ctx) => {
 });
 `,
   },
+  stuck: {
+    'agent.yaml': 'framework: code\n',
+    'agent.ts': `import { agent } from '@convoke/agent';
+
+export default agent(async () => {
+  for (;;) {}
+});
+`,
+  },
   chatty: {
     'agent.yaml': 'framework: code\n',
     'agent.ts': `import { agent } from '@convoke/agent';

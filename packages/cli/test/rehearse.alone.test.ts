@@ -31,6 +31,7 @@ beforeAll(async () => {
     'broken',
     'chatty',
     'ruled',
+    'stuck',
   );
 });
 afterAll(async () => {
@@ -161,6 +162,21 @@ test('at a terminal a person answers, sees the seats counted, and Ctrl-C ends it
     await terminal.shows(report);
     await terminal.type('echo "it ended with $?"');
     await terminal.shows(/it ended with 130/);
+  } finally {
+    await terminal.close();
+  }
+});
+
+test('at a terminal a loop without await is named while it runs (D-479)', async () => {
+  const env = ownEnvironment(convoke.settings);
+  const terminal = await openTerminal({ cwd: folder.path, env });
+  try {
+    await terminal.type(`convoke() { "${process.execPath}" "${mainPath}" "$@"; }; clear`);
+    await terminal.type('convoke agents rehearse stuck x');
+    await terminal.shows(/agent\.ts has not yielded for 5 s: a loop without await\?/);
+    await terminal.press('C-c');
+    await terminal.type('echo "it ended with $?"');
+    expect(await terminal.shows(/it ended with 130/)).not.toContain('→');
   } finally {
     await terminal.close();
   }

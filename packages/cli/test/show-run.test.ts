@@ -72,6 +72,14 @@ describe('a run that was interrupted (D-87)', () => {
   }
 });
 
+test('a program that does not yield is named beside its words (D-479)', () => {
+  const shown = showRun({ stream: false });
+  const message = 'agent.ts has not yielded for 5 s: a loop without await?';
+  shown.show(event(1, 'code.not_yielding', { message }));
+  shown.close();
+  expect(stderr).toBe(`${message}\n`);
+});
+
 test('--answer is for questions of the agent, and never repeats a call in doubt (D-84)', async () => {
   const leave = vi.fn<() => void>();
   const { onQuestion } = createHandlers({
