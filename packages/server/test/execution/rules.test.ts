@@ -9,7 +9,7 @@ import { LegWriter } from '../../src/execution/recording/leg-writer.ts';
 import { legRules } from '../../src/execution/recording/decide-calls.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { NewCall } from '../../src/ports/harness.ts';
-import type { Store } from '../../src/ports/store.ts';
+import type { Store, StoreTransaction } from '../../src/ports/store.ts';
 import { agentOf } from '../support/agent-folders.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { until } from '../support/eventually.ts';
@@ -150,7 +150,8 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
     const { ledger, writer, saved } = ledgerOf({ when: [{ path: '/amount', gt: 3 }] });
     expect(await ledger.begin(pay(2, { ref: 'small' }))).toEqual({ kind: 'begun' });
     expect(await ledger.decide(pay())).toEqual({ kind: 'ask' });
-    expect(await ledger.begin(pay())).toEqual({ kind: 'ask' });
+    // It was not begun, so a process that lives on may begin it again after the answer.
+    for (const _ of [1, 2]) expect(await ledger.begin(pay())).toEqual({ kind: 'ask' });
     expect([await calls(), saved]).toEqual([['small'], ['saved']]);
     await raise(writer, { amount: 5 });
     expect((await logged()).at(-1)).toMatchObject({
@@ -219,6 +220,29 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
       { ref: 'r', isRepeatable: true, status: 'ended' },
     ]);
     expect(saved).toEqual([]);
+  });
+
+  test('a leg without calls reads no rules', async () => {
+    const used: (string | symbol)[] = [];
+    const watched = (tx: StoreTransaction) =>
+      new Proxy(tx, {
+        get: (_, name) => {
+          used.push(name);
+          const value: unknown = Reflect.get(tx, name);
+          return typeof value === 'function' ? value.bind(tx) : value;
+        },
+      });
+    const store: Store = {
+      ...world.store,
+      transaction: (work) => world.store.transaction((tx) => work(watched(tx))),
+    };
+    const { writer } = ledgerOn({ ...world, store }, [{ effect: 'deny' }]);
+    await writer.push({ type: 'text_delta', data: { text: 'hello' } });
+    await writer.close();
+    expect(used).not.toContain('rules');
+    leg = { ...leg, run: await world.read(leg.run) };
+    await ledgerOn({ ...world, store }, []).ledger.begin(pay());
+    expect(used).toContain('rules');
   });
 
   test('no rule is about requests to a model and messages (D-509)', async () => {

@@ -232,11 +232,38 @@ describe('a document of rules', () => {
       condition({ path: '/a'.repeat(17), eq: 1 }),
       'invalid_body rules[1].when[0].path:',
     ],
+    [
+      'a path of 201 characters',
+      condition({ path: `/${'a'.repeat(200)}`, eq: 1 }),
+      'invalid_body rules[1].when[0].path:',
+    ],
+    ['no values', condition({ in: [] }), 'invalid_body rules[1].when[0].in:'],
+    [
+      '101 values',
+      condition({ in: Array.from({ length: 101 }, (_, n) => n) }),
+      'invalid_body rules[1].when[0].in:',
+    ],
+    [
+      'nine conditions',
+      [rule({ when: Array.from({ length: 9 }, (_, n) => ({ path: '/a', ne: n })) })],
+      'invalid_body rules[0].when:',
+    ],
     ['a name twice', [rule(), rule()], 'invalid_body rules[1].name:'],
+    ['a name of 65 characters', [rule({ name: 'a'.repeat(65) })], 'invalid_body rules[0].name:'],
     ['a name with a space', [rule({ name: 'a b' })], 'invalid_body rules[0].name:'],
     ['no tools', [rule({ tools: [] })], 'invalid_body rules[0].tools:'],
+    [
+      '21 tools',
+      [rule({ tools: Array.from({ length: 21 }, (_, n) => `t${n}`) })],
+      'invalid_body rules[0].tools:',
+    ],
     ['an unknown effect', [rule({ effect: 'maybe' })], 'invalid_body rules[0].effect:'],
     ['a reason of two lines', [rule({ reason: 'a\nb' })], 'invalid_body rules[0].reason:'],
+    [
+      'a reason of 501 characters',
+      [rule({ reason: 'a'.repeat(501) })],
+      'invalid_body rules[0].reason:',
+    ],
     [
       'people and clients',
       [rule({ approvers: { people: 2, clients: true } })],
@@ -269,6 +296,7 @@ describe('a document of rules', () => {
       'invalid_body rules[0].approvers:',
     ],
     ['no time to wait', [rule({ wait_hours: 0 })], 'invalid_body rules[0].wait_hours:'],
+    ['more than a year to wait', [rule({ wait_hours: 8761 })], 'invalid_body rules[0].wait_hours:'],
     [
       'a tenant that does not exist',
       [rule(), rule({ name: 'b', tenants: ['ten_none'] })],
