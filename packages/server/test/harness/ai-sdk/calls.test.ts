@@ -1,6 +1,7 @@
 // Agents on the AI SDK that call other agents and sleep (D-925), on a whole server.
 import { afterAll, expect, test } from 'vitest';
 import { readAgentFolder } from '../../../src/agents/agent-folder.ts';
+import { callTools } from '../../../src/harness/ai-sdk/tools/called-agents.ts';
 import { readAiSdk } from '../../../src/harness/ai-sdk/settings.ts';
 import { temporaryFolder, writeFiles } from '../../support/agent-folders.ts';
 import { answer, begin, ended, logOf, pendingIn, readRun, runIn } from '../../support/api-steps.ts';
@@ -119,6 +120,19 @@ test.each([
   expect((await ended(server, run)).output_text).toContain(words);
   const types = (await logOf(server, run)).map(({ type }) => type);
   expect(types).not.toContain('wait_started');
+});
+
+test('the tool of an agent with a long name has one that providers accept, and no other agent has it', () => {
+  const long = 'a'.repeat(63);
+  const called = [`${long}b`, `${long}c`, 'a'.repeat(59)].map((name) => ({
+    name,
+    description: '',
+  }));
+  const names = callTools(called).map(({ name }) => name);
+  expect(new Set(names).size).toBe(3);
+  expect(names.map(({ length }) => length)).toEqual([64, 64, 64]);
+  expect(names.at(-1)).toBe(`call_${'a'.repeat(59)}`);
+  expect(callTools(called.slice(1))[0]?.name).toBe(names[1]);
 });
 
 test.each([

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { jsonSchema } from 'ai';
 import { z } from 'zod';
 import { isObject } from '../../../domain/json.ts';
@@ -16,7 +17,7 @@ const prompt = z.strictObject({
 /** A tool for each agent that the agent may call, with what that agent says of itself (D-925). */
 export function callTools(agents: readonly CalledAgent[]): readonly WaitTool[] {
   return agents.map(({ name, description, input: taken }) => ({
-    name: `call_${name}`,
+    name: toolName(name),
     description: `Has the agent ${name} work, and waits for its answer. ${description}`.trim(),
     inputSchema: taken === undefined ? prompt : jsonSchema(taken.schema),
     request: (ref, input) =>
@@ -29,4 +30,14 @@ export function callTools(agents: readonly CalledAgent[]): readonly WaitTool[] {
       );
     },
   }));
+}
+
+const wireNameMax = 64;
+
+/** Providers refuse names of more than 64 characters. The same in every leg, whatever other agents there are. */
+function toolName(agent: string): string {
+  const name = `call_${agent}`;
+  if (name.length <= wireNameMax) return name;
+  const digest = createHash('sha256').update(agent).digest('hex').slice(0, 8);
+  return `${name.slice(0, wireNameMax - digest.length - 1)}_${digest}`;
 }
