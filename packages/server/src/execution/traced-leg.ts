@@ -2,9 +2,9 @@ import { RunTranscript, type TranscriptItem } from '@convoke/faces';
 import type { Services } from '../app/services.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import { modelName } from '../domain/usage/model-name.ts';
+import type { ModelRequest } from '../domain/usage/model-request.ts';
 import type { Run } from '../domain/run/run.ts';
 import type { LegContext, NewCall } from '../ports/harness.ts';
-import type { ModelRequest } from '../ports/model-requests.ts';
 import type { LegTrace } from '../ports/traces.ts';
 import type { LegOutcome } from './recording/record-leg-end.ts';
 

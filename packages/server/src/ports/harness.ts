@@ -6,11 +6,11 @@ import type { AfterLoss } from '../domain/run/recovery.ts';
 import type { InterruptionReason } from '../domain/run/run-parts.ts';
 import type { CallIntent, CallResult, KnownCall } from '../domain/run/tool-call.ts';
 import type { Cost } from '../domain/usage/prices.ts';
+import type { Allowance, ModelRequest } from '../domain/usage/model-request.ts';
 import type { TokenCounts } from '../domain/usage/usage.ts';
 import type { CallRequest, KnownWait, WaitRequest } from '../domain/run/wait.ts';
 import type { CallbackMaker } from './callbacks.ts';
 import type { LegConnections } from './connections/leg-connections.ts';
-import type { Allowance, ModelRequest } from './model-requests.ts';
 import type { ProcessLimits, SandboxMode } from './sandbox.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { RunId } from '@convoke/contract';
 import type { Services } from '../../app/services.ts';
 import { type Ceiling, type Spending, isReached } from '../../domain/usage/budget.ts';
 import { outputPriceOf } from '../../domain/usage/prices.ts';
-import type { Allowance } from '../../ports/model-requests.ts';
+import type { Allowance } from '../../domain/usage/model-request.ts';
 
 /**
  * What a run may still use, from its own ceiling and from the budgets that apply to it. A harness asks before each

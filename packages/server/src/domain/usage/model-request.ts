@@ -1,4 +1,4 @@
-import type { TokenCounts } from '../domain/usage/usage.ts';
+import type { TokenCounts } from './usage.ts';
 
 /** A request of a leg to a model, once it is over. */
 export interface ModelRequest {
