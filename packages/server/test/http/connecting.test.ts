@@ -267,8 +267,8 @@ describe.each(databaseKinds)('connecting by a link on %s', (database) => {
 
   test('a link that could not work is refused before anyone signs in', async () => {
     const { as, session_id } = await newTenant();
-    const beginAt = async (name: string, return_url = returnUrl) => {
-      const params = { session_id, service: name };
+    const beginAt = async (name: string, return_url = returnUrl, at = session_id) => {
+      const params = { session_id: at, service: name };
       const { status, error } = await server.refused('begin_connection', {
         as,
         params,
@@ -280,6 +280,9 @@ describe.each(databaseKinds)('connecting by a link on %s', (database) => {
     expect(await beginAt('inside')).toEqual([409, 'connect_unavailable']);
     expect(await beginAt('secretless')).toEqual([409, 'connect_unavailable']);
     expect(await beginAt('crm')).toEqual([404, 'not_found']);
+    const body = { agent_name: 'connected' };
+    const ofNobody = (await server.send('create_session', { as, body })).body.id;
+    expect(await beginAt('github', returnUrl, ofNobody)).toEqual([409, 'connection_missing']);
     for (const url of [
       'https://other.test/',
       'https://product.test@other.test/',
