@@ -3,7 +3,7 @@ const patienceMs = 60_000;
 
 /** Settings of vitest that the whole suite and the quick one share. */
 export const commonSettings = {
-  setupFiles: ['test/runner/clean-up.ts'],
+  setupFiles: ['test/runner/clean-up.ts', 'test/runner/one-seed.ts'],
   testTimeout: 120_000,
   hookTimeout: 180_000,
   // The usual second is too short when other work has the processor.
