@@ -96,7 +96,7 @@ interface KeyedAllow extends Allow {
 /** The run's record of the calls of a batch. */
 export interface KnownAnswers {
   readonly answered: readonly SettledInteraction[];
-  /** Calls in doubt that a person wants carried out once more: an allow, too (D-762). */
+  /** Calls in doubt that a person wants carried out once more: an allow, too (D-762), where no rule denies them (D-903). */
   readonly repeated: readonly Allow[];
   readonly memories: readonly Memory[];
   readonly startedBy: string | null;
