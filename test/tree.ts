@@ -4,8 +4,8 @@ import { kindOf } from './runner/kinds.ts';
 
 const maxLines = 400;
 const maxFilesOfFolder = 25;
-/** One file for each noun, each step of the schema, or each run of a generator: more of them are not another thing. */
-const lists = /\/(repositories|migrations\/[^/]+|generated)$/;
+/** One file for each step of the schema, or each run of a generator: more of them are not another thing. */
+const lists = /\/(migrations\/[^/]+|generated)$/;
 
 interface Rule {
   readonly where: RegExp;

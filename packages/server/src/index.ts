@@ -12,7 +12,7 @@ export { examineSchema, migrateSchema } from './operate/migrate.ts';
 export { describeWriters, exportDeployment, importDeployment } from './operate/transfer.ts';
 export { type Config, readConfig } from './config/config.ts';
 export { type RunningServer, runServer } from './main.ts';
-export type { RunBacklog } from './ports/repositories/runs.ts';
+export type { RunBacklog } from './ports/repositories/runs/runs.ts';
 export type { AuditRow } from './domain/audit.ts';
 export type { Role } from './domain/member.ts';
 export type { Operator } from './operate/operator.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { type Convoke, compose } from './compose/compose.ts';
 import type { Config } from './config/config.ts';
-import type { RunBacklog } from './ports/repositories/runs.ts';
+import type { RunBacklog } from './ports/repositories/runs/runs.ts';
 import { closeInheritedDescriptors } from './runtime/inherited-descriptors.ts';
 import { releaseMemoryAtRest } from './runtime/memory-release.ts';
 import { keepNewObjectsYoung } from './runtime/young-objects.ts';

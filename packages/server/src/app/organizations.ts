@@ -13,7 +13,7 @@ import type {
   Organization,
   OrganizationMember,
   User,
-} from '../ports/repositories/organizations.ts';
+} from '../ports/repositories/identity/organizations.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { recordAudit } from './audit.ts';
 import { orRefuse, refuse } from './refusal.ts';

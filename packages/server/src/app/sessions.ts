@@ -21,7 +21,7 @@ import {
   stopSession as stopped,
 } from '../domain/session.ts';
 import type { PageRequest } from '../ports/page.ts';
-import type { SessionFilter, SessionRepository } from '../ports/repositories/sessions.ts';
+import type { SessionFilter, SessionRepository } from '../ports/repositories/runs/sessions.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { keyScope, once } from './once.ts';
 import { cancelOpen, recordQueueEnd } from './record-end.ts';

@@ -26,7 +26,7 @@ import type {
   RunRange,
   TenantListRepository,
   TenantOverview,
-} from '../ports/repositories/tenant-lists.ts';
+} from '../ports/repositories/runs/tenant-lists.ts';
 import { refuse } from './refusal.ts';
 import {
   type AllowingReader,

@@ -1,5 +1,5 @@
 import type { PageRequest } from '../ports/page.ts';
-import type { ReachableTenant, TenantReach } from '../ports/repositories/tenants.ts';
+import type { ReachableTenant, TenantReach } from '../ports/repositories/identity/tenants.ts';
 import type { Services } from './services.ts';
 
 /** D-56: lists the usable tenants that the caller can access. */

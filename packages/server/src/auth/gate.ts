@@ -18,7 +18,7 @@ import {
 } from '../domain/access.ts';
 import type { Actor } from '../domain/audit.ts';
 import type { Role } from '../domain/member.ts';
-import type { TenantReach } from '../ports/repositories/tenants.ts';
+import type { TenantReach } from '../ports/repositories/identity/tenants.ts';
 import type { Store } from '../ports/store.ts';
 import { createApplicationAccess } from './application-access.ts';
 import { metadataOfResource } from './sign-in/assistants/mcp-resource.ts';

@@ -6,7 +6,7 @@ import { generateKeyPair } from 'jose/key/generate/keypair';
 import { importJWK } from 'jose/key/import';
 import type { Clock } from '../ports/clock.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
-import type { SigningKey } from '../ports/repositories/signing-keys.ts';
+import type { SigningKey } from '../ports/repositories/identity/signing-keys.ts';
 import type { Store, StoreTransaction } from '../ports/store.ts';
 import { within } from '../runtime/within.ts';
 import type { Sealing } from './sealing.ts';

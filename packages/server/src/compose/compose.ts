@@ -6,7 +6,7 @@ import { loadMasterKey } from '../auth/master-key.ts';
 import type { Config } from '../config/config.ts';
 import type { ExecutionServices } from '../execution/services.ts';
 import { closeApp } from '../http/close-app.ts';
-import type { RunBacklog } from '../ports/repositories/runs.ts';
+import type { RunBacklog } from '../ports/repositories/runs/runs.ts';
 import { type Quickstart, ensureQuickstart, quickstartLink } from '../quickstart.ts';
 import { holdDataFolder, publishAddress } from '../runtime/data-folder.ts';
 import { onBackgroundError } from '../runtime/in-background.ts';

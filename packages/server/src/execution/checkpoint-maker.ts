@@ -1,6 +1,6 @@
 import type { Agent } from '../domain/agent.ts';
 import type { Harness } from '../ports/harness.ts';
-import type { CheckpointMaker, SessionState } from '../ports/repositories/sessions.ts';
+import type { CheckpointMaker, SessionState } from '../ports/repositories/runs/sessions.ts';
 
 export interface Frameworks {
   readonly harnesses: ReadonlyMap<

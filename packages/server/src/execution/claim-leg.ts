@@ -22,7 +22,7 @@ import { knownCalls } from '../domain/run/tool-call.ts';
 import { knownWaits } from '../domain/run/wait.ts';
 import { folderAnswer } from '../domain/run/workspace-behind.ts';
 import type { Answer, LegInput } from '../ports/harness.ts';
-import { type SessionState, newSessionState } from '../ports/repositories/sessions.ts';
+import { type SessionState, newSessionState } from '../ports/repositories/runs/sessions.ts';
 import type { BegunLeg, Slot } from '../ports/run-slots.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import {

@@ -1,6 +1,6 @@
 import type { TenantId } from '@convoke/contract';
 import { StorageUnavailable } from '../ports/errors.ts';
-import type { ReadyRun } from '../ports/repositories/runs.ts';
+import type { ReadyRun } from '../ports/repositories/runs/runs.ts';
 import { claimLeg } from './claim-leg.ts';
 import { ServerSlots, type SlotOptions } from './run-slots.ts';
 import type { ExecutionServices } from './services.ts';

@@ -21,7 +21,10 @@ import type { IssuedToken, Tokens } from '../auth/tokens/tokens.ts';
 import { type Actor, type AuditRow, type ChainHead, deploymentChain } from '../domain/audit.ts';
 import type { Role } from '../domain/member.ts';
 import { readPassword } from '../domain/people/password.ts';
-import type { Organization, OrganizationMember } from '../ports/repositories/organizations.ts';
+import type {
+  Organization,
+  OrganizationMember,
+} from '../ports/repositories/identity/organizations.ts';
 import { quickstartOwner } from '../quickstart.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { LeaseGrant, QueuedRun, RunningRun } from '../domain/run/run.ts';
 import type { Session } from '../domain/session.ts';
 import type { LegInput } from './harness.ts';
-import type { SessionState } from './repositories/sessions.ts';
+import type { SessionState } from './repositories/runs/sessions.ts';
 
 /** The run slots of this server: each executes one run at a time. */
 export interface RunSlots {

@@ -3,7 +3,7 @@ import { updateRun } from '../../src/app/runs/runs.ts';
 import { type ReadUsage, readUsage } from '../../src/app/usage/usage.ts';
 import { noPrices } from '../../src/domain/usage/prices.ts';
 import type { Cost } from '../../src/domain/usage/usage.ts';
-import type { UsageRow } from '../../src/ports/repositories/usage-totals.ts';
+import type { UsageRow } from '../../src/ports/repositories/usage/usage-totals.ts';
 import { countUsage } from '../../src/workers/count-usage.ts';
 import { forgetUsage } from '../../src/workers/retention/forget-usage.ts';
 import { databaseKinds } from '../support/databases.ts';

@@ -7,7 +7,7 @@ import { Challenge } from '../../src/auth/tokens/challenge.ts';
 import { createGate } from '../../src/auth/gate.ts';
 import { type Client, changeClient } from '../../src/domain/client.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
-import type { Membership } from '../../src/ports/repositories/organizations.ts';
+import type { Membership } from '../../src/ports/repositories/identity/organizations.ts';
 import type { StoreTransaction } from '../../src/ports/store.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';

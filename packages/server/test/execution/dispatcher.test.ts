@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type RunRecord, runId } from '@convoke/contract';
 import { expect, test } from 'vitest';
 import { Dispatcher } from '../../src/execution/dispatcher.ts';
-import { type CheckpointMaker, newSessionState } from '../../src/ports/repositories/sessions.ts';
+import {
+  type CheckpointMaker,
+  newSessionState,
+} from '../../src/ports/repositories/runs/sessions.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { begin, cancel, ended, readRun, readSession, startRun } from '../support/api-steps.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';

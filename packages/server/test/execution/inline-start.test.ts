@@ -6,7 +6,7 @@ import type { Session } from '../../src/domain/session.ts';
 import { recallLeg } from '../../src/execution/claim-leg.ts';
 import type { BegunLeg, RunSlots, SeenByTransaction, Slot } from '../../src/ports/run-slots.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
-import { type SessionState, newSessionState } from '../../src/ports/repositories/sessions.ts';
+import { type SessionState, newSessionState } from '../../src/ports/repositories/runs/sessions.ts';
 import type { Store, StoreTransaction } from '../../src/ports/store.ts';
 import { sql } from '../../src/store/sql.ts';
 import { databaseKinds } from '../support/databases.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tenantListRepository } from '../../src/store/repositories/tenant-lists.ts';
+import { tenantListRepository } from '../../src/store/repositories/runs/tenant-lists.ts';
 import type { Statement } from '../../src/store/sql-database.ts';
 import { sql } from '../../src/store/sql.ts';
 import { createRunFixture, over } from '../support/run-fixture.ts';

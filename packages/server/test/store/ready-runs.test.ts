@@ -2,10 +2,10 @@ import { type TenantId, organizationId, runId, sessionId, tenantId } from '@conv
 import { beforeAll, describe, expect, test } from 'vitest';
 import { leaseRun, openRun } from '../../src/domain/run/run.ts';
 import { openSession } from '../../src/domain/session.ts';
-import type { ClaimBounds } from '../../src/ports/repositories/runs.ts';
+import type { ClaimBounds } from '../../src/ports/repositories/runs/runs.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { migrationsFolder } from '../../src/store/database.ts';
-import { readyRuns } from '../../src/store/repositories/ready-runs.ts';
+import { readyRuns } from '../../src/store/repositories/runs/ready-runs.ts';
 import type { Statement } from '../../src/store/sql-database.ts';
 import { sql } from '../../src/store/sql.ts';
 import { createStore } from '../../src/store/store.ts';

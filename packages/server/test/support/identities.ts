@@ -13,7 +13,7 @@ import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
 import { type Tokens, createTokens, longestTokenLifetimeMs } from '../../src/auth/tokens/tokens.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import type { Role } from '../../src/ports/repositories/organizations.ts';
+import type { Role } from '../../src/ports/repositories/identity/organizations.ts';
 import type { Identity } from './checked-calls.ts';
 import { eventually } from './eventually.ts';
 import { type ClientSecret, type TestServer, bearer, requestToken, selecting } from './server.ts';

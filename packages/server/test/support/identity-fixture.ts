@@ -22,7 +22,7 @@ import type { Tenant } from '../../src/domain/tenant.ts';
 import { createLocalFanout } from '../../src/fanout/local.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Ids } from '../../src/ports/ids.ts';
-import type { Role } from '../../src/ports/repositories/organizations.ts';
+import type { Role } from '../../src/ports/repositories/identity/organizations.ts';
 import type { Secrets } from '../../src/ports/secrets.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { migrationsFolder } from '../../src/store/database.ts';

@@ -1,4 +1,4 @@
-import type { AskedForConnected } from '../../ports/repositories/interactions.ts';
+import type { AskedForConnected } from '../../ports/repositories/runs/interactions.ts';
 import { connectedAnswer } from '../../domain/connections/asked-account.ts';
 import { answerPending } from '../interactions.ts';
 

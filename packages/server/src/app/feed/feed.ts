@@ -1,7 +1,7 @@
 import { type TenantId, formatNoticeId, parseNoticeId } from '@convoke/contract';
 import type { Notice } from '../../domain/notice.ts';
 import type { TenantScope } from '../../domain/scope.ts';
-import type { FeedBounds } from '../../ports/repositories/feeds.ts';
+import type { FeedBounds } from '../../ports/repositories/delivery/feeds.ts';
 import { refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
 import { type LogBatch, type LogReader, SharedTails } from '../shared-tails.ts';

@@ -16,7 +16,7 @@ import {
 } from '../../domain/people/invitation.ts';
 import { type Role, readEmail, readPersonName } from '../../domain/member.ts';
 import type { PageRequest } from '../../ports/page.ts';
-import type { Organization, User } from '../../ports/repositories/organizations.ts';
+import type { Organization, User } from '../../ports/repositories/identity/organizations.ts';
 import type { Secrets } from '../../ports/secrets.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import { recordAudit } from '../audit.ts';

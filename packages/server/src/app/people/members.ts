@@ -1,7 +1,7 @@
 import type { OrganizationId, UserId } from '@convoke/contract';
 import type { Actor } from '../../domain/audit.ts';
 import { type Role, mayManage } from '../../domain/member.ts';
-import type { OrganizationMember } from '../../ports/repositories/organizations.ts';
+import type { OrganizationMember } from '../../ports/repositories/identity/organizations.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import { recordAudit } from '../audit.ts';
 import { type Member, changeRole, endMembership, requireAnotherOwner } from '../organizations.ts';

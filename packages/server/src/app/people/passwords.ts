@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { UserId } from '@convoke/contract';
 import type { Actor } from '../../domain/audit.ts';
-import type { UserPassword } from '../../ports/repositories/passwords.ts';
+import type { UserPassword } from '../../ports/repositories/identity/passwords.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import { recordForPerson } from '../audit.ts';
 import type { Services } from '../services.ts';

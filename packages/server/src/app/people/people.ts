@@ -1,6 +1,6 @@
 import { type UserId, idPrefixes, userId } from '@convoke/contract';
 import { readEmail, readPersonName } from '../../domain/member.ts';
-import type { Identity } from '../../ports/repositories/organizations.ts';
+import type { Identity } from '../../ports/repositories/identity/organizations.ts';
 import type { Services } from '../services.ts';
 
 /** Ends the address of a person whose issuer verified none: it is unique, and no mail can be sent to it. */

@@ -11,7 +11,7 @@ import type { Agent } from '../../domain/agent.ts';
 import { firstRunId } from '../../domain/event-partition.ts';
 import { type RuleList, readRules, rulesOfAgent } from '../../domain/rules/rule.ts';
 import { type TriedCall, tryCall } from '../../domain/rules/trial.ts';
-import type { CallPlace, PastCall, PastRun } from '../../ports/repositories/past-calls.ts';
+import type { CallPlace, PastCall, PastRun } from '../../ports/repositories/runs/past-calls.ts';
 import type { Repositories } from '../../ports/store.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
 import { refuse } from '../refusal.ts';

@@ -1,5 +1,5 @@
 import type { TenantScope } from '../../domain/scope.ts';
-import type { ChangePlace, ChangedRuns } from '../../ports/repositories/changed-runs.ts';
+import type { ChangePlace, ChangedRuns } from '../../ports/repositories/runs/changed-runs.ts';
 import { nextTurn } from '../../runtime/next-turn.ts';
 import type { Services } from '../services.ts';
 

@@ -2,7 +2,7 @@ import { type RunId, type SessionId, limits } from '@convoke/contract';
 import type { Feedback, FeedbackAuthor, Opinion } from '../../domain/run/feedback.ts';
 import { feedbackNotice } from '../../domain/notice.ts';
 import type { TenantScope } from '../../domain/scope.ts';
-import type { FeedbackPlace, StoredFeedback } from '../../ports/repositories/feedback.ts';
+import type { FeedbackPlace, StoredFeedback } from '../../ports/repositories/runs/feedback.ts';
 import { announce } from '../feed/notices.ts';
 import { refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';

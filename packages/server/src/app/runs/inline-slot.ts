@@ -3,7 +3,7 @@ import { needsTenantCount } from '../../domain/run/inline-start.ts';
 import type { QueuedRun } from '../../domain/run/run.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
-import { newSessionState } from '../../ports/repositories/sessions.ts';
+import { newSessionState } from '../../ports/repositories/runs/sessions.ts';
 import type { LegOrigin, Slot } from '../../ports/run-slots.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import { inBackground } from '../../runtime/in-background.ts';

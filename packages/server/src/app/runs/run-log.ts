@@ -1,7 +1,7 @@
 import type { RunId } from '@convoke/contract';
 import { type RunEvent, rememberedEnd } from '../../domain/run/run-event.ts';
 import type { Run } from '../../domain/run/run.ts';
-import type { EventPage } from '../../ports/repositories/run-events.ts';
+import type { EventPage } from '../../ports/repositories/runs/run-events.ts';
 import type { Services } from '../services.ts';
 
 /** What a reader has to know of a run. A stream holds it for as long as it is open, and not the row with everything in it. */

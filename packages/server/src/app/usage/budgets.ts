@@ -10,7 +10,7 @@ import {
   periodStart,
 } from '../../domain/usage/budget.ts';
 import type { PageRequest } from '../../ports/page.ts';
-import type { NewRunGuard } from '../../ports/repositories/budgets.ts';
+import type { NewRunGuard } from '../../ports/repositories/usage/budgets.ts';
 import type { Store, StoreTransaction } from '../../ports/store.ts';
 import { recordAudit } from '../audit.ts';
 import { once } from '../once.ts';

@@ -1,6 +1,10 @@
 import { type LabelGroup, isLabelGroup, labelKeyOf, limits } from '@convoke/contract';
 import { type UsageGrain, startOf } from '../../domain/usage/usage-totals.ts';
-import type { ReadTotals, UsageGroup, UsageRow } from '../../ports/repositories/usage-totals.ts';
+import type {
+  ReadTotals,
+  UsageGroup,
+  UsageRow,
+} from '../../ports/repositories/usage/usage-totals.ts';
 import { refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
 

@@ -6,7 +6,7 @@ import { signOutEverywhere } from '../../app/people/passwords.ts';
 import { Refusal } from '../../app/refusal.ts';
 import type { Services } from '../../app/services.ts';
 import type { Actor } from '../../domain/audit.ts';
-import type { User } from '../../ports/repositories/organizations.ts';
+import type { User } from '../../ports/repositories/identity/organizations.ts';
 import type { Sealing } from '../sealing.ts';
 import { type ListedSignIn, accountPage } from './account-page.ts';
 import { sessionOf } from './browser-session.ts';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import type { Services } from '../../app/services.ts';
-import type { IdentityRecord } from '../../ports/repositories/identity-records.ts';
+import type { IdentityRecord } from '../../ports/repositories/identity/identity-records.ts';
 import type { Sealing } from '../sealing.ts';
 
 /**

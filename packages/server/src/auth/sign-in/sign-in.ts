@@ -10,7 +10,7 @@ import type { Actor } from '../../domain/audit.ts';
 import { readEmail } from '../../domain/member.ts';
 import { readPassword } from '../../domain/people/password.ts';
 import type { RateLimit } from '../../ports/rate-limit.ts';
-import type { User } from '../../ports/repositories/organizations.ts';
+import type { User } from '../../ports/repositories/identity/organizations.ts';
 import { networkOf } from '../../runtime/network-of.ts';
 import type { PasswordTurns } from '../password-turns.ts';
 import type { Passwords } from '../passwords.ts';

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { recordForPerson } from '../../app/audit.ts';
 import type { Services } from '../../app/services.ts';
 import type { Actor } from '../../domain/audit.ts';
-import type { IdentityRecord } from '../../ports/repositories/identity-records.ts';
+import type { IdentityRecord } from '../../ports/repositories/identity/identity-records.ts';
 import type { Sealing } from '../sealing.ts';
 import { hostOfClient } from './assistants/consent-prompt.ts';
 import { cliClientId } from './own-clients.ts';

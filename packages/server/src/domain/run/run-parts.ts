@@ -14,7 +14,7 @@ import type { TokenUsage } from '../usage/usage.ts';
 
 /**
  * The fields of a run, in four parts. A new field is one line here, its type taken from its first value, and one line in
- * `store/repositories/run-columns.ts`, which the compiler asks for.
+ * `store/repositories/runs/run-columns.ts`, which the compiler asks for.
  */
 export type RunFields = RunIdentity & RunProgress & RunRecovery & RunState;
 

@@ -3,8 +3,8 @@ import type { FolderState } from '../../domain/folder-snapshot.ts';
 import type { Json } from '../../domain/json.ts';
 import type { CallIntent } from '../../domain/run/tool-call.ts';
 import type { UsageEntry } from '../../domain/usage/usage.ts';
-import type { EndedCall } from '../../ports/repositories/tool-calls.ts';
-import type { CheckpointMaker } from '../../ports/repositories/sessions.ts';
+import type { EndedCall } from '../../ports/repositories/runs/tool-calls.ts';
+import type { CheckpointMaker } from '../../ports/repositories/runs/sessions.ts';
 import type { Begun, NewCall, NotBegun } from '../../ports/harness.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 

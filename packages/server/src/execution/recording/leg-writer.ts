@@ -6,8 +6,8 @@ import type { Json } from '../../domain/json.ts';
 import type { UsageEntry } from '../../domain/usage/usage.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
 import type { Begun } from '../../ports/harness.ts';
-import type { CheckpointMaker } from '../../ports/repositories/sessions.ts';
-import type { EndedCall } from '../../ports/repositories/tool-calls.ts';
+import type { CheckpointMaker } from '../../ports/repositories/runs/sessions.ts';
+import type { EndedCall } from '../../ports/repositories/runs/tool-calls.ts';
 import { retryStorage } from '../retry-storage.ts';
 import {
   type Inspected,

@@ -16,7 +16,7 @@ import {
 } from '../../domain/run/run.ts';
 import { isNextDue } from '../../domain/session.ts';
 import { type UsageEntry, addUsage } from '../../domain/usage/usage.ts';
-import type { CheckpointMaker } from '../../ports/repositories/sessions.ts';
+import type { CheckpointMaker } from '../../ports/repositories/runs/sessions.ts';
 import type { NotBegun } from '../../ports/harness.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import { recordSnapshot } from '../folders/record-snapshot.ts';

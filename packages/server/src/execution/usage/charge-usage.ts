@@ -3,7 +3,7 @@ import type { Services } from '../../app/services.ts';
 import { type Spending, isFarFrom, isReached, periodStart } from '../../domain/usage/budget.ts';
 import type { UsageEntry } from '../../domain/usage/usage.ts';
 import type { BudgetState } from '../../domain/usage/budget.ts';
-import type { CeilingOfRun } from '../../ports/repositories/budgets.ts';
+import type { CeilingOfRun } from '../../ports/repositories/usage/budgets.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 
 /** Rows over which the reports of one budget are spread. */

@@ -1,7 +1,11 @@
 import type { LabelGroup } from '@convoke/contract';
 import type { Services } from '../../app/services.ts';
 import { readUsage } from '../../app/usage/usage.ts';
-import type { ReadTotals, UsageGroup, UsageRow } from '../../ports/repositories/usage-totals.ts';
+import type {
+  ReadTotals,
+  UsageGroup,
+  UsageRow,
+} from '../../ports/repositories/usage/usage-totals.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
 import { usageView } from '../views/usage.ts';

@@ -3,7 +3,7 @@ import type { OrganizationOverview, Person } from '../../app/organizations.ts';
 import { emailOf } from '../../app/people/people.ts';
 import type { Role } from '../../domain/member.ts';
 import { isoTime } from '../../domain/iso-time.ts';
-import type { OrganizationMember } from '../../ports/repositories/organizations.ts';
+import type { OrganizationMember } from '../../ports/repositories/identity/organizations.ts';
 
 export function organizationView(
   { organization, counts }: OrganizationOverview,

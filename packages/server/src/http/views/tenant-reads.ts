@@ -18,7 +18,7 @@ import { isoTime } from '../../domain/iso-time.ts';
 import type {
   InteractionInTenant,
   InteractionTopic,
-} from '../../ports/repositories/tenant-lists.ts';
+} from '../../ports/repositories/runs/tenant-lists.ts';
 import { actorView, timeIn } from './fields.ts';
 import { allowingFields, approvalsView, interactionView } from './interactions.ts';
 import { openWaitView, usageView } from './runs.ts';

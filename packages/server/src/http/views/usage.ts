@@ -1,6 +1,6 @@
 import type { LabelGroup, UsageRecord } from '@convoke/contract';
 import { isoTime } from '../../domain/iso-time.ts';
-import type { UsageGroup, UsageRow } from '../../ports/repositories/usage-totals.ts';
+import type { UsageGroup, UsageRow } from '../../ports/repositories/usage/usage-totals.ts';
 
 export interface UsageShape {
   readonly groupBy: UsageGroup | LabelGroup | undefined;

@@ -1,7 +1,7 @@
 import { type CallerRecord, type WorkspaceRecord, idPrefixes } from '@convoke/contract';
 import type { ApplicationCaller, CallerIdentity, OwnSession } from '../../domain/access.ts';
 import { isoTime } from '../../domain/iso-time.ts';
-import type { ReachableTenant } from '../../ports/repositories/tenants.ts';
+import type { ReachableTenant } from '../../ports/repositories/identity/tenants.ts';
 
 /** D-56. A workspace is a view of a tenant, so its id is the tenant's id with another prefix. */
 export function workspaceView({ tenant, organizationName }: ReachableTenant): WorkspaceRecord {

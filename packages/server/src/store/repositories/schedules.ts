@@ -8,7 +8,7 @@ import { pageOf } from '../page.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import { creator } from './creator.ts';
-import { labelsIn, labelsText } from './labels.ts';
+import { labelsIn, labelsText } from './runs/labels.ts';
 
 /** The columns of a schedule: a new field of a schedule is one line here. */
 // biome-ignore format: a table

@@ -6,7 +6,7 @@ import { openSigningKeys } from '../../../src/auth/keys.ts';
 import { deriveKey, loadMasterKey } from '../../../src/auth/master-key.ts';
 import { createSealing } from '../../../src/auth/sealing.ts';
 import { createTokens, longestTokenLifetimeMs } from '../../../src/auth/tokens/tokens.ts';
-import type { Role } from '../../../src/ports/repositories/organizations.ts';
+import type { Role } from '../../../src/ports/repositories/identity/organizations.ts';
 import { type TestServer, startTestServer } from '../../support/bare-server.ts';
 import { key, ownerCalls, refusalIn } from './owner-calls.ts';
 

@@ -6,7 +6,7 @@ import type {
   ChangedRun,
   ChangedRuns,
   RunPhase,
-} from '../../../ports/repositories/changed-runs.ts';
+} from '../../../ports/repositories/runs/changed-runs.ts';
 import { countChangedRuns } from '../../runs/changed-runs.ts';
 import type { Services } from '../../services.ts';
 import { failCall } from './failure.ts';

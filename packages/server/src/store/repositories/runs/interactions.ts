@@ -1,0 +1,396 @@
+import {
+  type InteractionKey,
+  type InteractionKind,
+  type InteractionStatus,
+  type MemoryWidth,
+  type OrganizationId,
+  type SessionId,
+  type TenantId,
+  limits,
+} from '@convoke/contract';
+import type { ApplicationActor } from '../../../domain/access.ts';
+import { refPrefixLength } from '../../../domain/connections/asked-account.ts';
+import {
+  type AnsweredInteraction,
+  type ClosedInteraction,
+  type DecidedBy,
+  type ExpiredDenial,
+  type Interaction,
+  type InteractionAnswer,
+  type InteractionRequest,
+  type PendingInteraction,
+  type PermissionRequest,
+  type QuestionAbout,
+  type SettledInteraction,
+  type UserQuestion,
+  approvedInput,
+} from '../../../domain/interaction.ts';
+import type { Json } from '../../../domain/json.ts';
+import type { Memory } from '../../../domain/rules/memory.ts';
+import type { InteractionRepository } from '../../../ports/repositories/runs/interactions.ts';
+import { flag, jsonText, made, nounTable, number, text } from '../../columns.ts';
+import { fromJsonText } from '../../json-text.ts';
+import { readLarge } from '../../page.ts';
+import type { Statement, Transaction } from '../../sql-database.ts';
+import { sql } from '../../sql.ts';
+
+/** An interaction as its row holds it: those of one kind or state leave the fields of the others null. */
+interface StoredInteraction
+  extends Pick<
+    Interaction,
+    'key' | 'organizationId' | 'tenantId' | 'sessionId' | 'runId' | 'requestId' | 'createdAt'
+  > {
+  readonly kind: InteractionKind;
+  readonly status: InteractionStatus;
+  readonly toolName: string | null;
+  readonly toolInput: Json;
+  readonly question: string | null;
+  readonly options: UserQuestion['options'];
+  readonly multiple: boolean;
+  readonly about: QuestionAbout | null;
+  readonly answer: InteractionAnswer | null;
+  readonly answeredBy: string | null;
+  readonly answeredAt: number | null;
+  readonly appliedAt: number | null;
+  readonly expiresAt: number | null;
+  readonly asked: PermissionRequest['asked'] | null;
+  readonly approvals: PermissionRequest['approvals'] | null;
+  readonly remembered: MemoryWidth | null;
+  readonly decidedBy: DecidedBy | null;
+  readonly spentOn: string | null;
+}
+
+export interface InteractionRow {
+  readonly interaction_key: string;
+}
+
+interface ConnectedRow {
+  readonly organization_id: OrganizationId;
+  readonly tenant_id: TenantId;
+  readonly session_id: SessionId;
+  readonly interaction_key: InteractionKey;
+  readonly created_by: string;
+  readonly created_by_kind: ApplicationActor['kind'];
+}
+
+/** The columns of an interaction: a new field of an interaction is one line here. */
+const interactionTable = nounTable<StoredInteraction, InteractionRow>('interactions', {
+  // biome-ignore format: a table
+  fields: {
+    key: text('interaction_key', 'fixed'),
+    organizationId: text('organization_id', 'fixed'),
+    tenantId: text('tenant_id', 'fixed'),
+    sessionId: text('session_id', 'fixed'),
+    runId: text('run_id', 'fixed'),
+    kind: text('kind', 'fixed'),
+    status: text('status'),
+    requestId: text('request_id', 'fixed'),
+    toolName: text('tool_name', 'fixed'),
+    toolInput: made({ tool_input: { kind: 'text', write: toolInputText, written: 'fixed' } },
+      (row: { tool_input: string | null }) => fromJsonText<Json>(row.tool_input)),
+    question: jsonText('question', 'fixed'),
+    options: jsonText('options', 'fixed'),
+    multiple: flag('multiple', 'fixed'),
+    about: jsonText('about', 'fixed'),
+    answer: jsonText('answer'),
+    answeredBy: text('answered_by'),
+    createdAt: number('created_at', 'fixed'),
+    answeredAt: number('answered_at'),
+    appliedAt: number('applied_at'),
+    expiresAt: number('expires_at', 'fixed'),
+    asked: jsonText('asked'),
+    approvals: jsonText('approvals'),
+    remembered: text('remembered'),
+    decidedBy: text('decided_by'),
+    spentOn: text('spent_on', 'changed'),
+  },
+});
+
+const unset = {
+  toolName: null,
+  toolInput: null,
+  question: null,
+  options: null,
+  multiple: false,
+  about: null,
+  answer: null,
+  answeredBy: null,
+  answeredAt: null,
+  appliedAt: null,
+  asked: null,
+  approvals: null,
+  remembered: null,
+  decidedBy: null,
+  spentOn: null,
+};
+
+/** Answered, or denied because its time was over (D-522). */
+const isSettled = sql`(status = 'answered' or decided_by = 'expiry')`;
+
+export function interactionRepository(db: Transaction): InteractionRepository {
+  return {
+    async insert(item) {
+      await db.run(interactionTable.insert({ ...unset, ...item }));
+    },
+
+    async find(scope, session, key) {
+      const row = await db.get<InteractionRow>(sql`
+        select * from interactions where interaction_key = ${key}
+          and session_id = ${session} and tenant_id = ${scope.tenantId}`);
+      return row && interactionOf(row);
+    },
+
+    async ofRequests(run, requests) {
+      if (requests.length === 0) return [];
+      const rows = await db.all<InteractionRow>(sql`
+        select * from interactions where run_id = ${run}
+          and request_id in (${sql.join(requests.map((each) => sql`${each}`))})`);
+      return rows.map(interactionOf);
+    },
+
+    async findByRequest(run, requestId) {
+      const row = await db.get<InteractionRow>(sql`
+        select * from interactions where run_id = ${run} and request_id = ${requestId}`);
+      return row && interactionOf(row);
+    },
+
+    async settle(item) {
+      const changed = await db.run(sql`
+        update interactions set ${interactionTable.assignments({ ...unset, ...item })}
+        where interaction_key = ${item.key} and tenant_id = ${item.tenantId} and status = 'pending'`);
+      return changed === 1;
+    },
+
+    async saveApprovals({ key, tenantId, approvals = [] }) {
+      const changed = await db.run(sql`
+        update interactions set approvals = ${JSON.stringify(approvals)}
+        where interaction_key = ${key} and tenant_id = ${tenantId} and status = 'pending'`);
+      return changed === 1;
+    },
+
+    async askedForConnected(limit) {
+      const rows = await db.all<ConnectedRow>(sql`
+        select i.organization_id, i.tenant_id, i.session_id, i.interaction_key,
+          c.created_by, c.created_by_kind
+        from interactions i
+        join sessions s on s.id = i.session_id and s.tenant_id = i.tenant_id
+        join connections c on c.tenant_id = i.tenant_id and c.end_user = s.end_user
+          and c.service = substr(i.request_id, ${refPrefixLength + 1}) and c.status = 'connected'
+        where i.status = 'pending' and i.request_id >= 'connection-missing:'
+          and i.request_id < 'connection-missing;'
+        order by i.interaction_key limit ${limit}`);
+      return rows.map((row) => ({
+        organizationId: row.organization_id,
+        tenantId: row.tenant_id,
+        sessionId: row.session_id,
+        key: row.interaction_key,
+        connectedBy: { kind: row.created_by_kind, id: row.created_by },
+      }));
+    },
+
+    async cancelPending(run) {
+      const rows = await db.all<InteractionRow>(sql`
+        update interactions set status = 'cancelled' where run_id = ${run} and status = 'pending'
+        returning *`);
+      return rows.map((row) => interactionOf(row) as ClosedInteraction);
+    },
+
+    async countPending(run) {
+      const row = await db.get<{ n: number }>(sql`
+        select count(*) as n from interactions where run_id = ${run} and status = 'pending'`);
+      return row?.n ?? 0;
+    },
+
+    async pending(run, limit) {
+      const rows = await db.all<InteractionRow>(sql`
+        select * from interactions where run_id = ${run} and status = 'pending'
+        order by interaction_key limit ${limit}`);
+      return rows.map(interactionTable.read).map(pendingOf);
+    },
+
+    async unapplied(run) {
+      const rows = await db.all<InteractionRow>(sql`
+        select * from interactions
+        where run_id = ${run} and ${isSettled} and applied_at is null order by interaction_key`);
+      return rows.map(interactionTable.read).map(settledOf);
+    },
+
+    async answered(run) {
+      const rows = await db.all<InteractionRow>(sql`
+        select * from interactions
+        where run_id = ${run} and ${isSettled} order by answered_at, interaction_key`);
+      return rows.map(interactionTable.read).map(settledOf);
+    },
+
+    async spend(key, ref) {
+      const changed = await db.run(sql`
+        update interactions set spent_on = ${ref}
+        where interaction_key = ${key} and (spent_on is null or spent_on = ${ref})`);
+      return changed === 1;
+    },
+
+    async memories({ tenantId, sessionId: session, toolNames }) {
+      if (toolNames.length === 0) return [];
+      const rows = await db.all<InteractionRow>(sql`
+        select * from interactions where session_id = ${session} and tenant_id = ${tenantId}
+          and remembered is not null and tool_name in (${sql.join(toolNames.map((each) => sql`${each}`))})
+        order by interaction_key limit ${limits.memoriesMax}`);
+      return rows.map(interactionTable.read).flatMap(memoryIn);
+    },
+
+    async countMemories({ tenantId, sessionId: session }) {
+      const row = await db.get<{ n: number }>(sql`
+        select count(*) as n from interactions
+        where session_id = ${session} and tenant_id = ${tenantId} and remembered is not null`);
+      return row?.n ?? 0;
+    },
+
+    async forget({ key, tenantId }) {
+      const changed = await db.run(sql`
+        update interactions set remembered = null
+        where interaction_key = ${key} and tenant_id = ${tenantId} and remembered is not null`);
+      return changed === 1;
+    },
+
+    async markApplied(run, now) {
+      await db.run(sql`
+        update interactions set applied_at = ${now}
+        where run_id = ${run} and ${isSettled} and applied_at is null`);
+    },
+
+    async list(scope, { sessionId: session, status, isRemembered = false, now, page }) {
+      const where = [sql`session_id = ${session}`, sql`tenant_id = ${scope.tenantId}`];
+      if (isRemembered) where.push(sql`remembered is not null`);
+      if (status !== 'all') where.push(hasStatus(status, now));
+      const { items, isCut } = await readLarge<InteractionRow>(db, {
+        table: 'interactions',
+        key: 'interaction_key',
+        columns: sql`interactions.*`,
+        large: [sql`tool_input`, sql`question`, sql`options`, sql`about`, sql`answer`],
+        where: sql.join(where, ' and '),
+        page,
+      });
+      return { items: items.map(interactionOf), isCut };
+    },
+
+    async overdue(now, limit) {
+      const rows = await db.all<InteractionRow>(sql`
+        select * from interactions where status = 'pending' and expires_at < ${now}
+        order by expires_at limit ${limit}`);
+      return rows.map(interactionTable.read).map(pendingOf);
+    },
+  };
+}
+
+function hasStatus(status: InteractionStatus, now: number): Statement {
+  if (status === 'pending') return sql`status = 'pending' and expires_at >= ${now}`;
+  if (status !== 'expired') return sql`status = ${status}`;
+  return sql`(status = 'expired' or (status = 'pending' and expires_at < ${now}))`;
+}
+
+/** The input of a tool may be the JSON value null, which is not the null of a question. */
+function toolInputText({ kind, toolInput }: StoredInteraction): string | null {
+  return kind === 'permission' ? JSON.stringify(toolInput) : null;
+}
+
+export function interactionOf(row: InteractionRow): Interaction {
+  const stored = interactionTable.read(row);
+  switch (stored.status) {
+    case 'pending':
+      return pendingOf(stored);
+    case 'answered':
+      return answeredOf(stored);
+    case 'expired':
+      return stored.decidedBy === 'expiry' ? expiredOf(stored) : closedOf(stored, stored.status);
+    case 'cancelled':
+      return closedOf(stored, stored.status);
+    default:
+      return stored.status satisfies never;
+  }
+}
+
+function pendingOf(stored: StoredInteraction): PendingInteraction {
+  return { ...identityOf(stored), ...requestOf(stored), status: 'pending' };
+}
+
+function closedOf(
+  stored: StoredInteraction,
+  status: ClosedInteraction['status'],
+): ClosedInteraction {
+  return { ...identityOf(stored), ...requestOf(stored), status };
+}
+
+function settledOf(stored: StoredInteraction): SettledInteraction {
+  return stored.status === 'expired' ? expiredOf(stored) : answeredOf(stored);
+}
+
+function memoryIn(stored: StoredInteraction): readonly Memory[] {
+  const { key, remembered: width } = stored;
+  const interaction = answeredOf(stored);
+  if (interaction.kind !== 'permission' || width === null) return [];
+  const { toolName, asked = [], answeredBy } = interaction;
+  return [{ key, toolName, width, input: approvedInput(interaction), asked, answeredBy }];
+}
+
+function expiredOf(stored: StoredInteraction): ExpiredDenial {
+  const { answer, answeredAt, appliedAt } = stored;
+  const request = requestOf(stored);
+  if (request.kind !== 'permission' || answer?.kind !== 'permission') return broken(stored);
+  return {
+    ...identityOf(stored),
+    ...request,
+    status: 'expired',
+    answer,
+    answeredBy: null,
+    decidedBy: 'expiry',
+    answeredAt: answeredAt ?? broken(stored),
+    appliedAt,
+  };
+}
+
+function answeredOf(stored: StoredInteraction): AnsweredInteraction {
+  const identity = identityOf(stored);
+  const request = requestOf(stored);
+  const answer = stored.answer ?? broken(stored);
+  const answered = {
+    status: 'answered',
+    answeredBy: stored.answeredBy,
+    ...(stored.decidedBy !== null && { decidedBy: stored.decidedBy }),
+    answeredAt: stored.answeredAt ?? broken(stored),
+    appliedAt: stored.appliedAt,
+  } as const;
+  if (request.kind === 'permission' && answer.kind === 'permission') {
+    const { spentOn, remembered } = stored;
+    return {
+      ...identity,
+      ...request,
+      ...answered,
+      answer,
+      ...(spentOn !== null && { spentOn }),
+      ...(remembered !== null && { remembered }),
+    };
+  }
+  if (request.kind === 'question' && answer.kind === 'question') {
+    return { ...identity, ...request, ...answered, answer };
+  }
+  return broken(stored);
+}
+
+function identityOf(stored: StoredInteraction) {
+  const { key, organizationId, tenantId, sessionId, runId, requestId, createdAt } = stored;
+  const expiresAt = stored.expiresAt ?? broken(stored);
+  return { key, organizationId, tenantId, sessionId, runId, requestId, createdAt, expiresAt };
+}
+
+function requestOf(stored: StoredInteraction): InteractionRequest {
+  const { kind, toolInput, asked, approvals, options, multiple, about } = stored;
+  if (kind === 'permission') {
+    const toolName = stored.toolName ?? broken(stored);
+    return { kind, toolName, toolInput, ...(asked && { asked }), ...(approvals && { approvals }) };
+  }
+  return { kind, question: stored.question ?? broken(stored), options, multiple, about };
+}
+
+function broken({ key, status, kind }: StoredInteraction): never {
+  throw new Error(`the row of interaction ${key} fits no ${status} ${kind}`);
+}
