@@ -23,14 +23,15 @@ export function createConnectLinks({
 }: LinkParts): ConnectLinks {
   const sealing = createSealing(key);
   const nameOf = (digest: string) => `connect:${digest}`;
-  const own = new URL(baseUrl).origin;
+  const consolePages = new URL(`${baseUrl}/console/`).href;
   return {
     callbackUrl: baseUrl + connectCallbackPath,
     isReturnUrl(text) {
       if (!URL.canParse(text)) return false;
-      const { origin, protocol, username, password } = new URL(text);
+      const { origin, protocol, username, password, href } = new URL(text);
       const isPlain = /^https?:$/.test(protocol) && username === '' && password === '';
-      return isPlain && (origin === own || origins.has(origin));
+      // Of this server's own addresses only pages: another one would take the ticket as a parameter of its own.
+      return isPlain && (href.startsWith(consolePages) || origins.has(origin));
     },
     newSecret: () => randomBytes(secretBytes).toString('base64url'),
     clientSecretOf,

@@ -1,15 +1,18 @@
-import { limits, organizationId, tenantId } from '@convoke/contract';
+import { limits } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { AccountService, signInAt } from '../support/account-service.ts';
-import type { Identity } from '../support/checked-calls.ts';
 import { MovingClock } from '../support/clocks.ts';
+import {
+  connectSteps,
+  ended,
+  pathOf,
+  product,
+  returnUrl,
+  wrongTicket,
+} from '../support/connect-steps.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { addClient, addTenant } from '../support/identities.ts';
 import { type TestServer, bearer, startServer } from '../support/server.ts';
 import { addMember, asPerson } from '../support/sign-in/console.ts';
-
-const product = 'https://product.test';
-const returnUrl = `${product}/connected?from=convoke`;
 
 /** Accounts are connected by a link: with a real authorization server, and a browser without a page (D-605, D-606). */
 describe.each(databaseKinds)('connecting by a link on %s', (database) => {
@@ -47,64 +50,9 @@ describe.each(databaseKinds)('connecting by a link on %s', (database) => {
     await service.register(server.baseUrl);
   });
 
-  async function newTenant() {
-    const tenant = await addTenant(server, 'Connected');
-    const client = await addClient(server, {});
-    const as = client.in(tenant);
-    const scope = {
-      organizationId: organizationId(server.quickstart.organization_id),
-      tenantId: tenantId(tenant),
-    };
-    const open = async (end_user = 'u-17') => {
-      const body = { agent_name: 'connected', end_user };
-      return (await server.send('create_session', { as, body })).body.id;
-    };
-    return { as, scope, open, session_id: await open() };
-  }
-
-  interface Place {
-    readonly as: Identity;
-    readonly session_id: string;
-  }
-  const begin = async ({ as, session_id }: Place, return_url = returnUrl) => {
-    const params = { session_id, service: 'github' };
-    return (await server.send('begin_connection', { as, params, body: { return_url } })).body;
-  };
-  const signIn = async (place: Place, form: Readonly<Record<string, string>> = { name: 'ann' }) =>
-    signInAt(service, (await begin(place)).connect_url, form);
-  /** What the server answers to a browser that a service has sent back. */
-  const callback = async (url: URL) => {
-    const answer = await fetch(url, { redirect: 'manual' });
-    const location = answer.headers.get('location');
-    const query = new URL(location ?? server.baseUrl).searchParams;
-    return { status: answer.status, page: await answer.text(), location, query };
-  };
-  const ended = { status: 400, page: expect.stringContaining('This link has ended') };
-  const ticketOf = async (place: Place) =>
-    (await callback(await signIn(place))).query.get('ticket') ?? '';
-  const finish = ({ as, session_id }: Place, ticket: string) => {
-    const params = { session_id, service: 'github' };
-    return { as, params, body: { ticket } };
-  };
-  const connected = async (place: Place, ticket: string) =>
-    (await server.send('put_session_connection', finish(place, ticket))).body;
-  const refused = async (place: Place, ticket: string) => {
-    const { status, error } = await server.refused('put_session_connection', finish(place, ticket));
-    return [status, error];
-  };
-  const wrongTicket = [400, 'invalid_ticket'];
-  const allOf = async ({ as }: Place) =>
-    (await server.send('list_connections', { as })).body.connections;
-
-  const rowOf = ({ scope }: Awaited<ReturnType<typeof newTenant>>) =>
-    server.convoke.services.store.read.connections.find(scope, {
-      service: 'github',
-      endUser: 'u-17',
-    });
-  const secretOf = async (place: Awaited<ReturnType<typeof newTenant>>) => {
-    const row = await rowOf(place);
-    return row && server.convoke.services.connectionSecrets.open(row);
-  };
+  const steps = connectSteps(() => ({ server, service }));
+  const { newTenant, begin, signIn, callback, ticketOf, finish, connected, refused, allOf } = steps;
+  const { rowOf, secretOf } = steps;
 
   test('the end user signs in at the service, and the account is connected once', async () => {
     const place = await newTenant();
@@ -234,6 +182,10 @@ describe.each(databaseKinds)('connecting by a link on %s', (database) => {
     expect(await query({ refuse: 'yes' })).toEqual({ ...failed, error: 'access_denied' });
     const wrong = (url: URL) => url.searchParams.set('code', 'a-code-of-another-person');
     expect(await query({ name: 'ann' }, wrong)).toEqual(failed);
+    const before = service.tokenRequests;
+    const without = (url: URL) => url.searchParams.set('code', '');
+    expect(await query({ name: 'ann' }, without)).toEqual(failed);
+    expect(service.tokenRequests).toBe(before);
     service.tokenReply = (_, answer) =>
       answer.writeHead(302, { location: 'https://other.test' }).end();
     expect(await query({ name: 'ann' })).toEqual(failed);
@@ -286,6 +238,9 @@ describe.each(databaseKinds)('connecting by a link on %s', (database) => {
     for (const url of [
       'https://other.test/',
       'https://product.test@other.test/',
+      `${server.baseUrl}/v1/connect/callback`,
+      `${server.baseUrl}/console/../oidc/account`,
+      `${server.baseUrl}@other.test/console/`,
       'https://me:secret@product.test/',
       'javascript:alert(1)',
       'no address',
@@ -352,10 +307,6 @@ describe.each(databaseKinds)('connecting by a link on %s', (database) => {
     expect(head.status).toBe(405);
   });
 });
-
-function pathOf({ session_id }: { readonly session_id: string }): string {
-  return `/v1/sessions/${session_id}/connections/github`;
-}
 
 function withoutRequestId(text: string): string {
   return text.replace(/"request_id":"[^"]*"/, '');

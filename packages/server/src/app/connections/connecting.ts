@@ -108,7 +108,7 @@ export async function returnFromService(
   const flow = await takeFlow(services, digest);
   if (flow === undefined || !isFromIssuer(flow, iss)) return undefined;
   const { link, verifier, tenantId } = flow;
-  if (error !== undefined || code === undefined) {
+  if (error !== undefined || code === undefined || code === '') {
     return returnTo(flow, { error: error === 'access_denied' ? error : 'connect_failed' });
   }
   const { tokenEndpoint: url, clientId, clientSecret } = link;
