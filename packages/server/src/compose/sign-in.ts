@@ -6,7 +6,7 @@ import { createPasswords } from '../auth/passwords.ts';
 import { createSealing } from '../auth/sealing.ts';
 import { createAccount } from '../auth/sign-in/account.ts';
 import { createAssistantClients } from '../auth/sign-in/assistants/assistant-clients.ts';
-import { createConsent } from '../auth/sign-in/assistants/consent.ts';
+import { AnsweredBefore, createConsent } from '../auth/sign-in/assistants/consent.ts';
 import {
   type IdentityProvider,
   createIdentityProvider,
@@ -96,7 +96,7 @@ export function openIdentityProvider(
   });
   const records = { sealing, digestKey };
   const recordsOf = (model: string) =>
-    createRecordAdapter(model, { store, clock, ...records, onReused: () => new Error('reused') });
+    createRecordAdapter(model, { store, clock, ...records, onReused: () => new AnsweredBefore() });
   const assistants = createAssistantClients({
     store,
     clock,
@@ -135,6 +135,7 @@ export function openIdentityProvider(
       proofKey: digestKey,
       clients: assistants,
       consents,
+      interactions: recordsOf('Interaction'),
     }),
     records,
     cookieKey: deriveKey(masterKey, 'identity-cookies').toString('base64url'),

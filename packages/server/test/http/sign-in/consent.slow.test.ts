@@ -161,6 +161,25 @@ test('a forged form, another person’s and one of another request change nothin
   expect(await post({ proof }, { cookie, ...same })).toBe(303);
 });
 
+test('an answer that is sent twice, at once or one after the other, makes one grant', async () => {
+  const grants = () =>
+    server.convoke.services.store.read.identityRecords.count('Grant', Date.now());
+  const { url, body } = (await ask()).page;
+  const proof = /name="proof" value="([^"]*)"/.exec(body)?.[1] ?? '';
+  const headers = { cookie: browser.cookiesFor(url), 'sec-fetch-site': 'same-origin' };
+  const post = async (answer: Record<string, string>) => {
+    const form = new URLSearchParams({ proof, ...answer });
+    const init = { method: 'POST', body: form, headers, redirect: 'manual' } as const;
+    const { status } = await fetch(url, init);
+    return status;
+  };
+  const before = await grants();
+  const together = await Promise.all([1, 2, 3].map(() => post({ allow: 'yes' })));
+  expect(together.toSorted((a, b) => a - b)).toEqual([303, 400, 400]);
+  expect([await post({ allow: 'yes' }), await post({ cancel: 'yes' })]).toEqual([400, 400]);
+  expect(await grants()).toBe(before + 1);
+});
+
 test('a person who signs in later in the same browser has not been asked', async () => {
   browser = new Browser();
   const { page } = await ask();

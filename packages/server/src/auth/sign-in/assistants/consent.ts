@@ -25,6 +25,12 @@ export interface ConsentParts extends Pick<Services, 'store' | 'clock'> {
   readonly clients: AssistantClients;
   /** Stores what was agreed to, for the list of sign-ins. */
   readonly consents: Adapter;
+  /** The requests that people are asked about. Consuming one that is consumed throws `AnsweredBefore`. */
+  readonly interactions: Pick<Adapter, 'consume'>;
+}
+
+export class AnsweredBefore extends Error {
+  override readonly name = 'AnsweredBefore';
 }
 
 /** What is stored of an agreement, with the grant that it made. */
@@ -77,6 +83,7 @@ export function createConsent(parts: ConsentParts): Consent {
       if (form === undefined || !isSame(form.get('proof') ?? '', proof)) {
         return sendPage(exchange, ended, { status: 400 });
       }
+      if (!(await isFirstAnswer(parts, uid))) return sendPage(exchange, ended, { status: 400 });
       if (form.get('allow') !== 'yes' || scopes === undefined) {
         const said = scopes === undefined ? 'no access to this tenant' : 'the person declined';
         const result = { error: 'access_denied', error_description: said };
@@ -87,6 +94,17 @@ export function createConsent(parts: ConsentParts): Consent {
       return provider.interactionFinished(request, response, { consent: { grantId } });
     },
   };
+}
+
+/** A form that is sent twice, or by two tabs at once, makes one grant: the other one would be listed and belong to no token. */
+async function isFirstAnswer({ interactions }: ConsentParts, uid: string): Promise<boolean> {
+  try {
+    await interactions.consume(uid);
+    return true;
+  } catch (error) {
+    if (error instanceof AnsweredBefore) return false;
+    throw error;
+  }
 }
 
 interface Asked {
