@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { errors, eventTypes, openApiDocument, operationList } from '../../contract/src/index.ts';
 import {
-  answerNames,
+  inputNames,
   enums,
   refs,
   resultNames,
@@ -36,7 +36,7 @@ export function wireFiles(): Readonly<Record<string, string>> {
   const names = {
     source: 'contract' as const,
     enums,
-    refs: { ...refs, ...answerNames },
+    refs: { ...refs, ...inputNames },
     components: components.schemas,
     inner: {
       StartRunBudget: 'RunBudget',

@@ -88,7 +88,7 @@ export function wireFiles(): Readonly<Record<string, string>> {
       eventTable(),
     ],
     'requests.ts': [
-      ...Object.entries(answerNames).map(([component, name]) =>
+      ...Object.entries(inputNames).map(([component, name]) =>
         declared(name, components.schemas[component], 'input'),
       ),
       ...bodyIds(operations).map((id) =>
@@ -246,15 +246,17 @@ export const refs = {
   ...scheduleNames,
   ...webhookNames,
   ...connectionNames,
+  ConnectionAuth: 'ConnectionAuth',
 };
 export const webhookResultNames: Readonly<Record<string, string>> = {
   create_webhook: 'IssuedWebhook',
   replay_webhook: 'WebhookReplay',
 };
-export const answerNames: Readonly<Record<string, string>> = {
+export const inputNames: Readonly<Record<string, string>> = {
   PermissionAnswer: 'PermissionAnswer',
   QuestionAnswer: 'QuestionReply',
   QuestionDeclined: 'QuestionDeclined',
+  ConnectionAuth: 'ConnectionAuth',
 };
 export const resultNames: Readonly<Record<string, string>> = {
   create_client: 'IssuedClient',
@@ -378,5 +380,7 @@ function declared(
 ): string {
   if (schema === undefined) throw new Error(`the contract has no schema for ${name}`);
   const context = { source: 'contract', direction, enums, refs } as const;
-  return documented(schema, `export interface ${name} ${typeOf(schema, context)}`);
+  const head = schema.oneOf === undefined ? `interface ${name}` : `type ${name} =`;
+  const end = schema.oneOf === undefined ? '' : ';';
+  return documented(schema, `export ${head} ${typeOf(schema, context)}${end}`);
 }

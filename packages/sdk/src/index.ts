@@ -113,6 +113,7 @@ export type {
   AuditQuery,
   AgentsQuery,
   BeginConnection,
+  ConnectionAuth,
   CancelRun,
   ConnectionOwner,
   ConnectionsQuery,

@@ -46,6 +46,38 @@ export interface QuestionDeclined {
   message?: string | undefined;
 }
 
+/** How requests to the service are authorized. */
+export type ConnectionAuth =
+  | {
+      /** Sent as `Authorization: Bearer …`. */
+      type: 'bearer';
+      /** Write-only: no answer has it. */
+      token: string;
+    }
+  | {
+      /** Sent as a header of this name. */
+      type: 'header';
+      name: string;
+      /** Write-only: no answer has it. */
+      value: string;
+    }
+  | {
+      /** Sent as `Authorization: Bearer …`, and refreshed. */
+      type: 'oauth';
+      /** Write-only: no answer has it. */
+      access_token: string;
+      /** When the access token ends; without it, never. */
+      expires_at?: string | undefined;
+      /** Write-only: no answer has it. */
+      refresh_token?: string | undefined;
+      /** Where the refresh token is exchanged: an https URL of a public address. */
+      token_endpoint?: string | undefined;
+      client_id?: string | undefined;
+      /** Write-only: no answer has it. */
+      client_secret?: string | undefined;
+      scope?: string | undefined;
+    };
+
 export interface StopSession {
   mode?: StopMode | undefined;
   reason?: string | undefined;
@@ -103,38 +135,7 @@ export interface PutFeedback {
 }
 
 export interface PutSessionConnection {
-  /** How requests to the service are authorized. */
-  auth?:
-    | {
-        /** Sent as `Authorization: Bearer …`. */
-        type: 'bearer';
-        /** Write-only: no answer has it. */
-        token: string;
-      }
-    | {
-        /** Sent as a header of this name. */
-        type: 'header';
-        name: string;
-        /** Write-only: no answer has it. */
-        value: string;
-      }
-    | {
-        /** Sent as `Authorization: Bearer …`, and refreshed. */
-        type: 'oauth';
-        /** Write-only: no answer has it. */
-        access_token: string;
-        /** When the access token ends; without it, never. */
-        expires_at?: string | undefined;
-        /** Write-only: no answer has it. */
-        refresh_token?: string | undefined;
-        /** Where the refresh token is exchanged: an https URL of a public address. */
-        token_endpoint?: string | undefined;
-        client_id?: string | undefined;
-        /** Write-only: no answer has it. */
-        client_secret?: string | undefined;
-        scope?: string | undefined;
-      }
-    | undefined;
+  auth?: ConnectionAuth | undefined;
   /** From the query of the return URL. */
   ticket?: string | undefined;
 }
@@ -272,37 +273,7 @@ export interface UpdateWebhook {
 export interface PutConnection {
   /** The user of your product whose account it is. Without it the connection is of the tenant. */
   end_user?: string | undefined;
-  /** How requests to the service are authorized. */
-  auth:
-    | {
-        /** Sent as `Authorization: Bearer …`. */
-        type: 'bearer';
-        /** Write-only: no answer has it. */
-        token: string;
-      }
-    | {
-        /** Sent as a header of this name. */
-        type: 'header';
-        name: string;
-        /** Write-only: no answer has it. */
-        value: string;
-      }
-    | {
-        /** Sent as `Authorization: Bearer …`, and refreshed. */
-        type: 'oauth';
-        /** Write-only: no answer has it. */
-        access_token: string;
-        /** When the access token ends; without it, never. */
-        expires_at?: string | undefined;
-        /** Write-only: no answer has it. */
-        refresh_token?: string | undefined;
-        /** Where the refresh token is exchanged: an https URL of a public address. */
-        token_endpoint?: string | undefined;
-        client_id?: string | undefined;
-        /** Write-only: no answer has it. */
-        client_secret?: string | undefined;
-        scope?: string | undefined;
-      };
+  auth: ConnectionAuth;
 }
 
 export interface CreateClient {

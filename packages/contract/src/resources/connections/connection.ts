@@ -120,7 +120,7 @@ const oauthAuth = z
 /** D-593: the account itself. */
 export const connectionAuth = z
   .discriminatedUnion('type', [bearerAuth, headerAuth, oauthAuth])
-  .meta({ description: 'How requests to the service are authorized.' });
+  .meta({ id: 'ConnectionAuth', description: 'How requests to the service are authorized.' });
 
 export type ConnectionAuth = z.infer<typeof connectionAuth>;
 

@@ -17,14 +17,17 @@ class RunBudget(TypedDict, total=False):
     max_cost: int
 
 
-class PutSessionConnectionAuthBearer(TypedDict):
+ConnectionAuth: TypeAlias = "ConnectionAuthBearer | ConnectionAuthHeader | ConnectionAuthOauth"
+
+
+class ConnectionAuthBearer(TypedDict):
     #: Sent as `Authorization: Bearer …`.
     type: Literal["bearer"]
     #: Write-only: no answer has it.
     token: str
 
 
-class PutSessionConnectionAuthHeader(TypedDict):
+class ConnectionAuthHeader(TypedDict):
     #: Sent as a header of this name.
     type: Literal["header"]
     name: str
@@ -32,14 +35,14 @@ class PutSessionConnectionAuthHeader(TypedDict):
     value: str
 
 
-class _PutSessionConnectionAuthOauthRequired(TypedDict):
+class _ConnectionAuthOauthRequired(TypedDict):
     #: Sent as `Authorization: Bearer …`, and refreshed.
     type: Literal["oauth"]
     #: Write-only: no answer has it.
     access_token: str
 
 
-class PutSessionConnectionAuthOauth(_PutSessionConnectionAuthOauthRequired, total=False):
+class ConnectionAuthOauth(_ConnectionAuthOauthRequired, total=False):
     #: When the access token ends; without it, never.
     expires_at: str
     #: Write-only: no answer has it.
@@ -93,41 +96,6 @@ class _CreateScheduleSessionKeepRequired(TypedDict):
 class CreateScheduleSessionKeep(_CreateScheduleSessionKeepRequired, total=False):
     #: Absent: the first run creates the session.
     session_id: str
-
-
-class PutConnectionAuthBearer(TypedDict):
-    #: Sent as `Authorization: Bearer …`.
-    type: Literal["bearer"]
-    #: Write-only: no answer has it.
-    token: str
-
-
-class PutConnectionAuthHeader(TypedDict):
-    #: Sent as a header of this name.
-    type: Literal["header"]
-    name: str
-    #: Write-only: no answer has it.
-    value: str
-
-
-class _PutConnectionAuthOauthRequired(TypedDict):
-    #: Sent as `Authorization: Bearer …`, and refreshed.
-    type: Literal["oauth"]
-    #: Write-only: no answer has it.
-    access_token: str
-
-
-class PutConnectionAuthOauth(_PutConnectionAuthOauthRequired, total=False):
-    #: When the access token ends; without it, never.
-    expires_at: str
-    #: Write-only: no answer has it.
-    refresh_token: str
-    #: Where the refresh token is exchanged: an https URL of a public address.
-    token_endpoint: str
-    client_id: str
-    #: Write-only: no answer has it.
-    client_secret: str
-    scope: str
 
 
 class SetBudgetScope(TypedDict):

@@ -20,7 +20,7 @@ from .._core.requests import RunInput, UNSET, Unset, input_of, new_key, present
 from . import operations as op
 from .events import RunEvent
 from .records import AcceptedInvitation, AgentCard, AgentDetails, AgentRecord, AuditRecord, AuditStatusRecord, BegunConnection, BudgetRecord, CallerRecord, ClientRecord, ClientWithCredentials, ConnectionRecord, CredentialRecord, FeedbackRecord, FileRecord, Health, InteractionInTenantRecord, InteractionRecord, InteractionSummary, InvitationRecord, IssuedClient, IssuedCredential, IssuedInvitation, IssuedWebhook, JsonWebKeySet, MeRecord, MemberRecord, NoticeRecord, OfferedInvitation, OrganizationRecord, OverviewRecord, ProfileCatalog, Readiness, ResourceMetadata, RuleDocumentRecord, RuleTrialRecord, RunRecord, RunSummary, ScheduleFire, ScheduleRecord, ScheduleSummary, ServerMetadata, SessionRecord, SessionTokenRecord, SignalRecord, SignedUp, SystemRecord, TenantRecord, TokenResponse, UsageRecord, WebhookDelivery, WebhookDeliveryDetail, WebhookRecord, WebhookReplay, WorkspaceRecord
-from .requests import CreateScheduleSessionKeep, CreateScheduleSessionNew, NewRule, PermissionAnswer, PutConnectionAuthBearer, PutConnectionAuthHeader, PutConnectionAuthOauth, PutSessionConnectionAuthBearer, PutSessionConnectionAuthHeader, PutSessionConnectionAuthOauth, QuestionDeclined, QuestionReply, SetBudgetScope
+from .requests import ConnectionAuth, CreateScheduleSessionKeep, CreateScheduleSessionNew, NewRule, PermissionAnswer, QuestionDeclined, QuestionReply, SetBudgetScope
 from .values import ClientStatus, ConnectionStatus, DeliveryStatus, InteractionFilter, InteractionKind, JsonObject, MemberRole, MissedPolicy, NoticeType, Order, OverlapPolicy, Profile, RunErrorCode, RunFilter, RunStatus, ScheduleStatus, Scope, SessionStatus, StopMode, WebhookType
 
 
@@ -399,7 +399,7 @@ class SessionConnections(SessionConnectionListing):
         self,
         service: str,
         *,
-        auth: PutSessionConnectionAuthBearer | PutSessionConnectionAuthHeader | PutSessionConnectionAuthOauth | None = None,
+        auth: ConnectionAuth | None = None,
         ticket: str | None = None,
     ) -> ConnectionRecord:
         """Connect an account of the end user of a session.
@@ -930,7 +930,7 @@ class Connections(Resource):
         self,
         service: str,
         *,
-        auth: PutConnectionAuthBearer | PutConnectionAuthHeader | PutConnectionAuthOauth,
+        auth: ConnectionAuth,
         end_user: str | None = None,
     ) -> ConnectionRecord:
         """Connect an account.
