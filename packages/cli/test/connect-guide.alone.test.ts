@@ -1,4 +1,4 @@
-// "Connect by a link" of docs/guides/connections.md, with a real authorization server.
+// "Connect by a link" and "Ask the user, and continue" of docs/guides/connections.md, with a real authorization server.
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { openProgramFolder } from '../../../test/program-folder.ts';
 import { root, textOf } from '../../../test/repository.ts';
 import { atFileEnd } from '../../../test/runner/file-end.ts';
 import { AccountService, signInAt } from '../../server/test/support/account-service.ts';
+import { eventually } from '../../server/test/support/eventually.ts';
 import { bearer, startServer } from '../../server/test/support/server.ts';
 import { manyProcessesMs } from './command-line.ts';
 
@@ -31,6 +32,7 @@ test('the agent and the pages of the guide connect an account', async () => {
     env: {
       CONVOKE_CONNECTION_ALLOW: '127.0.0.1/32',
       CONVOKE_CORS_ORIGINS: 'https://app.example.com',
+      CONVOKE_CONNECT_URL: /`CONVOKE_CONNECT_URL=([^`]+)`/.exec(guide)?.[1] ?? '',
     },
   });
   await service.register(server.baseUrl);
@@ -63,11 +65,33 @@ test('the agent and the pages of the guide connect an account', async () => {
     return new URL(back.headers.get('location') ?? '');
   };
 
+  // The run asks, with the link to the page, and waits while connecting fails.
+  const start = { params, body: { input: { prompt: 'hello' } } };
+  const { body: run } = await server.send('start_run', start);
+  const pending = async () =>
+    (await server.send('list_interactions', { params, query: { status: 'pending' } })).body
+      .interactions;
+  const [asked] = await eventually(async () => {
+    const all = await pending();
+    return all.length > 0 && all;
+  });
+  const url = `https://app.example.com/connect?session=${session.id}&service=github`;
+  expect(asked).toMatchObject({
+    question: `Connect github to continue: ${url}`,
+    about: { kind: 'connection_missing', service: 'github', url },
+  });
   const refused = await returned({ refuse: 'yes' });
   expect(await page(block('js finish'), refused.search)).toBe('access_denied\n');
   expect(await status()).toBe('missing');
+  expect(await pending()).toHaveLength(1);
   const allowed = await returned({ name: 'ann' });
   expect(`${allowed.origin}${allowed.pathname}`).toBe('https://app.example.com/connected');
   expect(await page(block('js finish'), allowed.search)).toBe('');
   expect(await status()).toBe('connected');
+  const at = { session_id: session.id, run_id: run.id };
+  const ended = await eventually(async () => {
+    const { body } = await server.send('get_run', { params: at });
+    return body.status === 'completed' && body;
+  });
+  expect(ended.output_text).toBe('hi');
 });

@@ -103,7 +103,9 @@ describe('the OpenAPI document', () => {
     const closed = [...all].filter(([, node]) => node['additionalProperties'] === false);
     expect(closed.length).toBeGreaterThan(10);
     for (const [path] of closed) {
-      expect(path).toMatch(/requestBody|schemas\/(PermissionAnswer$|Question(Answer|Declined)$|ConnectionAuth\/)/);
+      expect(path).toMatch(
+        /requestBody|schemas\/(PermissionAnswer$|Question(Answer|Declined)$|ConnectionAuth\/)/,
+      );
     }
   });
 

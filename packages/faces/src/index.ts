@@ -27,7 +27,15 @@ export { chooseOptions } from './choose-options.ts';
 export { eventsInstead } from './deleted-log.ts';
 export type { EventType } from './event-types.ts';
 export type { Json, JsonObject } from './json.ts';
-export { type McpAnswer, type McpForm, aboutOf, answerIn, formOf, replyTo } from './mcp/forms.ts';
+export {
+  type McpAnswer,
+  type McpForm,
+  aboutOf,
+  answerIn,
+  connectLinkOf,
+  formOf,
+  replyTo,
+} from './mcp/forms.ts';
 export { type McpResult, errorResult, resultOf } from './mcp/results.ts';
 export { McpRun, type McpRunState } from './mcp/run.ts';
 export { sessionArgument } from './mcp/schemas.ts';

@@ -90,7 +90,8 @@ async function questionDialog(
   const what = options.length === 0 ? 'your answer' : `a number${several}, or your own words`;
   const hint = dim(`  ${what}; /decline or /later`);
   // The second option repeats the call with exactly this input.
-  const call = about && indented(`${about.tool_name} ${formatted(about.tool_input)}`);
+  const { tool_name: tool, tool_input: input } = about ?? {};
+  const call = tool === undefined ? undefined : indented(`${tool} ${formatted(input)}`);
   const title = `${attention('?')} ${printable(question ?? '')}`;
   let shown = ['', title, ...(call ? [call] : []), ...listed, hint, ''].join('\n');
   for (;;) {

@@ -220,6 +220,8 @@ export function summaryTitle({
 export function askTitle(
   ask: Pick<Ask, 'kind' | 'toolName' | 'question'> & Pick<InteractionSummary, 'about'>,
 ): string {
+  const { about } = ask;
+  if (about?.kind === 'connection_missing') return `Connect ${about.service ?? 'an account'}`;
   if (ask.about?.tool_name !== undefined) return `Did ${ask.about.tool_name} complete?`;
   return ask.kind === 'permission' ? (ask.toolName ?? 'tool') : (ask.question ?? 'Question');
 }

@@ -20,6 +20,14 @@ const known: Readonly<Record<string, readonly [title: string, action: string]>> 
     'Ask an organization owner for the role "operator" or "admin".',
   ],
   not_found: ['Not found.', 'Check the address, or choose another tenant.'],
+  invalid_ticket: [
+    'This sign-in has ended.',
+    'It was used, is too old, or belongs to another session. Connect the account again.',
+  ],
+  connect_unavailable: [
+    'This account can’t be connected by a link.',
+    'Ask the operator of the agent.',
+  ],
   agent_not_found: [
     'No such agent in this tenant.',
     'Check its name on the Agents screen. Its folder may have failed to load.',

@@ -15,6 +15,8 @@ const patterns = {
   schedule: '/t/:tenant/schedules/:schedule',
   webhooks: '/t/:tenant/webhooks',
   webhook: '/t/:tenant/webhooks/:webhook',
+  connections: '/t/:tenant/connections',
+  connect: '/t/:tenant/connect/:session/:service',
   usage: '/t/:tenant/usage',
   tenants: '/o/:org/tenants',
   clients: '/o/:org/clients',

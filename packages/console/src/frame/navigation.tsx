@@ -33,6 +33,7 @@ const workEntries: readonly Entry[] = [
 const automationEntries: readonly Entry[] = [
   { name: 'Schedules', screen: 'schedules', icon: 'CalendarClock', also: ['schedule'] },
   { name: 'Webhooks', screen: 'webhooks', icon: 'Webhook', also: ['webhook'] },
+  { name: 'Connections', screen: 'connections', icon: 'Plug', also: ['connect'] },
 ];
 
 export const tenantEntries: readonly Entry[] = [...workEntries, ...automationEntries];

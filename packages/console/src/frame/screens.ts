@@ -18,6 +18,8 @@ const loaders: Partial<Record<ScreenName, () => Promise<Screen>>> = {
   usage: async () => (await import('../screens/usage.tsx')).UsageScreen,
   schedules: async () => (await import('../screens/schedules.tsx')).SchedulesScreen,
   schedule: async () => (await import('../screens/schedule.tsx')).ScheduleScreen,
+  connections: async () => (await import('../screens/connections.tsx')).ConnectionsScreen,
+  connect: async () => (await import('../screens/connect-account.tsx')).ConnectAccountScreen,
   tenants: async () => (await import('../screens/organization/tenants.tsx')).TenantsScreen,
   clients: async () => (await import('../screens/organization/clients.tsx')).ClientsScreen,
   client: async () => (await import('../screens/organization/client.tsx')).ClientScreen,

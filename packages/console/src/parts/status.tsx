@@ -16,6 +16,8 @@ const marks: Readonly<Record<string, readonly [glyph: string, word: string]>> = 
   terminated: ['⊘', 'ended'],
   active: ['✓', 'active'],
   ready: ['✓', 'ready'],
+  connected: ['✓', 'connected'],
+  missing: ['○', 'not connected'],
   paused: ['⊘', 'paused'],
   disabled: ['⊘', 'disabled'],
   revoked: ['⊘', 'revoked'],

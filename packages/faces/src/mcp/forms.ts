@@ -54,6 +54,16 @@ export function aboutOf({ details: { about } }: QuestionItem): JsonObject | unde
   return isObject(about) ? about : undefined;
 }
 
+/** Where the user connects the account that a run misses (D-607); undefined for any other request. */
+export function connectLinkOf(
+  ask: AskItem,
+): { readonly url: string; readonly message: string } | undefined {
+  if (ask.about !== 'question') return undefined;
+  const { kind, url } = aboutOf(ask) ?? {};
+  if (kind !== 'connection_missing' || typeof url !== 'string') return undefined;
+  return { url, message: printable(ask.question) };
+}
+
 interface Option {
   readonly label: string;
   readonly description?: string;

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts';
 import { askedBecause } from '../approvers.ts';
 import { printable } from '../printable.ts';
 import type { AskItem } from '../transcript.ts';
-import { aboutOf, questionText } from './forms.ts';
+import { aboutOf, connectLinkOf, questionText } from './forms.ts';
 import type { McpRunState } from './run.ts';
 import { answerTool, waitTool } from './tools.ts';
 
@@ -52,6 +52,10 @@ function waitingFor(ask: AskItem, runId: string, link: string | undefined): stri
     const because = askedBecause(ask);
     const why = because === '' ? '' : `${because} `;
     return `The agent waits for a person's permission to run ${printable(ask.name)}. ${why}You cannot give it. ${then}`;
+  }
+  const connectLink = connectLinkOf(ask);
+  if (connectLink !== undefined) {
+    return `${connectLink.message}\nGive the user this link. When the account is connected, call ${waitTool} with the run_id ${runId}: the run continues automatically.`;
   }
   if (aboutOf(ask) !== undefined) {
     return `${questionText(ask)}\nOnly a person can answer this. ${then}`;

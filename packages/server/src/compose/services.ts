@@ -138,7 +138,7 @@ export async function openServices(
       isClustered: !isSingleServer,
     }),
     sandbox,
-    settings,
+    settings: { ...settings, consoleConnectUrl: consoleConnectUrlOf(config) },
     isSingleServer,
     knownRules: new KnownRules(),
     auditedCalls: createRateLimit(clock, auditedCallRate),
@@ -147,6 +147,10 @@ export async function openServices(
     ...outgoing(config, { masterKey, clock, nameServers: overrides.nameServers }),
     prices,
   };
+}
+
+function consoleConnectUrlOf({ hasConsole, baseUrl }: Config): string | undefined {
+  return hasConsole ? `${baseUrl}/console/t/{tenant_id}/connect/{session_id}/{service}` : undefined;
 }
 
 interface OutgoingParts extends Pick<Opening, 'masterKey'> {

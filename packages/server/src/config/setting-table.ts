@@ -98,7 +98,7 @@ export const settingTable = {
   CONVOKE_CONNECT_URL: {
     fallback: '',
     means:
-      'page of your product where its users connect accounts, with {session_id} and {service}: a run that misses an account asks for it there',
+      'page of your product where its users connect accounts, with {session_id} and {service}: a run that misses an account asks for it there. People of the organization have a page of the console',
     format: 'URL',
     role: 'both',
     read: z

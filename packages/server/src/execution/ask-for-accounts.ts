@@ -1,5 +1,5 @@
 import {
-  canAskFor,
+  connectPageFor,
   isDeclined,
   questionAboutAccount,
 } from '../domain/connections/asked-account.ts';
@@ -23,20 +23,18 @@ export async function askForAccounts(
   { run, session, input }: Pick<ClaimedLeg, 'run' | 'session' | 'input'>,
   missing: readonly MissingAccount[],
 ): Promise<Asked> {
-  const { connectUrl } = settings;
   const answered = await store.read.interactions.answered(run.id);
-  const isHopeless = ({ declared, kind }: MissingAccount) =>
-    kind === 'unavailable' ||
-    !canAskFor(declared, session, settings) ||
-    isDeclined(answered, declared.service);
-  const hopeless = missing.find(isHopeless);
-  if (hopeless !== undefined) return { refusal: missingText(hopeless.declared) };
-  const asking = { sessionId: run.sessionId, leg: unexecuted(input), epoch: run.leaseEpoch };
-  return {
-    asks: missing.map(({ declared: { service } }) =>
-      questionAboutAccount({ ...asking, service, connectUrl: connectUrl ?? '' }),
-    ),
-  };
+  const asking = { session, leg: unexecuted(input), epoch: run.leaseEpoch };
+  const asks: ReturnType<typeof questionAboutAccount>[] = [];
+  for (const { declared, kind } of missing) {
+    const { service } = declared;
+    const page = connectPageFor(declared, session, settings);
+    if (page === undefined || kind === 'unavailable' || isDeclined(answered, service)) {
+      return { refusal: missingText(declared) };
+    }
+    asks.push(questionAboutAccount({ ...asking, service, page }));
+  }
+  return { asks };
 }
 
 function unexecuted(input: LegInput): UnexecutedLeg {

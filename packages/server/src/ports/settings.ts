@@ -17,6 +17,8 @@ export interface Settings {
   readonly streamMaxAgeMs: number;
   /** The page of a product where its users connect accounts, with `{session_id}` and `{service}`; absent for none. */
   readonly connectUrl?: string | undefined;
+  /** The page of the console where people connect theirs, with `{tenant_id}`, too; absent without the console. */
+  readonly consoleConnectUrl?: string | undefined;
   readonly tenantModes: readonly string[];
   readonly tenantsPerOrganizationMax: number;
 }

@@ -24,6 +24,7 @@ import { useRefreshOnNotice } from '../../session/live.ts';
 import { useAction } from '../dialog.tsx';
 import { AskReasons } from './approvers.tsx';
 import { Difference } from '../input/difference.tsx';
+import { LostChanges, MissingAccount } from './service-question.tsx';
 import { FileChange } from '../input/file-change.tsx';
 import { WholeJson } from '../json-tree.tsx';
 import { ProblemNote } from '../problem.tsx';
@@ -251,7 +252,7 @@ function AskHeader({ ask }: { readonly ask: Ask }): JSX.Element {
               {`${ask.agentName ?? 'The agent'} ${isOpen ? 'wants' : 'wanted'} to run `}
               <code>{askTitle(ask)}</code>
             </>
-          ) : ask.about === undefined ? (
+          ) : ask.about === undefined || ask.about.kind === 'connection_missing' ? (
             askTitle(ask)
           ) : (
             (ask.question ?? '')
@@ -282,6 +283,7 @@ function AskSubject(props: { readonly ask: Ask; readonly input: InputParts }): J
     </div>
   );
   if (ask.about?.kind === 'workspace_behind') return <LostChanges calls={ask.about.calls ?? []} />;
+  if (ask.about?.kind === 'connection_missing') return <MissingAccount {...ask.about} />;
   if (ask.about !== undefined) {
     const { tool_name: toolName = 'a tool', begun_at: begunAt } = ask.about;
     return (
@@ -306,24 +308,6 @@ function AskSubject(props: { readonly ask: Ask; readonly input: InputParts }): J
       {box}
       {ask.status === 'pending' && <FileChange key={ask.key} ask={ask} />}
     </>
-  );
-}
-
-/** The files of the session are older than the run: these calls changed files that are lost. */
-function LostChanges(props: {
-  readonly calls: readonly { readonly tool_name: string; readonly begun_at: string }[];
-}): JSX.Element {
-  return (
-    <div class="stack tight">
-      <p>The restored files do not include the changes of these calls:</p>
-      <ul>
-        {props.calls.map((call) => (
-          <li key={`${call.tool_name}${call.begun_at}`}>
-            <code>{call.tool_name}</code> <Time at={call.begun_at} />
-          </li>
-        ))}
-      </ul>
-    </div>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Agent } from '../../domain/agent.ts';
-import { canAskFor } from '../../domain/connections/asked-account.ts';
+import { type ConnectPages, connectPageFor } from '../../domain/connections/asked-account.ts';
 import {
   type DeclaredConnection,
   mayUseAccounts,
@@ -9,7 +9,6 @@ import {
 import type { Connection } from '../../domain/connections/connection.ts';
 import { type EndOfAccount, stateAtStart } from '../../domain/connections/refresh.ts';
 import type { Session } from '../../domain/session.ts';
-import type { Settings } from '../../ports/settings.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type ExpiryServices, expireSeen } from './expire-account.ts';
@@ -33,7 +32,7 @@ export async function requireAccounts(
   const ended: EndedAccount[] = [];
   for (const declared of connections) {
     // D-607: the first leg asks for it.
-    if (!declared.isRequired || canAskFor(declared, session, settings)) continue;
+    if (!declared.isRequired || connectPageFor(declared, session, settings)) continue;
     const found = await accountFor(tx, session, declared);
     const state = found === undefined ? 'unusable' : stateAtStart(found, now);
     if (state === 'usable') continue;
@@ -86,6 +85,6 @@ interface StartingRun {
   readonly session: Session;
   /** The client or the person that starts the run. */
   readonly starter: string | null;
-  readonly settings: Pick<Settings, 'connectUrl'>;
+  readonly settings: ConnectPages;
   readonly now: number;
 }

@@ -2,16 +2,26 @@ import type { ConnectionMissing, SettledInteraction, UnexecutedLeg } from '../in
 import type { Session } from '../session.ts';
 import { type DeclaredConnection, isPerson } from './declared.ts';
 
+/** Pages on which end users connect accounts, with `{tenant_id}`, `{session_id}` and `{service}` where these belong. */
+export interface ConnectPages {
+  /** Of the product, for its users. */
+  readonly connectUrl?: string | undefined;
+  /** Of the console, for people of the organization. */
+  readonly consoleConnectUrl?: string | undefined;
+}
+
 /**
- * D-607, D-942: a product that has a page for it is asked, for its own users. People of the organization are not its
- * users, and an end user does not decide on an account of the tenant.
+ * D-607, D-942: the page that connects the account, undefined where no user can be asked for it. The console's page takes
+ * accounts of services that are connected by a link; and an end user does not decide on an account of the tenant.
  */
-export function canAskFor(
-  { owner }: Pick<DeclaredConnection, 'owner'>,
+export function connectPageFor(
+  { owner, link }: Pick<DeclaredConnection, 'owner' | 'link'>,
   { endUser }: Pick<Session, 'endUser'>,
-  { connectUrl }: { readonly connectUrl?: string | undefined },
-): boolean {
-  return connectUrl !== undefined && owner === 'end_user' && endUser !== null && !isPerson(endUser);
+  { connectUrl, consoleConnectUrl }: ConnectPages,
+): string | undefined {
+  if (owner !== 'end_user' || endUser === null) return undefined;
+  if (!isPerson(endUser)) return connectUrl;
+  return link === undefined ? undefined : consoleConnectUrl;
 }
 
 /** Refs of these questions begin so, and have the service behind `refPrefixLength` characters: the pass selects by it. */
@@ -19,9 +29,10 @@ const refPrefix = 'connection-missing:';
 const epochDigits = 10;
 export const refPrefixLength = refPrefix.length + epochDigits + 1;
 
-export function questionAboutAccount({ service, connectUrl, sessionId, leg, epoch }: Asking) {
-  const url = connectUrl
-    .replaceAll('{session_id}', encodeURIComponent(sessionId))
+export function questionAboutAccount({ service, page, session, leg, epoch }: Asking) {
+  const url = page
+    .replaceAll('{tenant_id}', encodeURIComponent(session.tenantId))
+    .replaceAll('{session_id}', encodeURIComponent(session.id))
     .replaceAll('{service}', encodeURIComponent(service));
   const about: ConnectionMissing = { kind: 'connection_missing', service, url, leg };
   return {
@@ -36,8 +47,8 @@ export function questionAboutAccount({ service, connectUrl, sessionId, leg, epoc
 
 interface Asking {
   readonly service: string;
-  readonly connectUrl: string;
-  readonly sessionId: string;
+  readonly page: string;
+  readonly session: Pick<Session, 'tenantId' | 'id'>;
   readonly leg: UnexecutedLeg;
   readonly epoch: number;
 }
