@@ -11,8 +11,9 @@ from .failures import InDoubt, Misuse
 from .output_order import Emission
 from .json_values import json_copy
 from .leg import Leg
+from .questions import joined, question_of
 from .steps import Approval, Steps
-from .tool import inputs_of, named_like, words_of
+from .tool import agent_tool, inputs_of, named_like, words_of
 from .waits import Received, callback_url, receive, sleep
 from .work import bound_work
 
@@ -21,17 +22,20 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import TypeVar, Union
 
+    from .questions import Option
     from .signal_of_run import Signal
     from .tasks import Tasks
     from .threads import Threads
 
     T = TypeVar("T")
     Duration = Union[str, datetime]
-    Option = Union[str, dict[str, str]]
 
 
 class _Context:
     """The part that both kinds of functions share. Everything that has an effect or takes long belongs in a step."""
+
+    #: Whether its calls are awaited.
+    is_async = False
 
     def __init__(self, leg: Leg, host: Threads | Tasks) -> None:
         self._leg = leg
@@ -147,6 +151,13 @@ class _Context:
         self._host.enter(lambda: made.append(callback_url(self._steps, self._leg, name)))
         return made[0]
 
+    def agent_tool(self, agent: str, *, description: str, **options: object) -> Callable[[str], object]:
+        """A function to pass to a framework as a tool: with it a model calls another agent, and gets its answer.
+
+        The options are those of `call`. What it returns is awaited in an `async def`.
+        """
+        return agent_tool(self, agent, description, options)
+
     def _emit(self, emission: Emission) -> None:
         self._host.enter(lambda: self._steps.emit(emission))
 
@@ -188,12 +199,12 @@ class Context(_Context):
 
     def ask(self, question: str, *, options: Iterable[Option] | None = None) -> str | None:
         """Asks a person; None if the person declines."""
-        answer = self._host.drive(self._steps.ask(_question(question, options)))
-        return _joined(answer)
+        answer = self._host.drive(self._steps.ask(question_of(question, options)))
+        return joined(answer)
 
     def ask_many(self, question: str, *, options: Iterable[Option]) -> list[str] | None:
         """As `ask`, but the person can choose several options."""
-        asked = {**_question(question, options), "multiple": True}
+        asked = {**question_of(question, options), "multiple": True}
         return self._host.drive(self._steps.ask(asked)).get("values")  # type: ignore[attr-defined]
 
     def approve(self, tool: str, input: object, work: Callable[..., object]) -> Approval:
@@ -270,6 +281,7 @@ class Context(_Context):
 class AsyncContext(_Context):
     """The `ctx` of an `async def`: the same calls, awaited."""
 
+    is_async = True
     _host: Tasks
 
     def step(
@@ -311,7 +323,7 @@ class AsyncContext(_Context):
         """Asks a person; None if the person declines."""
 
         async def asked() -> str | None:
-            return _joined(await self._steps.ask(_question(question, options)))
+            return joined(await self._steps.ask(question_of(question, options)))
 
         return self._watch("ask", question, asked)
 
@@ -319,7 +331,7 @@ class AsyncContext(_Context):
         """As `ask`, but the person can choose several options."""
 
         async def asked() -> list[str] | None:
-            answer = await self._steps.ask({**_question(question, options), "multiple": True})
+            answer = await self._steps.ask({**question_of(question, options), "multiple": True})
             return answer.get("values")
 
         return self._watch("ask_many", question, asked)
@@ -377,16 +389,3 @@ class AsyncContext(_Context):
             return call()
 
         return self._leg.calls.watch(method, about, begin)
-
-
-def _question(question: str, options: Iterable[Option] | None) -> dict:
-    if not isinstance(question, str):
-        raise Misuse(f"A question must be a string, not a {type(question).__name__}.")
-    if options is None:
-        return {"question": question}
-    return {"question": question, "options": json_copy(list(options), "options")}
-
-
-def _joined(answer: object) -> str | None:
-    values = answer.get("values")  # type: ignore[attr-defined]
-    return None if values is None else ", ".join(values)

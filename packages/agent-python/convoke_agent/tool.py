@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .calls import Called
 from .failures import Misuse
+from .json_values import dump
+from .names import digest_of
 from .steps import Approval
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .context import AsyncContext, Context
 
 
 def inputs_of(function: Callable[..., object], is_async: bool) -> Callable[[tuple, dict], dict]:
@@ -34,6 +41,34 @@ def words_of(approval: Approval) -> object:
         return "not allowed"
     # A rule says it in a sentence of its own.
     return approval.reason if approval.reason.startswith("Not allowed") else f"not allowed: {approval.reason}"
+
+
+def agent_tool(ctx: Context | AsyncContext, agent: str, description: str, options: dict) -> Callable[[str], object]:
+    """Makes a function with which a model calls another agent. It is a wait and no step, so rules see it as `call_<agent>`."""
+
+    async def ask_async(prompt: str) -> str:
+        return text_of(await ctx.call(agent, {"prompt": prompt}, **options))  # type: ignore[misc]
+
+    def ask(prompt: str) -> str:
+        return text_of(ctx.call(agent, {"prompt": prompt}, **options))  # type: ignore[arg-type]
+
+    call = ask_async if ctx.is_async else ask
+    # Providers refuse names of more than 64 characters.
+    name = f"call_{agent}"
+    call.__name__ = call.__qualname__ = name if len(name) <= 64 else f"{name[:55]}_{digest_of(agent)[:8]}"
+    # Not as text, which some frameworks do not resolve.
+    call.__annotations__ = {"prompt": str, "return": str}
+    call.__doc__ = description
+    return call
+
+
+def text_of(called: Called) -> str:
+    """Returns what a model reads of a called run: its answer, or why there is none."""
+    if not called.ok:
+        return f"{called.code}: {called.message}"
+    if called.output is not None:
+        return dump(called.output)
+    return f"{called.text}\n(cut here)" if called.is_cut else called.text
 
 
 def named_like(call: Callable, function: Callable) -> Callable:

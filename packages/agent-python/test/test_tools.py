@@ -48,6 +48,35 @@ class Tools(unittest.TestCase):
 
         self.assertEqual(every_kill(lambda: program).text, "look 1, look 2, look 1")
 
+    def test_a_model_calls_other_agents_once_whenever_the_process_is_lost(self):
+        @agent
+        def program(ctx):
+            ask = ctx.agent_tool("researcher", description="Finds things out.", timeout="1h")
+            asked = ctx.step("model", lambda: ["chairs", "tables"])
+            answers = ctx.parallel(*[lambda prompt=prompt: ask(prompt=prompt) for prompt in asked])
+            return f"{ask.__name__}{inspect.signature(ask)} {ask.__doc__} {answers}"
+
+        @agent
+        async def awaited(ctx):
+            ask = ctx.agent_tool("researcher", description="Finds things out.", timeout="1h")
+            asked = await ctx.step("model", lambda: ["chairs", "tables"])
+            answers = list(await asyncio.gather(*[ask(prompt) for prompt in asked]))
+            return f"{ask.__name__}{inspect.signature(ask)} {ask.__doc__} {answers}"
+
+        def called(call):
+            if call.input["prompt"] == "chairs":
+                return "oak"
+            return {"ok": False, "code": "model_error", "message": "It is down."}
+
+        for make in (program, awaited):
+            with self.subTest(make.__name__):
+                result = every_kill(lambda make=make: make, called=called)
+                self.assertEqual(
+                    result.text,
+                    "call_researcher(prompt: str) -> str Finds things out. ['oak', 'model_error: It is down.']",
+                )
+                self.assertEqual(len(result.started), 2)
+
 
 def lambda_named(name):
     def look(order):

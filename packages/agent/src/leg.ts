@@ -53,6 +53,8 @@ export class Leg {
   #phase: Phase = 'running';
   /** Whether a step did not begin because the server has asked for the run: then the next leg has work to do at once. */
   #hasHeldBack = false;
+  /** What the author is told who waits in a task of a framework: it would hold the leg for ever. Set while its tasks run. */
+  taskWaits: string | undefined;
   /** Set by a framework that makes its own recovery points. Called when the server asks for the run. */
   #onYield: (() => void) | undefined;
 
@@ -178,6 +180,10 @@ export class Leg {
    */
   raise(request: Extract<KitMessage, { type: 'user_question' | 'permission_request' | 'wait' }>) {
     const question = Promise.withResolvers<never>();
+    if (this.taskWaits !== undefined) {
+      this.fail(new Misuse(this.taskWaits));
+      return question.promise;
+    }
     this.#questions.push(question);
     const isKnown = request.type === 'wait' && this.replay.waits.has(request.ref);
     if (!isKnown) this.send(request);

@@ -192,7 +192,7 @@ export class Steps {
 
   /** Runs a tool call of a model as a step. It has the name of the tool and is found by the id of the call. */
   async call(call: ToolCall, work: Work): Promise<unknown> {
-    return this.#orEnd(() => {
+    return this.orEnd(() => {
       this.#guardOutside(`tool "${call.tool}" was called`);
       const permitted = this.permissions.take(this.#scope.path, call);
       const ref = permitted?.ref ?? countName(this.#scope, nameOfCall(call));
@@ -206,7 +206,7 @@ export class Steps {
   async request({ model, shape }: ModelRequest, work: Work): Promise<unknown> {
     const now = digestOf(shape);
     const options = { repeatable: true, touches: 'outside', input: { model } } as const;
-    return this.#orEnd(async () => {
+    return this.orEnd(async () => {
       this.#guardOutside('a model was called');
       const taken = takeName(this.#scope, 'model', 'request');
       const call = { ...callOf(options), ref: taken.ref, name: 'model', kind: 'model' } as const;
@@ -226,7 +226,7 @@ export class Steps {
   }
 
   /** Ends the run on a mistake of the author. Frameworks would pass any error of a tool on to the model. */
-  async #orEnd<T>(body: () => T | Promise<T>): Promise<T> {
+  async orEnd<T>(body: () => T | Promise<T>): Promise<T> {
     try {
       return await body();
     } catch (error) {

@@ -3,6 +3,7 @@ import type { Json } from '../json.ts';
 import type { ToolCall } from '../permissions.ts';
 import type { StepOptions } from '../steps.ts';
 import { plain } from './model-answer.ts';
+import { isWaitingTool } from './wait-tools.ts';
 
 /** Options of a tool's step. */
 export type ToolOptions = Pick<StepOptions, 'repeatable' | 'touches'>;
@@ -95,10 +96,13 @@ export async function askUser(id: string, input: unknown): Promise<string> {
   return answer ?? 'The user did not answer.';
 }
 
+/** Maps the tools whose calls become steps, or scopes. Those that wait stay as they are. */
 export function mapTools<T extends Readonly<Record<string, object>>>(
   tools: T,
   map: (tool: object, name: string) => object,
 ): T {
-  const entries = Object.entries(tools).map(([name, tool]) => [name, map(tool, name)] as const);
+  const entries = Object.entries(tools).map(
+    ([name, tool]) => [name, isWaitingTool(tool) ? tool : map(tool, name)] as const,
+  );
   return Object.fromEntries(entries) as T;
 }

@@ -18,6 +18,9 @@ export interface Played {
   readonly message?: string;
   readonly tokens: number;
   readonly state: string;
+  /** The virtual seconds that the undisturbed run waited, and how many runs it started. */
+  readonly elapsed: number;
+  readonly started: number;
   /** The effects of all runs, each named once. */
   readonly done: readonly string[];
   /** How many runs were killed or handed over, each at another message. */
@@ -115,6 +118,14 @@ export const worked = {
   asked: ['permission', 'permission', 'question'],
   outcome: 'completed',
   done: ['look a', 'look b', 'refund 9'],
+} as const;
+
+/** A model that sleeps and calls agents of the server. */
+export const calledAs = {
+  text: '[whole]tool said: oak | model_error: It is down.',
+  outcome: 'completed',
+  asked: [],
+  started: 2,
 } as const;
 
 /** The calls of the prompt `ruled`. */

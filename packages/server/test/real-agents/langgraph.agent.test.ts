@@ -1,6 +1,6 @@
 // Agents as code with LangGraph, killed and handed over at every message.
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Played, play, rehearseGuide } from './framework-programs.ts';
+import { type Played, calledAs, play, rehearseGuide } from './framework-programs.ts';
 
 let played: Readonly<Record<string, Played>>;
 beforeAll(async () => {
@@ -103,6 +103,24 @@ describe('at every message', () => {
     });
   });
 
+  test('a model sleeps, and calls each agent of the server once', () => {
+    const day = 24 * 3600;
+    // The calls of one node stop it one after the other; createAgent has a node for each.
+    expect(played['agents of the server']).toMatchObject({ ...calledAs, elapsed: 3 * day + 1200 });
+    const abreast = played['agents of the server, side by side'];
+    expect(abreast).toMatchObject({ ...calledAs, elapsed: 3 * day + 600 });
+  });
+
+  test('a node sleeps, receives messages and calls an agent, each once', () => {
+    expect(played['waits of a node']).toMatchObject({
+      text: '[{"timedOut":false,"data":"chairs"},{"timedOut":true}] about chairs yes',
+      asked: ['question'],
+      done: ['remind'],
+      elapsed: 24 * 3600,
+      started: 1,
+    });
+  });
+
   test('the operator’s list holds for tools', () => {
     expect(played['the operator’s list']).toMatchObject({
       text: 'tool said: saw a | R-9 | not this one',
@@ -118,6 +136,15 @@ test('memory, a silent model, and a failing one', () => {
   expect(played['a failing model']).toMatchObject({
     outcome: 'error',
     message: 'Error: 400 Out of luck',
+  });
+});
+
+test('a promise of ctx inside a node is refused, because it would hold the graph for ever', () => {
+  expect(played['a wait of ctx in a node']).toMatchObject({
+    outcome: 'error',
+    message: expect.stringMatching(
+      /^A node must not wait with ctx, .* Use interrupt\(\), or sleep\(\)/,
+    ),
   });
 });
 

@@ -1,6 +1,13 @@
 // Agents as code with Mastra, killed and handed over at every message.
 import { beforeAll, expect, test } from 'vitest';
-import { type Played, play, rehearseGuide, ruledAs, worked } from './framework-programs.ts';
+import {
+  type Played,
+  calledAs,
+  play,
+  rehearseGuide,
+  ruledAs,
+  worked,
+} from './framework-programs.ts';
 
 let played: Readonly<Record<string, Played>>;
 beforeAll(async () => {
@@ -39,6 +46,11 @@ test('two agents inside an agent, each with an approval', () => {
     done: ['refund 5', 'refund 7'],
     tokens: 660,
   });
+});
+
+test('a model sleeps, and calls each agent of the server once', () => {
+  const elapsed = 3 * 24 * 3600 + 600;
+  expect(played['agents of the server']).toMatchObject({ ...calledAs, elapsed });
 });
 
 test('rules decide by the input, and the model is told what they deny', () => {

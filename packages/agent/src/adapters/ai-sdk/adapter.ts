@@ -11,6 +11,7 @@ import {
   withOwnIds,
 } from './messages.ts';
 import { plain } from '../model-answer.ts';
+import { schemaTool } from '../schema-tools.ts';
 import {
   type ToolOptions,
   askUser as ask,
@@ -23,6 +24,8 @@ import {
 } from '../tool-steps.ts';
 
 export { type DurableModelOptions, durableModel } from '../model-stream.ts';
+export { agentTool, sleepTool } from '../schema-tools.ts';
+export type { AgentToolOptions } from '../wait-tools.ts';
 
 type Tools = Readonly<Record<string, object>>;
 
@@ -67,16 +70,9 @@ export function agentTools<T extends Tools>(tools: T): T {
 }
 
 /** A tool with which the model asks the user. */
-export const askUser = {
-  description: askUserDescription,
-  // As `jsonSchema` of the SDK has it.
-  inputSchema: {
-    [Symbol.for('vercel.ai.schema')]: true,
-    jsonSchema: askUserSchema,
-    validate: undefined,
-  } as never,
-  execute: (input: unknown, { toolCallId }: Called) => ask(toolCallId, input),
-};
+export const askUser = schemaTool(askUserDescription, askUserSchema, (input, { toolCallId }) =>
+  ask(toolCallId, input),
+);
 
 /** Answers the prompt of the run, and keeps the conversation for the session's next run. */
 export async function converse(ctx: Context<object>, start: Start): Promise<void> {

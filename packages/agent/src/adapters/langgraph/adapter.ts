@@ -12,6 +12,11 @@ const { Command, RunControl, isGraphDrained } = (await import(
 )) as LangGraph;
 
 export { durableTools, step } from './tools.ts';
+export { agentTool, callAgent, receive, sleep, sleepTool } from './waits.ts';
+export type { AgentToolOptions } from '../wait-tools.ts';
+
+const waitsInNode =
+  'A node must not wait with ctx, because that would hold its graph for ever. Use interrupt(), or sleep(), receive(), callAgent() and step() of @convoke/agent/langgraph.';
 
 /** The input of the graph, and its `config`. */
 interface GraphInput {
@@ -75,6 +80,7 @@ async function isDrainedAfter(
 ): Promise<boolean> {
   const { leg } = current();
   leg.stepStarted();
+  leg.taskWaits = waitsInNode;
   try {
     for await (const _part of await stream()) continue;
     return false;
@@ -82,6 +88,7 @@ async function isDrainedAfter(
     if (isGraphDrained(error)) return true;
     throw error;
   } finally {
+    leg.taskWaits = undefined;
     await saver.close();
     leg.stepEnded();
   }

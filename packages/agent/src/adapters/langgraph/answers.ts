@@ -5,6 +5,7 @@ import { askFor } from '../asked-value.ts';
 import { type Content, isOpen, resumesOf } from './content.ts';
 import type { GraphSaver } from './saver.ts';
 import { plain } from '../model-answer.ts';
+import { type GraphWait, waitedFor } from './waits.ts';
 
 export interface Task {
   readonly id: string;
@@ -24,7 +25,7 @@ export function openTasks(tasks: readonly Task[], content: Content): readonly Ta
   });
 }
 
-/** Asks people for what the interrupts of a graph want, all at once. Returns the answers by the ids of interrupts. */
+/** Gets what the interrupts of a graph want, all at once, mostly from people. Returns the answers by the ids of interrupts. */
 export async function answersTo(
   saver: GraphSaver,
   tasks: readonly Task[],
@@ -40,12 +41,14 @@ export async function answersTo(
 
 async function answerTo(saver: GraphSaver, key: string, value: Json | undefined): Promise<unknown> {
   const { steps } = current();
-  const { actionRequests, convoke } = (value ?? {}) as {
+  const { actionRequests, convoke, convokeWait } = (value ?? {}) as {
     readonly actionRequests?: readonly Action[];
     readonly convoke?: PermissionRequest;
+    readonly convokeWait?: GraphWait;
   };
   if (convoke !== undefined) return steps.permissions.ask(convoke);
   return steps.inTask({ key, execution: {} }, async () => {
+    if (convokeWait !== undefined) return waitedFor(convokeWait);
     if (!Array.isArray(actionRequests)) return (await askFor(value, 'The graph')) ?? null;
     const decisions = (actionRequests as readonly Action[]).map(async (action, index) => {
       const call = { id: String(index), tool: action.name, input: action.args };

@@ -40,3 +40,13 @@ export interface LangGraph {
 export interface Callbacks {
   readonly BaseCallbackHandler: new () => object;
 }
+
+interface ToolFields {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: object;
+}
+
+export interface LangChainTools {
+  readonly tool: (work: (input: unknown) => unknown, fields: ToolFields) => object;
+}

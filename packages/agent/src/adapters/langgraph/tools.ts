@@ -13,6 +13,7 @@ import { saverOf } from './saver.ts';
 import type { LangGraph } from './peer.ts';
 import { plain } from '../model-answer.ts';
 import { type ToolOptions, tellDoubt } from '../tool-steps.ts';
+import { isWaitingTool } from '../wait-tools.ts';
 
 const { getConfig } = (await import('@langchain/langgraph' satisfies string)) as LangGraph;
 
@@ -42,7 +43,7 @@ export function durableTools<T extends readonly object[]>(
 ): T {
   return tools.map((tool) => {
     const { func, name } = tool as { readonly func?: Func; readonly name: string };
-    if (func === undefined) return tool;
+    if (func === undefined || isWaitingTool(tool)) return tool;
     const prototype = Object.getPrototypeOf(tool) as object;
     const copy = Object.create(prototype, Object.getOwnPropertyDescriptors(tool)) as object;
     const durable: Func = (input, manager, config) => {

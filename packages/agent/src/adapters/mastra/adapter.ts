@@ -16,6 +16,8 @@ import {
 } from '../tool-steps.ts';
 
 export { type DurableModelOptions, durableModel } from '../model-stream.ts';
+export { agentTool, sleepTool } from '../schema-tools.ts';
+export type { AgentToolOptions } from '../wait-tools.ts';
 
 interface Tool {
   readonly id?: string;

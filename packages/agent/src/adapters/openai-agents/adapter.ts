@@ -23,6 +23,20 @@ import {
   callTool,
   tellDoubt,
 } from '../tool-steps.ts';
+import {
+  type AgentToolOptions,
+  agentToolSchema,
+  callForModel,
+  isWaitingTool,
+  nameOfAgentTool,
+  sleepForModel,
+  sleepToolDescription,
+  sleepToolName,
+  sleepToolSchema,
+  waitingTool,
+} from '../wait-tools.ts';
+
+export type { AgentToolOptions } from '../wait-tools.ts';
 
 // The name of a package that this repository does not have, so its types are those above (D-179).
 const { Agent, OpenAIProvider, Usage, setDefaultModelProvider, tool } = (await import(
@@ -30,9 +44,8 @@ const { Agent, OpenAIProvider, Usage, setDefaultModelProvider, tool } = (await i
 )) as OpenAiAgents;
 
 const durable = new WeakSet<object>();
-/** Tools that are agents, or ask: what they do is durable, so their calls are no steps. */
+/** Tools that are agents: what they do is durable, so their calls are no steps. */
 const agents = new WeakSet<FunctionTool>();
-const questions = new WeakSet<FunctionTool>();
 
 /** A model whose requests are steps. The import does this to the model that an agent names or has. */
 export function durableModel(model: Model, name = 'model'): Model {
@@ -58,14 +71,25 @@ export function durableProvider(provider: ModelProvider): ModelProvider {
 }
 
 /** A tool with which the model asks the user. */
-export const askUser = tool({
-  name: askUserName,
-  description: askUserDescription,
-  parameters: askUserSchema,
-  strict: false,
-  execute: (input, _context, details) => ask(details?.toolCall?.callId ?? '', input),
-});
-questions.add(askUser);
+export const askUser = toolThatWaits(
+  { name: askUserName, description: askUserDescription, parameters: askUserSchema },
+  ({ id, input }) => ask(id, input),
+);
+
+/** A tool with which the model sleeps. */
+export const sleepTool = toolThatWaits(
+  { name: sleepToolName, description: sleepToolDescription, parameters: sleepToolSchema },
+  sleepForModel,
+);
+
+/** A tool with which the model calls another agent, and waits for its answer. */
+export function agentTool(agent: string, options: AgentToolOptions): FunctionTool {
+  const { description } = options;
+  return toolThatWaits(
+    { name: nameOfAgentTool(agent), description, parameters: agentToolSchema },
+    (call) => callForModel(call, agent, options),
+  );
+}
 
 setDefaultModelProvider(
   durableProvider(new OpenAIProvider({ cacheResponsesWebSocketModels: false })),
@@ -110,9 +134,24 @@ async function responseOf(
   return response;
 }
 
+type Shown = Pick<Parameters<OpenAiAgents['tool']>[0], 'name' | 'description' | 'parameters'>;
+
+/** A tool whose call is no step. */
+function toolThatWaits(
+  shown: Shown,
+  work: (call: { readonly id: string; readonly input: unknown }) => Promise<string>,
+): FunctionTool {
+  const made = tool({
+    ...shown,
+    strict: false,
+    execute: (input, _context, details) => work({ id: details?.toolCall?.callId ?? '', input }),
+  });
+  return waitingTool(made);
+}
+
 /** In place: the SDK knows tools by their identity. */
 function makeDurable(own: FunctionTool): void {
-  if (durable.has(own) || questions.has(own)) return;
+  if (durable.has(own) || isWaitingTool(own)) return;
   if (['computer', 'shell', 'apply_patch'].includes(own.type) && 'needsApproval' in own) {
     throw new Misuse(`Tool "${own.name}" cannot be a step. Use a function tool instead.`);
   }

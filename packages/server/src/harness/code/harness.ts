@@ -51,7 +51,6 @@ export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
         ...(isKept && { keeper: processes.keeper(settings.keepSeconds * 1000) }),
         lineBytesMax,
         endsByExit: false,
-        mayWait: true,
         eventOf: callEvents(),
         asksByCallId: true,
         watched: settings.entry,

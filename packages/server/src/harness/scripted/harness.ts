@@ -13,6 +13,7 @@ export function scriptedHarness({ clock }: { readonly clock: Clock }): Harness<S
     framework: 'scripted',
     output: 'native',
     afterLoss: 'repeat',
+    callsAgents: true,
     keepsCutText: true,
     // 2: a recovery point may lie inside a `say`.
     checkpointFormat: 2,

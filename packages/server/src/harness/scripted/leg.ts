@@ -5,9 +5,10 @@ import { nextTurn } from '../../runtime/next-turn.ts';
 import { shownValue } from '../shown-value.ts';
 import type { CancelFlag } from './cancel-flag.ts';
 import { changed, failure, pointAt, refOf, startOf } from './checkpoint.ts';
-import type { Leaf, Script, ScriptUsage } from './script.ts';
+import type { Leaf, Script, ScriptUsage, WaitLeaf } from './script.ts';
 import { TooLong, type Values, expandJson, expandObject, expandText } from './template.ts';
 import { type ToolResult, runTool, touchesFolder } from './tools.ts';
+import { answerOfWait, settledWait, waitEvent, waitsMax } from './waits.ts';
 import { walk } from './walk.ts';
 import { words } from './words.ts';
 
@@ -118,6 +119,10 @@ async function* play(
       case 'sleep':
         await run.cancelFlag.sleep(run.clock, leaf.ms);
         return undefined;
+      case 'timer':
+      case 'receive':
+      case 'call':
+        return yield* waitFor(leaf, played);
       case 'ask':
         return yield* ask(leaf, played);
       case 'tool':
@@ -221,6 +226,24 @@ async function* ask(
     question: expandText(leaf.question, values),
     ...(options !== undefined && { options }),
   };
+  return yield* park(run, ordinal);
+}
+
+async function* waitFor(
+  leaf: WaitLeaf,
+  { run, ordinal }: PlayedStep,
+): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+  const { input } = run;
+  const ref = refOf(ordinal);
+  const settled = settledWait(input, ref);
+  if (settled !== undefined) {
+    run.answer = answerOfWait(settled);
+    return undefined;
+  }
+  if (input.kind === 'continue' && (input.waits?.size ?? 0) >= waitsMax) {
+    return failure('agent_error', `The script began more than ${waitsMax} waits.`);
+  }
+  yield waitEvent(leaf, ref, valuesOf(run));
   return yield* park(run, ordinal);
 }
 

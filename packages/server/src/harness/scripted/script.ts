@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import { signalName } from '@convoke/contract';
 import { z } from 'zod';
 import { type AgentProblem, problemsOf, unknownKey } from '../../agents/problems.ts';
 import { matchesGlob } from '../../domain/rules/glob.ts';
 import { type Json, type JsonObject, canonicalJson } from '../../domain/json.ts';
 import type { DeclaredAgent, ReadSettings, UsageReport } from '../../ports/harness.ts';
+import { secondsIn } from '../wait-duration.ts';
 
 const stepsMax = 100_000;
 const depthMax = 8;
@@ -13,6 +15,7 @@ const everyMaxMs = 60_000;
 export type Leaf =
   | { readonly kind: 'say'; readonly text: string; readonly everyMs: number }
   | { readonly kind: 'sleep'; readonly ms: number }
+  | WaitLeaf
   | { readonly kind: 'ask'; readonly question: string; readonly options?: readonly Option[] }
   | { readonly kind: 'tool'; readonly name: ToolName; readonly input: JsonObject }
   | { readonly kind: 'emit'; readonly name: string; readonly data: JsonObject }
@@ -20,6 +23,16 @@ export type Leaf =
   /** What the run returns, unless a later step says otherwise (D-568). */
   | { readonly kind: 'output'; readonly value: Json }
   | { readonly kind: 'fail'; readonly message: string; readonly code: FailCode };
+/** A step at which the run waits as a row, without a process. Without `seconds` it waits as long as for a person, or for any time. */
+export type WaitLeaf =
+  | { readonly kind: 'timer'; readonly name: string; readonly seconds: number }
+  | { readonly kind: 'receive'; readonly name: string; readonly seconds?: number }
+  | {
+      readonly kind: 'call';
+      readonly agent: string;
+      readonly prompt: string;
+      readonly seconds?: number;
+    };
 export type Step =
   | Leaf
   | {
@@ -57,6 +70,16 @@ const option = z.union(
   { error: 'must be a string or {label, description}' },
 );
 
+const duration = text.transform((given, context): number => {
+  const seconds = secondsIn(given);
+  if (seconds !== undefined) return seconds;
+  context.addIssue({
+    code: 'custom',
+    message: 'must be such as 90s, 15m, 2h, 3d or 2w, and 366d at most',
+  });
+  return z.NEVER;
+});
+
 const verbs = {
   say: z.union(
     [
@@ -69,6 +92,25 @@ const verbs = {
     { error: 'must be a string or {text, every_ms}' },
   ),
   sleep_ms: z.int().min(0).max(sleepMaxMs),
+  sleep: z.union(
+    [
+      duration.transform((seconds) => ({ name: 'sleep', for: seconds })),
+      z.strictObject({ name: text.min(1).max(200).default('sleep'), for: duration }),
+    ],
+    { error: 'must be a time such as 90s, 15m, 2h, 3d or 2w, or {name, for}' },
+  ),
+  receive: z.union(
+    [
+      signalName.transform((name) => ({ name, timeout: undefined })),
+      z.strictObject({ name: signalName, timeout: duration.exactOptional() }),
+    ],
+    { error: 'must be the name of a message or {name, timeout}' },
+  ),
+  call: z.strictObject({
+    agent: text.min(1).max(64),
+    prompt: text,
+    timeout: duration.exactOptional(),
+  }),
   ask: z.strictObject({
     question: text.min(1),
     options: z.array(option).min(1).max(100).exactOptional(),
@@ -98,14 +140,14 @@ const verbs = {
 type Verb = keyof typeof verbs;
 const verbNames = Object.keys(verbs);
 
-export function readScript({ declared }: DeclaredAgent): ReadSettings<Script> {
+export function readScript({ declared, calls = [] }: DeclaredAgent): ReadSettings<Script> {
   const { script: source, tools } = declared;
   if (!Array.isArray(source) || source.length === 0) {
     const message = 'must be a non-empty list of steps';
     return { ok: false, problems: [{ path: ['script'], message }] };
   }
   const problems: AgentProblem[] = [];
-  const steps = readSteps(source, { path: ['script'], depth: 0, tools, problems });
+  const steps = readSteps(source, { path: ['script'], depth: 0, tools, calls, problems });
   if (problems.length === 0 && sizeOf(steps) > stepsMax) {
     problems.push({
       path: ['script'],
@@ -122,6 +164,8 @@ interface Place {
   readonly depth: number;
   /** Globs of the tools that the script may use. */
   readonly tools: readonly string[];
+  /** The agents that the script may call. */
+  readonly calls: readonly string[];
   readonly problems: AgentProblem[];
 }
 
@@ -164,6 +208,16 @@ function toStep(verb: Verb, value: unknown, place: Place): Step | undefined {
     }
     case 'sleep_ms':
       return { kind: 'sleep', ms: verbs.sleep_ms.parse(value) };
+    case 'sleep': {
+      const { name, for: seconds } = verbs.sleep.parse(value);
+      return { kind: 'timer', name, seconds };
+    }
+    case 'receive': {
+      const { name, timeout } = verbs.receive.parse(value);
+      return { kind: 'receive', name, ...(timeout !== undefined && { seconds: timeout }) };
+    }
+    case 'call':
+      return toCall(verbs.call.parse(value), place);
     case 'ask':
       return { kind: 'ask', ...verbs.ask.parse(value) };
     case 'tool':
@@ -202,6 +256,18 @@ function toTool(
     path: [...path, 'name'],
     message: `${tool.name} is not one of the agent's tools; add it to tools`,
   });
+  return undefined;
+}
+
+function toCall(
+  { agent, prompt, timeout }: z.infer<typeof verbs.call>,
+  { calls, path, problems }: Place,
+): Step | undefined {
+  if (calls.includes(agent)) {
+    return { kind: 'call', agent, prompt, ...(timeout !== undefined && { seconds: timeout }) };
+  }
+  const message = `${agent} is not one of the agents that this one may call; add it to agents`;
+  problems.push({ path: [...path, 'agent'], message });
   return undefined;
 }
 

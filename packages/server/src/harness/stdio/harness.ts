@@ -15,6 +15,7 @@ export function stdioHarness(parts: StdioParts): Harness<StdioSettings> {
     afterLoss: 'point',
     // Only the author knows whether every effect of the program passes the ledger.
     onLoss: 'fail',
+    callsAgents: true,
     read: readStdio,
     start: (input, context) => {
       const program = {

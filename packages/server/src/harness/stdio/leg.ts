@@ -43,8 +43,6 @@ export interface StartedProgram extends CallsOfProgram {
   readonly lineBytesMax: number;
   /** Whether a program that exits with code 0 has completed its run, also without an `end` event. */
   readonly endsByExit: boolean;
-  /** Whether it may wait for times and messages: its framework replays. */
-  readonly mayWait?: boolean;
   /** The file whose function answers pings; absent for a program without a kit. */
   readonly watched?: string;
   /** The end of the leg with the lines of standard error that help the author of the program. */
@@ -335,7 +333,6 @@ export class StdioLeg {
   }
 
   #waitProblem({ due }: Extract<ProgramMessage, { type: 'wait' }>): string | undefined {
-    if (this.#program.mayWait !== true) return 'Only agents of framework code can send "wait".';
     this.#waits += 1;
     if (this.#waits > interactionsMax) {
       return `The agent began more than ${interactionsMax} waits in one leg.`;

@@ -247,10 +247,7 @@ export class RehearsedRun {
     switch (end.outcome) {
       case 'waiting':
         this.#isParked = true;
-        return this.#continueWith(
-          this.#harness.replays === true ? 'continue' : 'resume',
-          'answered',
-        );
+        return this.#continueWith(this.#isToldAll ? 'continue' : 'resume', 'answered');
       case 'yielded':
       case 'cut':
         return this.#continueWith('continue', 'drained');
@@ -266,6 +263,12 @@ export class RehearsedRun {
       default:
         end satisfies never;
     }
+  }
+
+  /** Whether the leg behind an answer gets all that the run has, as from a server (D-925). */
+  get #isToldAll(): boolean {
+    const { replays = false, callsAgents = false } = this.#harness;
+    return replays || (callsAgents && this.#waits.isUsed);
   }
 
   /** What is to be answered before the next leg. */

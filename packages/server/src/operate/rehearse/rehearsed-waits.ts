@@ -92,6 +92,11 @@ export class RehearsedWaits {
     this.#waits.push({ ...wait, dueAt: now });
   }
 
+  /** Whether the run has waited for anything. */
+  get isUsed(): boolean {
+    return this.#waits.some(({ ref }) => ref !== null);
+  }
+
   get settledCount(): number {
     return this.over.length;
   }

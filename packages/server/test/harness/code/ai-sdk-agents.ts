@@ -3,12 +3,14 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { type Agent, agent } from '@convoke/agent';
 import {
+  agentTool,
   agentTools,
   askUser,
   converse,
   delegate,
   durableModel,
   durableTools,
+  sleepTool,
 } from '@convoke/agent/ai-sdk';
 import type { KillOptions } from '@convoke/agent/test';
 import { ToolLoopAgent, streamText, tool } from 'ai';
@@ -103,3 +105,25 @@ export const leader = (): Agent =>
     const tools = agentTools({ team });
     return converse(ctx, (call) => streamText({ ...call, model, tools, stopWhen: () => false }));
   });
+
+/** One whose model sleeps and calls agents of the server. */
+export const caller = (agentName = 'researcher'): Agent =>
+  agent((ctx) => {
+    const description = 'Finds things out';
+    const tools = {
+      [`call_${agentName}`]: agentTool(agentName, { description, timeout: '1h' }),
+      sleep: sleepTool,
+    };
+    const model = durableModel(models.chat());
+    return converse(ctx, (call) => streamText({ ...call, model, tools, stopWhen: () => false }));
+  });
+const calls = ['chairs', 'tables', 'lamps'].map(
+  (prompt) => `call call_researcher {"prompt":"${prompt}"}`,
+);
+export const callWork = `@@ chat && call sleep {"for":"3d","reason":"cooling off #1"} ;; ${calls.join(' && ')} ;; last`;
+export const called: NonNullable<KillOptions['called']> = ({ input: { prompt } }) =>
+  prompt === 'lamps'
+    ? { ok: false, code: 'model_error', message: 'The model is down.' }
+    : prompt === 'tables'
+      ? { ok: true, text: '', output: { legs: 4 } }
+      : 'oak';

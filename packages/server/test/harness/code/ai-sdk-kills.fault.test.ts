@@ -3,6 +3,9 @@ import { beforeEach, expect, test } from 'vitest';
 import { wholeAnswers } from '../../support/model-server/script.ts';
 import {
   answer,
+  callWork,
+  called,
+  caller,
   clerk,
   comparable,
   done,
@@ -47,4 +50,14 @@ test('agents inside an agent ask for their own approvals, and are not heard', as
   );
   expect(result.asked).toHaveLength(2);
   expect(new Set(done)).toEqual(new Set(['refund 7', 'refund 5']));
+});
+
+test('a model sleeps, and calls each agent once', async () => {
+  const options = { prompt: callWork, called, takes: { researcher: '10m' }, comparable };
+  const result = await everyKill(() => caller(), options);
+  expect(wholeAnswers(result.text)).toBe(
+    '[whole]tool said: oak | {"legs":4} | model_error: The model is down.',
+  );
+  expect(result.started).toHaveLength(3);
+  expect(result.elapsed).toBe(3 * 24 * 3600 + 600);
 });

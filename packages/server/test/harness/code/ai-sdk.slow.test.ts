@@ -8,6 +8,9 @@ import { z } from 'zod';
 import { wholeAnswers } from '../../support/model-server/script.ts';
 import {
   answer,
+  callWork,
+  called,
+  caller,
   clerk,
   comparable,
   done,
@@ -134,4 +137,48 @@ test('a tool that returns nothing has been carried out anyway', async () => {
   const messages = JSON.stringify(result.state);
   expect([result.text, done[0]]).toEqual(['Sent.', 'mail']);
   expect(messages).not.toContain('error');
+});
+
+test('a model sleeps and calls agents of the server, side by side', async () => {
+  const takes = { researcher: '10m' };
+  const result = await rehearse(caller(), { prompt: callWork, called, takes });
+  expect(wholeAnswers(result.text)).toBe(
+    '[whole]tool said: oak | {"legs":4} | model_error: The model is down.',
+  );
+  expect(result.waits.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+    'timer cooling off no. 1',
+    ...Array.from({ length: 3 }, () => 'run researcher'),
+  ]);
+  expect([result.elapsed, result.calls.filter(({ name }) => name !== 'model')]).toEqual([
+    3 * 24 * 3600 + 600,
+    [],
+  ]);
+});
+
+test('a person allows a call that a model makes, or the model reads the denial', async () => {
+  const result = await rehearse(caller(), {
+    prompt: '@@ call call_researcher {"prompt":"chairs"} ;; last',
+    approvalRequiredTools: ['call_*'],
+    answer: () => ({ allow: false, reason: 'Too expensive.' }),
+  });
+  expect(result.text).toBe('tool said: denied: Too expensive.');
+  expect([result.asked, result.started]).toEqual([
+    [{ kind: 'permission', tool: 'call_researcher', input: { prompt: 'chairs' } }],
+    [],
+  ]);
+});
+
+test.each(['5 minutes', '31d', '9w', '0s', ''])('a model cannot sleep for "%s"', async (time) => {
+  const prompt = `@@ call sleep {"for":"${time}","reason":"rest"} ;; last`;
+  const { text, elapsed } = await rehearse(caller(), { prompt });
+  expect([text, elapsed]).toEqual([
+    'tool said: "for" must be such as 90s, 15m, 2h, 3d or 2w, and 30d at most.',
+    0,
+  ]);
+});
+
+test('a mistake in such a tool ends the run, instead of being told to the model', async () => {
+  const prompt = '@@ call call_Researcher {"prompt":"chairs"} ;; say Fine.';
+  const { message } = await rehearse(caller('Researcher'), { prompt });
+  expect(message).toMatch(/^The name of an agent must be 1 to 64 characters of a-z, 0-9 and "-"/);
 });

@@ -171,6 +171,34 @@ test.each([
   },
 );
 
+test('the program of the guide that waits is started again for each thing that comes', async () => {
+  const agentsDir = dirname((await agentOfGuide('invoice')).folder);
+  const config = { agentsDir, pricesFile: undefined, a2aAllow: [], sandbox: 'auto' } as const;
+  const options = {
+    input: { prompt: 'invoice 7' },
+    signal: new AbortController().signal,
+    answer: () => Promise.reject(new Error('it asks nothing')),
+    calls: new Map([['clerk', 'A receipt.\n']]),
+  };
+  const paid = { name: 'paid', data: { amount: 20 } };
+  const texts = await withRehearsal(config, 'invoice', async ({ play }) => {
+    const late = await play(options);
+    const { run } = await play({ ...options, signals: [paid] });
+    return [late.run.text, run.text, run.legs];
+  });
+  // The message had come before the program asked for it.
+  expect(texts).toEqual(['Nobody has paid.\n', 'A receipt.\n', 4]);
+  const files = [...(await filesOfGuide())].filter(([path]) => /\/(invoice|clerk)\//.test(path));
+  const agentFiles = Object.fromEntries(
+    files.map(([path, text]) => [path.replace('agents/', ''), text]),
+  );
+  const server = await startServer({ agents: {}, agentFiles });
+  const { run } = await begin(server, 'invoice', 'invoice 7');
+  await server.send('signal_run', { params: { run_id: run.id }, body: paid });
+  const { status, output_text } = await ended(server, run);
+  expect([status, output_text]).toEqual(['completed', 'Received: 20 for invoice 7.\n']);
+});
+
 test('a program that knows no refusal never does what a rule asks about, and ends with its time', async () => {
   const yaml = await readFile(join(courier, 'agent.yaml'), 'utf8');
   const rule = '{ name: all, tools: [deliver], when: [{ path: /to, like: "b*" }], effect: ask }';

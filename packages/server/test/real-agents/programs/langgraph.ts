@@ -1,6 +1,15 @@
 // Agents as code with LangGraph. Prints what each scenario did, as one JSON object.
 import { agent } from '@convoke/agent';
-import { durableTools, runGraph, step } from '@convoke/agent/langgraph';
+import {
+  agentTool,
+  callAgent,
+  durableTools,
+  receive,
+  runGraph,
+  sleep,
+  sleepTool,
+  step,
+} from '@convoke/agent/langgraph';
 import { rehearse } from '@convoke/agent/test';
 import { tool } from '@langchain/core/tools';
 import { END, MessagesAnnotation, START, StateGraph, interrupt } from '@langchain/langgraph';
@@ -8,7 +17,7 @@ import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';
 import { ChatOpenAI } from '@langchain/openai';
 import { createAgent, humanInTheLoopMiddleware } from 'langchain';
 import { z } from 'zod';
-import { answer, counted, ruled, rules, scenarios, work } from './scenarios.ts';
+import { answer, calling, counted, ruled, rules, scenarios, work } from './scenarios.ts';
 
 const effects = counted();
 const look = tool(({ at }) => effects.done(`look ${at}`, `saw ${at}`), {
@@ -215,6 +224,46 @@ await scenarios(effects, {
       '@@ chat && call ask_user {"question":"Why?"} && call refund {"order":7} ;; last';
     const options = { rules: [{ name: 'all', tools: ['*'], effect: 'ask' }] };
     return kill(loop([ask, refund]), { prompt, answer: allowing, ...options });
+  },
+  async 'agents of the server'(kill) {
+    const research = agentTool('researcher', { description: 'Finds things out' });
+    return kill(loop([research, sleepTool]), calling);
+  },
+  async 'agents of the server, side by side'(kill) {
+    const make = () =>
+      agent((ctx) => {
+        const tools = [agentTool('researcher', { description: 'Finds things out' }), sleepTool];
+        const compile = (checkpointer) => createAgent({ model: chat(), tools, checkpointer });
+        return runGraph(ctx, compile, messages(ctx));
+      });
+    return kill(make, calling);
+  },
+  async 'waits of a node'(kill) {
+    const waiting = async () => {
+      sleep('a day', '1d');
+      await step('remind', () => effects.done('remind'));
+      const paid = receive('paid', { timeout: '1h' });
+      const again = receive('paid', { timeout: new Date(0) });
+      const found = callAgent('researcher', { prompt: paid.data }, { budget: { maxTokens: 5 } });
+      const said = `${JSON.stringify([paid, again])} ${found.text} ${interrupt('Sure?')}`;
+      return { messages: [{ role: 'user', content: `@@ say ${said}` }] };
+    };
+    const options = {
+      signals: [{ name: 'paid', data: 'chairs', after: '1d' }],
+      called: ({ input }) => `about ${input.prompt}`,
+      answer: () => 'yes',
+    };
+    return kill(loop([look], waiting), { prompt: 'go', ...options });
+  },
+  async 'a wait of ctx in a node'() {
+    const make = () =>
+      agent((ctx) => {
+        const graph = new StateGraph(MessagesAnnotation)
+          .addNode('a', async () => (await ctx.sleep('a day', '1d'), {}))
+          .addEdge(START, 'a');
+        return runGraph(ctx, (checkpointer) => graph.compile({ checkpointer }), messages(ctx));
+      });
+    return rehearse(make(), { prompt: 'go' });
   },
   async 'the operator’s list'(kill) {
     const prompt =

@@ -1,12 +1,29 @@
 // Agents as code with Mastra. Prints what each scenario did, as one JSON object.
 import { openai } from '@ai-sdk/openai';
 import { agent } from '@convoke/agent';
-import { agentTools, converse, delegate, durableModel, durableTools } from '@convoke/agent/mastra';
+import {
+  agentTool,
+  agentTools,
+  converse,
+  delegate,
+  durableModel,
+  durableTools,
+  sleepTool,
+} from '@convoke/agent/mastra';
 import { rehearse } from '@convoke/agent/test';
 import { Agent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';
 import { z } from 'zod';
-import { answer, counted, nestedTask, ruled, rules, scenarios, work } from './scenarios.ts';
+import {
+  answer,
+  calling,
+  counted,
+  nestedTask,
+  ruled,
+  rules,
+  scenarios,
+  work,
+} from './scenarios.ts';
 
 const effects = counted();
 const order = z.object({ order: z.number() });
@@ -121,6 +138,10 @@ await scenarios(effects, {
       answer,
       rules,
     });
+  },
+  async 'agents of the server'(kill) {
+    const research = agentTool('researcher', { description: 'Finds things out' });
+    return kill(clerkWith({ call_researcher: research, sleep: sleepTool }), calling);
   },
   async 'the operator’s list'() {
     const options = {

@@ -1,5 +1,5 @@
 // Agents as code with the OpenAI Agents SDK. Prints what each scenario did, as one JSON object.
-import { askUser, durableModel } from '@convoke/agent/openai-agents';
+import { agentTool, askUser, durableModel, sleepTool } from '@convoke/agent/openai-agents';
 import { agent } from '@convoke/agent';
 import { rehearse } from '@convoke/agent/test';
 import {
@@ -13,7 +13,16 @@ import {
 } from '@openai/agents';
 import OpenAI from 'openai';
 import { z } from 'zod';
-import { answer, counted, nestedTask, ruled, rules, scenarios, work } from './scenarios.ts';
+import {
+  answer,
+  calling,
+  counted,
+  nestedTask,
+  ruled,
+  rules,
+  scenarios,
+  work,
+} from './scenarios.ts';
 
 setTracingDisabled(true);
 const effects = counted();
@@ -131,6 +140,14 @@ await scenarios(effects, {
   },
   async rules(kill) {
     return kill(freely, { prompt: ruled, answer, rules });
+  },
+  async 'agents of the server'(kill) {
+    const research = agentTool('researcher', { description: 'Finds things out' });
+    const tools = [research, sleepTool];
+    return kill(
+      () => conversing(new Agent({ name: 'Clerk', model: 'gpt-scripted', tools })),
+      calling,
+    );
   },
   async 'the operator’s list'() {
     const options = {

@@ -28,6 +28,16 @@ export const rules = [
 export const ruled =
   '@@ call refund {"order":4} && call refund {"order":5} && call refund {"order":7} && call refund {"order":8} ;; last';
 
+/** A turn with a sleep, and one with two calls of agents. */
+export const callWork =
+  '@@ chat && call sleep {"for":"3d","reason":"cooling off"} ;; call call_researcher {"prompt":"chairs"} && call call_researcher {"prompt":"lamps"} ;; last';
+export const calling = {
+  prompt: callWork,
+  called: ({ input }) =>
+    input.prompt === 'chairs' ? 'oak' : { ok: false, code: 'model_error', message: 'It is down.' },
+  takes: { researcher: '10m' },
+};
+
 /** Counts what the tools of the undisturbed run did. */
 export function counted() {
   const done = [];
@@ -77,7 +87,7 @@ export async function scenarios(effects, all) {
     try {
       const result = await play(kill);
       const calls = result.calls.map((call) => call.name).sort();
-      const { asked, outcome, message, tokens, state } = result;
+      const { asked, outcome, message, tokens, state, elapsed, started } = result;
       results[name] = {
         text: wholeAnswers(result.text),
         calls,
@@ -86,6 +96,8 @@ export async function scenarios(effects, all) {
         message,
         tokens,
         state: JSON.stringify(state),
+        elapsed,
+        started: started.length,
         done: [...new Set(effects.all)].sort(),
         disturbed: legs - 1,
       };

@@ -2,23 +2,22 @@ import { z } from 'zod';
 import { isoTime } from '../../../domain/iso-time.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { succeeded } from './agent-tool.ts';
+import { secondsIn } from '../../wait-duration.ts';
 import type { WaitTool } from './wait-tool.ts';
 
-const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 const sleepMaxSeconds = 30 * 86_400;
 
 const sleepSchema = z.strictObject({
   for: z
     .string()
     .regex(/^[1-9]\d{0,6}[smhdw]$/)
-    .refine((text) => secondsIn(text) <= sleepMaxSeconds, 'must be at most 30d')
+    .refine(
+      (text) => (secondsIn(text) ?? Number.POSITIVE_INFINITY) <= sleepMaxSeconds,
+      'must be at most 30d',
+    )
     .describe('How long: 90s, 15m, 2h, 3d or 2w, and 30d at most'),
   reason: z.string().min(1).max(200).describe('What you wait for, in a few words for people'),
 });
-
-function secondsIn(text: string): number {
-  return Number(text.slice(0, -1)) * (secondsOf[text.slice(-1)] ?? 0);
-}
 
 /** Lets the run sleep, without a process (`sleep: true` of `agent.yaml`). */
 export function sleepTool(clock: Pick<Clock, 'now'>): WaitTool {
@@ -29,7 +28,7 @@ export function sleepTool(clock: Pick<Clock, 'now'>): WaitTool {
     request: (ref, input) => {
       const parsed = sleepSchema.safeParse(input);
       if (!parsed.success) return undefined;
-      const due = { inMs: secondsIn(parsed.data.for) * 1000 };
+      const due = { inMs: (secondsIn(parsed.data.for) ?? 0) * 1000 };
       return { type: 'wait', ref, kind: 'timer', name: parsed.data.reason, due };
     },
     resultOf: () => succeeded(`The time has passed: it is ${isoTime(clock.now())}.`),
