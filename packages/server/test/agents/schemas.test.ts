@@ -222,6 +222,11 @@ describe('a check of a value (D-561)', () => {
 
   test.each<[string, JsonObject, string]>([
     ['pattern', { pattern: '^(a+)+$' }, 'null true 0 1.5 "aa" [1,1] [1,2] {} {"a":1,"b":"x"}'],
+    [
+      'a pattern beside another one',
+      { type: 'string', allOf: [{ pattern: '^a' }, { pattern: 'b$' }] },
+      '"ab"',
+    ],
     ['uniqueItems', { type: 'array', uniqueItems: true }, '[1,2]'],
     ['a reference', { $ref: '#/$defs/n', $defs: { n: { type: 'number' } } }, '0 1.5'],
     ['one of two', { oneOf: [{ type: 'string' }, { const: 'ab' }, { type: 'null' }] }, 'null "aa"'],

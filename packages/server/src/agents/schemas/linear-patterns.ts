@@ -3,6 +3,7 @@ import type { RE2JS } from 're2js';
 /** What a schema needs of an expression. */
 export interface LinearPattern {
   test(text: string): boolean;
+  toString(): string;
 }
 
 export interface LinearPatterns {
@@ -39,5 +40,6 @@ export async function loadLinearPatterns(): Promise<LinearPatterns> {
 
 function compiled(Engine: typeof RE2JS, pattern: string): LinearPattern {
   const expression = Engine.compile(Engine.translateRegExp(pattern));
-  return { test: (text) => expression.test(text) };
+  // The validator takes two expressions with the same text for one.
+  return { test: (text) => expression.test(text), toString: () => pattern };
 }
