@@ -239,6 +239,14 @@ describe('a check of a value (D-561)', () => {
     expect(found.map((value) => JSON.stringify(value)).join(' ')).toBe(fitting);
   });
 
+  test('takes decimal numbers for what they say, and large ones for whole', async () => {
+    const cents = { type: 'number', multipleOf: 0.01 };
+    for (const price of [0.07, 19.99, 1_000_000.01, 1e300]) {
+      expect([price, await fits(cents, price)]).toEqual([price, true]);
+    }
+    for (const price of [0.075, 19.999]) expect(await fits(cents, price)).toBe(false);
+  });
+
   test('compares items by their value: the order of members and the kind of number do not count', async () => {
     const unique = { type: 'array', uniqueItems: true };
     expect(

@@ -51,6 +51,8 @@ async function maker({ schema, compilePattern }: CompileSchema) {
       logger: false,
       // A member that every object inherits is not one of the value.
       ownProperties: true,
+      // Else 0.07 is no multiple of 0.01: their quotient is 7.000000000000001.
+      multipleOfPrecision: 6,
       code: { regExp },
     };
     const ajv = new Ajv2020(options);
