@@ -66,6 +66,8 @@ export class A2aServer {
   readonly released = Promise.withResolvers<void>();
   /** Every call, by its method. */
   readonly calls: string[] = [];
+  /** Every message, as the wire had it. */
+  readonly messages: { readonly parts?: unknown }[] = [];
   readonly #server;
 
   private constructor(server: ReturnType<typeof createServer>, port: number) {
@@ -139,6 +141,7 @@ export class A2aServer {
         }
         const body = JSON.parse(await bodyOf(request));
         this.calls.push(body.method);
+        if (body.params?.message !== undefined) this.messages.push(body.params.message);
         const context = new ServerCallContext({ user: new UnauthenticatedUser() });
         const result = await handler.handle(body, context);
         if (!(Symbol.asyncIterator in result)) {
@@ -173,6 +176,12 @@ function legacyCard(url: string): object {
   };
 }
 
+/** Those of a message with data, whose text is no list. */
+function stepsIn({ parts }: Message): readonly Step[] | undefined {
+  const data = parts.flatMap(({ content }) => (content?.$case === 'data' ? [content.value] : []));
+  return data.find((value) => Array.isArray(value?.steps))?.steps;
+}
+
 class ScriptedExecutor implements AgentExecutor {
   readonly #working: Set<string>;
   readonly #drop: () => void;
@@ -193,7 +202,7 @@ class ScriptedExecutor implements AgentExecutor {
     const before = this.#said.get(contextId) ?? [];
     this.#said.set(contextId, [...before, words]);
     const waiting = this.#waiting.get(taskId);
-    const steps: readonly Step[] = waiting ?? JSON.parse(words);
+    const steps = waiting ?? stepsIn(userMessage) ?? JSON.parse(words);
     const [first] = steps;
     if (first !== undefined && 'reply' in first) {
       bus.publish(AgentEvent.message(messageOf(first.reply, { taskId: '', contextId })));
