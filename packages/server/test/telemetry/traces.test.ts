@@ -10,6 +10,7 @@ import {
   runIn,
   startRun,
 } from '../support/api-steps.ts';
+import { MovingClock } from '../support/clocks.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import { SpanReceiver, exportingTo } from './span-receiver.ts';
@@ -199,6 +200,44 @@ test('a wait ends with the run that is cancelled, and is part of its trace (D-58
   expect(traceProblems(spans)).toEqual([]);
   const wait = spans.find(({ name }) => name === 'convoke.await_person');
   expect(wait?.attributes['convoke.interaction.decision']).toBe('cancelled');
+});
+
+test('a wait that is not answered in time is a span, whether its run fails or continues (D-582)', async () => {
+  const clock = new MovingClock();
+  const limits = { wait_hours: 0.05 };
+  const rules = [{ name: 'late', tools: ['write_*'], effect: 'ask', on_expiry: 'deny' }];
+  const { asker } = agents;
+  const late = await startServer({
+    clock,
+    agents: {
+      asker: { ...asker, limits },
+      writer: {
+        ...asker,
+        limits,
+        rules,
+        script: asker.script.slice(2),
+        approval_required_tools: [],
+      },
+    },
+    env: exportingTo(receiver),
+  });
+  const asking = await begin(late, 'asker', prompt);
+  const writing = await begin(late, 'writer', prompt);
+  for (const { run } of [asking, writing]) await runIn(late, run, 'waiting');
+  clock.advance(181_000);
+  expect((await ended(late, asking.run)).error_code).toBe('interaction_expired');
+  expect((await ended(late, writing.run)).status).toBe('completed');
+  for (const [{ run }, count] of [
+    [asking, 4],
+    [writing, 5],
+  ] as const) {
+    const spans = await traceOf(run, count);
+    expect(traceProblems(spans)).toEqual([]);
+    const [wait, ...more] = spans.filter(({ name }) => name === 'convoke.await_person');
+    expect(more).toEqual([]);
+    expect(wait?.attributes['convoke.interaction.decision']).toBe('expired');
+    expect(((wait?.to ?? 0) - (wait?.from ?? 0)) / 1e9).toBeGreaterThanOrEqual(180);
+  }
 });
 
 test('no byte that leaves the server has a prompt, an answer or a secret (D-585)', async () => {
