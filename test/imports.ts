@@ -89,7 +89,11 @@ const belongsTo: Record<string, readonly string[]> = {
   '@opentelemetry/api': ['server/telemetry'],
   '@opentelemetry/context-async-hooks': ['server/telemetry'],
   '@opentelemetry/exporter-trace-otlp-proto': ['server/telemetry'],
+  '@opentelemetry/otlp-exporter-base': ['server/telemetry'],
+  '@opentelemetry/otlp-exporter-base/node-http': ['server/telemetry'],
+  '@opentelemetry/otlp-transformer': ['server/telemetry'],
   '@opentelemetry/resources': ['server/telemetry'],
+  '@opentelemetry/sdk-metrics': ['server/telemetry'],
   '@opentelemetry/sdk-trace': ['server/telemetry'],
   'node:sqlite': ['server/store', 'server/runtime'],
   // Names are looked up with a bound and a time limit.

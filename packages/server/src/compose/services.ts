@@ -42,6 +42,7 @@ import { createMetrics } from '../telemetry/metrics.ts';
 import { openBlobs } from './blobs.ts';
 import { openClock, openStore } from './database.ts';
 import { openFanout } from './fanout.ts';
+import { openPush } from './metrics.ts';
 import { openTraces } from './traces.ts';
 
 /** Replacements for tests, and what a development server adds. */
@@ -119,6 +120,8 @@ export async function openServices(
   closers.defer(() => agents.close());
   const traces = await openTraces(config.telemetry, { log, agents, harnesses });
   closers.defer(() => traces.close());
+  const push = await openPush(config.telemetry.metrics, { metrics, log });
+  closers.defer(() => push.close());
   return {
     store: overrides.wrapStore?.(store) ?? store,
     clock,

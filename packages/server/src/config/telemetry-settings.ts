@@ -1,13 +1,21 @@
-/** Where traces are sent, as the variables of OpenTelemetry say (D-583, D-586). */
+/** Where traces and metrics are sent, as the variables of OpenTelemetry say (D-583, D-586, D-588). */
 export interface TelemetryConfig {
   /** Undefined: no traces, and nothing of OpenTelemetry is loaded. */
   readonly tracesUrl: string | undefined;
+  readonly metrics: PushConfig;
   readonly sampler: SamplerConfig;
   readonly batch: BatchConfig;
   /** Whether spans hold what the log shows (D-585). */
   readonly hasContent: boolean;
   /** What was given and has no effect. */
   readonly warnings: readonly string[];
+}
+
+export interface PushConfig {
+  /** Undefined: metrics are only read, at `/metrics`. */
+  readonly metricsUrl: string | undefined;
+  readonly everyMs: number;
+  readonly timeoutMs: number;
 }
 
 export interface SamplerConfig {
@@ -35,8 +43,10 @@ export function readTelemetry(
 ): TelemetryConfig {
   const warnings: string[] = [];
   const isOff = word(env['OTEL_SDK_DISABLED']) === 'true';
+  const urlOf = (signal: Signal) => (isOff ? undefined : endpointOf(env, signal, warnings));
   return {
-    tracesUrl: isOff ? undefined : endpointOf(env, warnings),
+    tracesUrl: urlOf('TRACES'),
+    metrics: { metricsUrl: urlOf('METRICS'), ...pushingOf(env, warnings) },
     sampler: samplerOf(env, warnings),
     batch: {
       scheduledDelayMillis: countIn(env, 'OTEL_BSP_SCHEDULE_DELAY', warnings),
@@ -45,18 +55,20 @@ export function readTelemetry(
       maxExportBatchSize: countIn(env, 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', warnings),
     },
     hasContent,
-    warnings,
+    warnings: [...new Set(warnings)],
   };
 }
 
-/** The address for traces is used as it is given; the common one gets the path of traces. */
-function endpointOf(env: Environment, warnings: string[]): string | undefined {
-  const exporter = word(env['OTEL_TRACES_EXPORTER']);
+type Signal = 'TRACES' | 'METRICS';
+
+/** The address of one signal is used as it is given; the common one gets the path of the signal. */
+function endpointOf(env: Environment, signal: Signal, warnings: string[]): string | undefined {
+  const exporter = word(env[`OTEL_${signal}_EXPORTER`]);
   if (exporter === 'none') return undefined;
-  const ownName = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
+  const ownName = `OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`;
   const own = word(env[ownName]);
   const common = word(env['OTEL_EXPORTER_OTLP_ENDPOINT']);
-  const url = own || (common && `${common.replace(/\/+$/, '')}/v1/traces`);
+  const url = own || (common && `${common.replace(/\/+$/, '')}/v1/${signal.toLowerCase()}`);
   if (!url) return undefined;
   const name = own ? ownName : 'OTEL_EXPORTER_OTLP_ENDPOINT';
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
@@ -64,14 +76,27 @@ function endpointOf(env: Environment, warnings: string[]): string | undefined {
     return undefined;
   }
   if (exporter !== '' && exporter !== 'otlp') {
-    warnings.push('OTEL_TRACES_EXPORTER can be otlp or none: otlp is used');
+    warnings.push(`OTEL_${signal}_EXPORTER can be otlp or none: otlp is used`);
   }
   const given =
-    word(env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL']) || word(env['OTEL_EXPORTER_OTLP_PROTOCOL']);
+    word(env[`OTEL_EXPORTER_OTLP_${signal}_PROTOCOL`]) || word(env['OTEL_EXPORTER_OTLP_PROTOCOL']);
   if (given !== '' && given !== protocol) {
     warnings.push(`OTEL_EXPORTER_OTLP_PROTOCOL can be ${protocol} only, which is used`);
   }
   return url;
+}
+
+function pushingOf(env: Environment, warnings: string[]): Omit<PushConfig, 'metricsUrl'> {
+  const temporality = word(env['OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE']);
+  if (!['', 'cumulative'].includes(temporality.toLowerCase())) {
+    warnings.push(
+      'metrics are totals since the start of the server: no other temporality is known',
+    );
+  }
+  return {
+    everyMs: countIn(env, 'OTEL_METRIC_EXPORT_INTERVAL', warnings) ?? 60_000,
+    timeoutMs: countIn(env, 'OTEL_METRIC_EXPORT_TIMEOUT', warnings) ?? 30_000,
+  };
 }
 
 /** By the id of the trace, so that all servers and legs of a run agree. */

@@ -1,12 +1,6 @@
-import { DiagLogLevel, ROOT_CONTEXT, context, createContextKey, diag } from '@opentelemetry/api';
+import { ROOT_CONTEXT, context, createContextKey } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import {
-  detectResources,
-  resourceAttributesEnvDetector,
-  resourceFromAttributes,
-  serviceNameEnvDetector,
-} from '@opentelemetry/resources';
 import {
   BatchSpanProcessor,
   type IdGenerator,
@@ -17,12 +11,9 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Log } from '../ports/log.ts';
+import { flushed, serviceResource, useLog } from './otlp.ts';
 import type { SpanSink } from './span-sink.ts';
 import type { SpanIds } from './trace-ids.ts';
-
-/** A server that stops waits no longer for the spans that are left. */
-const flushMaxMs = 2_000;
-const logEveryMs = 60_000;
 
 export interface ExporterSettings {
   readonly tracesUrl: string;
@@ -60,22 +51,8 @@ export function openExporter(
     isSampled: (traceId) =>
       byTraceId.shouldSample(ROOT_CONTEXT, traceId).decision ===
       SamplingDecision.RECORD_AND_SAMPLED,
-    async close() {
-      const isLate = new Promise<void>((resolve) => {
-        setTimeout(resolve, flushMaxMs).unref();
-      });
-      const flushed = provider.shutdown().catch(() => undefined);
-      await Promise.race([flushed, isLate]);
-    },
+    close: () => flushed(provider.shutdown()),
   };
-}
-
-/** The operator's names win over ours. */
-function serviceResource() {
-  const ours = resourceFromAttributes({ 'service.name': 'convoke' });
-  return ours.merge(
-    detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
-  );
 }
 
 /** Spans of runs have the ids that their run gives them, all others random ones. */
@@ -109,29 +86,4 @@ function useContexts(): void {
     () => context.active().getValue(key) === true,
   );
   if (!isManaged) context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-}
-
-/** What the SDK has to say, at most one line a minute: an endpoint that is down costs spans, never runs. */
-function useLog(log: Log): void {
-  let nextAt = 0;
-  const say = (message: string, ...details: readonly unknown[]) => {
-    const text = [message, ...details].filter((part) => typeof part === 'string').join(' ');
-    // Langfuse and Phoenix answer in JSON, and have taken the batch.
-    if (text.includes('could not deserialize response')) return;
-    const now = performance.now();
-    if (now < nextAt) return;
-    nextAt = now + logEveryMs;
-    log.warn('traces or metrics could not be exported', { problem: codeIn(text) });
-  };
-  const none = () => {};
-  const logger = { error: say, warn: say, info: none, debug: none, verbose: none };
-  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
-}
-
-/** An answer may quote what was sent. */
-function codeIn(text: string): string {
-  const known = /\b(E[A-Z]{4,}|HTTP \d{3}|[45]\d\d|[Tt]ime(?:d )?out|Dropped \d+ spans)\b/.exec(
-    text,
-  );
-  return known?.[0] ?? 'unknown';
 }

@@ -5,8 +5,20 @@ export interface MetricDescription<Labels extends LabelNames = LabelNames> {
   readonly name: `convoke_${string}` | `gen_ai_${string}`;
   readonly labels: Readonly<Labels>;
   readonly means: string;
+  /** What a collector gets instead of our own name and labels. */
+  readonly convention?: Convention;
   /** Upper bounds, rising. */
   readonly buckets?: readonly number[];
+}
+
+/** A metric in the terms of OpenTelemetry. */
+export interface Convention {
+  readonly name: `gen_ai.${string}`;
+  readonly unit: string;
+  /** In the order of our labels. */
+  readonly labels: readonly string[];
+  /** `gen_ai.operation.name`, where all that is measured is one operation. */
+  readonly operation: string;
 }
 
 type DescriptionOf<Instrument> =
@@ -164,6 +176,12 @@ export const metricTable = {
   tokenUsage: {
     kind: 'histogram',
     name: 'gen_ai_client_token_usage',
+    convention: {
+      name: 'gen_ai.client.token.usage',
+      unit: '{token}',
+      labels: ['gen_ai.token.type', 'gen_ai.request.model'],
+      operation: 'chat',
+    },
     labels: ['gen_ai_token_type', 'gen_ai_request_model'],
     buckets: [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576],
     means: 'Tokens of each report of usage, by type (input, output) and model.',
@@ -171,6 +189,12 @@ export const metricTable = {
   requestToModelSeconds: {
     kind: 'histogram',
     name: 'gen_ai_client_operation_duration_seconds',
+    convention: {
+      name: 'gen_ai.client.operation.duration',
+      unit: 's',
+      labels: ['gen_ai.request.model', 'error.type'],
+      operation: 'chat',
+    },
     labels: ['gen_ai_request_model', 'error_type'],
     buckets: durations,
     means: 'Time of each request to a model, where the framework reports requests.',
@@ -178,6 +202,12 @@ export const metricTable = {
   invocationSeconds: {
     kind: 'histogram',
     name: 'gen_ai_invoke_agent_duration_seconds',
+    convention: {
+      name: 'gen_ai.invoke_agent.duration',
+      unit: 's',
+      labels: ['gen_ai.agent.name', 'error.type'],
+      operation: 'invoke_agent',
+    },
     labels: ['gen_ai_agent_name', 'error_type'],
     buckets: durations,
     means: 'Time of each run from its start request to its end, waits included.',
@@ -185,6 +215,12 @@ export const metricTable = {
   toolSeconds: {
     kind: 'histogram',
     name: 'gen_ai_execute_tool_duration_seconds',
+    convention: {
+      name: 'gen_ai.execute_tool.duration',
+      unit: 's',
+      labels: ['gen_ai.tool.name', 'error.type'],
+      operation: 'execute_tool',
+    },
     labels: ['gen_ai_tool_name', 'error_type'],
     buckets: durations,
     means: 'Time of each tool call that an agent showed in the log of its run.',
@@ -294,7 +330,7 @@ export const metricTable = {
     kind: 'gauge',
     name: 'convoke_event_loop_lag_seconds',
     labels: ['statistic'],
-    means: 'How late timers fire since the last scrape: mean, p99, max.',
+    means: 'How late timers fire since the metrics were last read: mean, p99, max.',
   },
   uptime: {
     kind: 'gauge',

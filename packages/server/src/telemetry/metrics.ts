@@ -1,34 +1,44 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Instruments, Metrics, MetricsPage, Reading } from '../ports/metrics.ts';
+import type { MetricPoint, MetricReading } from './metric-reading.ts';
 import { type MetricDescription, metricTable } from './metric-table.ts';
+import { prometheusText } from './prometheus-text.ts';
 
 /** More series than this means that label values do not come from a short list: a memory leak. */
 const seriesMax = 500;
 const loopResolutionMs = 20;
 
+/** Every metric as it is now; a gauge that cannot be read is left out. */
+export interface ReadMetrics {
+  read(): Promise<readonly MetricReading[]>;
+}
+
 /**
- * Counters and histograms in memory, rendered in Prometheus' text format. Counting finds its series through one map per
- * label and allocates nothing once the series exists.
+ * Counters and histograms in memory, read for the page and for a collector. Counting finds its series through one map
+ * per label and allocates nothing once the series exists.
  */
-export function createMetrics(): Metrics & MetricsPage {
+export function createMetrics(): Metrics & MetricsPage & ReadMetrics {
   const families = Object.entries<MetricDescription>(metricTable).map(
     ([key, described]) => [key, familyOf(described)] as const,
   );
   // `metricTable` is checked against `Instruments`, and each family is made from its entry.
   const instruments = Object.fromEntries(families) as unknown as Instruments;
   watchProcess(instruments);
+  const read = async () => {
+    const readings = await Promise.all(families.map(async ([, family]) => family.read()));
+    return readings.filter((reading) => reading !== undefined);
+  };
   return {
     ...instruments,
     seconds: () => performance.now() / 1000,
-    async render() {
-      const texts = await Promise.all(families.map(async ([, family]) => family.render()));
-      return texts.join('');
-    },
+    read,
+    render: async () => (await read()).map(prometheusText).join(''),
   };
 }
 
 interface Family {
-  render(): string | Promise<string>;
+  /** Undefined: it is left out. */
+  read(): MetricReading | Promise<MetricReading | undefined>;
 }
 
 function familyOf(described: MetricDescription): Family {
@@ -71,12 +81,11 @@ class Series<Value extends object> {
     return value;
   }
 
-  /** Every value with its labels as Prometheus writes them, without the braces. */
-  *entries(): Generator<readonly [string, Value]> {
+  /** Every value with those of its labels. */
+  *entries(): Generator<readonly [readonly string[], Value]> {
+    const count = this.#described.labels.length;
     for (const [first, inner] of this.#byLabel) {
-      for (const [second, value] of inner) {
-        yield [labelText(this.#described.labels, [first, second]), value];
-      }
+      for (const [second, value] of inner) yield [[first, second].slice(0, count), value];
     }
   }
 }
@@ -94,23 +103,16 @@ class CounterFamily implements Family {
     this.#series.at(first, second).total += by;
   }
 
-  render(): string {
-    const { name } = this.#described;
-    const lines = this.#series.entries().map(([labels, { total }]) => line(name, labels, total));
-    return head(this.#described) + [...lines].join('');
+  read(): MetricReading {
+    const points = this.#series.entries().map(([labels, { total }]) => ({ labels, value: total }));
+    return { described: this.#described, points: [...points] };
   }
-}
-
-interface Distribution {
-  /** One per bucket, and one more for values above the last bound. */
-  readonly counts: Float64Array;
-  sum: number;
 }
 
 class HistogramFamily implements Family {
   readonly #described: MetricDescription;
   readonly #buckets: readonly number[];
-  readonly #series: Series<Distribution>;
+  readonly #series: Series<{ readonly counts: Float64Array; sum: number }>;
 
   constructor(described: MetricDescription) {
     this.#described = described;
@@ -129,20 +131,12 @@ class HistogramFamily implements Family {
     distribution.sum += value;
   }
 
-  render(): string {
-    const { name } = this.#described;
-    let text = head(this.#described);
-    for (const [labels, { counts, sum }] of this.#series.entries()) {
-      const before = labels === '' ? '' : `${labels},`;
-      let total = 0;
-      counts.forEach((count, index) => {
-        total += count;
-        const bound = this.#buckets[index] ?? '+Inf';
-        text += line(`${name}_bucket`, `${before}le="${bound}"`, total);
-      });
-      text += line(`${name}_sum`, labels, sum) + line(`${name}_count`, labels, total);
-    }
-    return text;
+  read(): MetricReading {
+    const points = this.#series.entries().map(([labels, { counts, sum }]) => ({
+      labels,
+      value: { counts: [...counts], sum },
+    }));
+    return { described: this.#described, points: [...points] };
   }
 }
 
@@ -158,37 +152,20 @@ class GaugeFamily implements Family {
     this.#source = source;
   }
 
-  async render(): Promise<string> {
+  async read(): Promise<MetricReading | undefined> {
     // A gauge that cannot be read is left out; the others are still valid.
-    const reading = await this.#read().catch(() => undefined);
-    if (reading === undefined) return '';
-    const { name, labels } = this.#described;
-    const values = typeof reading === 'number' ? { '': reading } : reading;
-    const lines = Object.entries(values).map(([label, value]) =>
-      line(name, labelText(labels, [label]), value),
-    );
-    return head(this.#described) + lines.join('');
+    const reading = await this.#reading().catch(() => undefined);
+    if (reading === undefined) return undefined;
+    const points: MetricPoint[] =
+      typeof reading === 'number'
+        ? [{ labels: [], value: reading }]
+        : Object.entries(reading).map(([label, value]) => ({ labels: [label], value }));
+    return { described: this.#described, points };
   }
 
-  async #read(): Promise<Reading> {
+  async #reading(): Promise<Reading> {
     return this.#source();
   }
-}
-
-function head({ name, kind, means }: MetricDescription): string {
-  return `# HELP ${name} ${means}\n# TYPE ${name} ${kind}\n`;
-}
-
-function line(name: string, labels: string, value: number): string {
-  return `${name}${labels === '' ? '' : `{${labels}}`} ${value}\n`;
-}
-
-function labelText(names: readonly string[], values: readonly string[]): string {
-  return names.map((name, index) => `${name}="${escaped(values[index] ?? '')}"`).join(',');
-}
-
-function escaped(value: string): string {
-  return value.replace(/[\\"\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`));
 }
 
 function watchProcess({ residentMemory, uptime, eventLoopLag }: Instruments): void {

@@ -67,6 +67,15 @@ export function doubleIn(fields: Fields, field: number): number {
   return view.getFloat64(0, true);
 }
 
+/** A list of 64-bit numbers without tags. */
+export function packedIn(fields: Fields, field: number): number[] {
+  const bytes = bytesIn(fields, field);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Array.from({ length: bytes.length / 8 }, (_, index) =>
+    Number(view.getBigUint64(index * 8, true)),
+  );
+}
+
 function copied(bytes: Uint8Array): ArrayBuffer {
   return Uint8Array.from(bytes).buffer;
 }

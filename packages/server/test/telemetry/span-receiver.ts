@@ -3,7 +3,16 @@ import { type IncomingHttpHeaders, type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { atFileEnd } from '../../../../test/runner/file-end.ts';
-import { type Fields, doubleIn, fieldsOf, hexIn, messages, numberIn, textIn } from './protobuf.ts';
+import {
+  type Fields,
+  doubleIn,
+  fieldsOf,
+  hexIn,
+  messages,
+  numberIn,
+  packedIn,
+  textIn,
+} from './protobuf.ts';
 
 export type Attributes = Readonly<Record<string, string | number>>;
 
@@ -32,6 +41,12 @@ export interface ReceivedPoint {
   /** Of a histogram. */
   readonly count: number;
   readonly sum: number;
+  readonly buckets: readonly number[];
+  /** Of a counter or a histogram: a total since a time, which each push repeats. */
+  readonly isTotal: boolean;
+  /** In nanoseconds; since when it counts. */
+  readonly from: number;
+  readonly resource: Attributes;
 }
 
 interface ReceivedRequest {
@@ -101,12 +116,21 @@ export class SpanReceiver {
     }
   }
 
+  /** What each server said last of each of its series: totals of a server that has ended stay. */
+  lastPoints(name: string): ReceivedPoint[] {
+    const named = this.points.filter((point) => point.name === name);
+    const seriesOf = ({ attributes, resource }: ReceivedPoint) =>
+      JSON.stringify([attributes, resource['service.instance.id']]);
+    return [...new Map(named.map((point) => [seriesOf(point), point])).values()];
+  }
+
   #takeMetrics(body: Uint8Array): void {
-    const groups = messages(fieldsOf(body), 1);
-    const metrics = groups.flatMap((group) =>
-      messages(group, 2).flatMap((scope) => messages(scope, 2)),
-    );
-    for (const metric of metrics) this.points.push(...pointsIn(metric));
+    for (const group of messages(fieldsOf(body), 1)) {
+      const resource = attributesIn(messages(group, 1)[0], 1);
+      for (const metric of messages(group, 2).flatMap((scope) => messages(scope, 2))) {
+        this.points.push(...pointsIn(metric, resource));
+      }
+    }
   }
 }
 
@@ -115,6 +139,14 @@ export function exportingTo({ url }: SpanReceiver): Record<string, string> {
   return {
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${url}/v1/traces`,
     OTEL_BSP_SCHEDULE_DELAY: '20',
+  };
+}
+
+/** Settings of a server that pushes its metrics there, soon and again and again. */
+export function pushingTo({ url }: SpanReceiver): Record<string, string> {
+  return {
+    OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${url}/v1/metrics`,
+    OTEL_METRIC_EXPORT_INTERVAL: '200',
   };
 }
 
@@ -134,24 +166,33 @@ function spanIn(span: Fields, resource: Attributes): ReceivedSpan {
   };
 }
 
-function pointsIn(metric: Fields): ReceivedPoint[] {
-  const named = { name: textIn(metric, 1), unit: textIn(metric, 3) };
+const totalTemporality = 2;
+
+function pointsIn(metric: Fields, resource: Attributes): ReceivedPoint[] {
+  const isTotal = [7, 9].some((kind) =>
+    messages(metric, kind).some((of) => numberIn(of, 2) === totalTemporality),
+  );
+  const shared = { name: textIn(metric, 1), unit: textIn(metric, 3), isTotal, resource };
   const numbers = [5, 7].flatMap((kind) => messages(metric, kind).flatMap((of) => messages(of, 1)));
   const histograms = messages(metric, 9).flatMap((of) => messages(of, 1));
   return [
     ...numbers.map((point) => ({
-      ...named,
+      ...shared,
       attributes: attributesIn(point, 7),
       value: point.has(4) ? doubleIn(point, 4) : numberIn(point, 6),
       count: 0,
       sum: 0,
+      buckets: [],
+      from: numberIn(point, 2),
     })),
     ...histograms.map((point) => ({
-      ...named,
+      ...shared,
       attributes: attributesIn(point, 9),
       value: 0,
       count: numberIn(point, 4),
       sum: doubleIn(point, 5),
+      buckets: packedIn(point, 6),
+      from: numberIn(point, 2),
     })),
   ];
 }

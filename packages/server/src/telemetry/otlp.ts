@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { DiagLogLevel, diag } from '@opentelemetry/api';
+import {
+  detectResources,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceNameEnvDetector,
+} from '@opentelemetry/resources';
+import type { Log } from '../ports/log.ts';
+
+/** A server that stops waits no longer for what is left to be sent. */
+const flushMaxMs = 2_000;
+const logEveryMs = 60_000;
+
+/** Counts of several servers, and of one before and after its restart, are told apart by it. */
+const instanceId = randomUUID();
+
+/** The operator's names win over ours. */
+export function serviceResource() {
+  const ours = resourceFromAttributes({
+    'service.name': 'convoke',
+    'service.instance.id': instanceId,
+  });
+  return ours.merge(
+    detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
+  );
+}
+
+/** Resolves once everything was sent, or could not be, or the time is over. */
+export async function flushed(shutdown: Promise<void>): Promise<void> {
+  const isLate = new Promise<void>((resolve) => {
+    setTimeout(resolve, flushMaxMs).unref();
+  });
+  await Promise.race([shutdown.catch(() => undefined), isLate]);
+}
+
+/** What the SDK has to say, at most one line a minute: an endpoint that is down costs spans, never runs. */
+export function useLog(log: Log): void {
+  let nextAt = 0;
+  const say = (message: string, ...details: readonly unknown[]) => {
+    const text = [message, ...details].filter((part) => typeof part === 'string').join(' ');
+    // Langfuse and Phoenix answer in JSON, and have taken the batch.
+    if (text.includes('could not deserialize response')) return;
+    const now = performance.now();
+    if (now < nextAt) return;
+    nextAt = now + logEveryMs;
+    log.warn('traces or metrics could not be exported', { problem: codeIn(text) });
+  };
+  const none = () => {};
+  const logger = { error: say, warn: say, info: none, debug: none, verbose: none };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+}
+
+/** An answer may quote what was sent. */
+function codeIn(text: string): string {
+  const known = /\b(E[A-Z]{4,}|HTTP \d{3}|[45]\d\d|[Tt]ime(?:d )?out|Dropped \d+ spans)\b/.exec(
+    text,
+  );
+  return known?.[0] ?? 'unknown';
+}
