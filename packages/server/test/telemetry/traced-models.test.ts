@@ -1,5 +1,4 @@
 // Requests to models in the trace of a run, and in the metrics of its server.
-import { readFileSync } from 'node:fs';
 import { afterAll, expect, test, vi } from 'vitest';
 import { answer, begin, ended, pendingIn, runIn } from '../support/api-steps.ts';
 import { eventually } from '../support/eventually.ts';
@@ -68,49 +67,4 @@ test('each request to a model is a span with its tokens, and is counted once (D-
   expect(counts('gen_ai_client_token_usage')).toEqual(['3', '3']);
   expect(counts('gen_ai_invoke_agent_duration_seconds')).toEqual(['1']);
   expect(counts('gen_ai_execute_tool_duration_seconds')).toEqual(['1', '1']);
-});
-
-/** The settings of each command of the guide that starts a server. */
-function commandsOfGuide(): Record<string, string>[] {
-  const url = new URL('../../../../docs/guides/traces.md', import.meta.url);
-  const blocks = readFileSync(url, 'utf8').matchAll(/```sh\n(.*?npx convoke serve)\n```/gs);
-  return Array.from(blocks, ([, block = '']) =>
-    Object.fromEntries(
-      Array.from(block.matchAll(/\b(OTEL_\w+)=(?:"([^"]*)"|(\S+))/g), ([, name, quoted, plain]) => [
-        name,
-        quoted ?? plain ?? '',
-      ]),
-    ),
-  );
-}
-
-test('each command of the guide sends traces to the path and with the headers that it names (D-586)', async () => {
-  const receiver = await SpanReceiver.open();
-  receiver.answersJson = true;
-  const agents = { talker: { description: 'Talks', script: [{ say: 'hi' }] } };
-  const sent: (readonly [string | undefined, string | undefined])[] = [];
-  for (const settings of commandsOfGuide()) {
-    const local = Object.entries(settings).map(([name, value]) => [
-      name,
-      value.replace(/^https?:\/\/[^/]+/, receiver.url),
-    ]);
-    for (const [name = '', value = ''] of local) vi.stubEnv(name, value);
-    const env = { ...Object.fromEntries(local), OTEL_BSP_SCHEDULE_DELAY: '20' };
-    const server = await startServer({ agents, env });
-    const { run } = await begin(server, 'talker');
-    const spans = await eventually(() => {
-      const found = receiver.of(run.id);
-      return found.length === 3 && found;
-    });
-    expect(spans[0]?.attributes['session.id']).toBe(run.session_id);
-    const last = receiver.requests.at(-1);
-    sent.push([last?.path, last?.headers['authorization']]);
-    await server.stop();
-    vi.unstubAllEnvs();
-  }
-  expect(sent).toEqual([
-    ['/v1/traces', undefined],
-    ['/api/public/otel/v1/traces', 'Basic $LANGFUSE_AUTH'],
-    ['/v1/traces', 'Bearer $PHOENIX_API_KEY'],
-  ]);
 });
