@@ -32,6 +32,7 @@ test('the event types are exactly those of the specification, those of D-87, D-5
       'run_output',
       'wait_started',
       'wait_ended',
+      'connection_used',
     ].sort(),
   );
 });

@@ -19,6 +19,7 @@ const eventTypes = [
   'user_answered',
   'wait_started',
   'wait_ended',
+  'connection_used',
   'context_file_loaded',
   'context_file_changed',
   'claude_md_loaded',

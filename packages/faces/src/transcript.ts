@@ -173,6 +173,7 @@ export class RunTranscript {
       case 'call_decided':
       case 'wait_started':
       case 'wait_ended':
+      case 'connection_used':
       case 'context_file_loaded':
       case 'context_file_changed':
       case 'claude_md_loaded':

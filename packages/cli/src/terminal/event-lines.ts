@@ -73,6 +73,8 @@ function summaryOf(event: RunEvent): string {
       return event.data.path;
     case 'agent_skills_loaded':
       return event.data.skills.map(({ name }) => name).join(', ');
+    case 'connection_used':
+      return `${event.data.service} of ${event.data.owner === 'tenant' ? 'the tenant' : 'the end user'}`;
     case 'message_delta':
       return event.data.text;
     case 'run_output':

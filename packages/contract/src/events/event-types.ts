@@ -9,6 +9,7 @@ import {
   interactionAbout,
   questionOption,
 } from '../resources/interaction.ts';
+import { connectionOwners } from '../resources/connections/connection.ts';
 import { timestamp } from '../resources/page.ts';
 import { approvers, matchedRule, memoryWidths, ruleEffects } from '../resources/rules/rule.ts';
 import { refusedCallCodes, waitKinds, waitOutcomes } from '../resources/runs/wait.ts';
@@ -251,6 +252,16 @@ export const eventTypes = {
         })
         .optional(),
       message: z.string().optional(),
+    }),
+  },
+  connection_used: {
+    terminal: false,
+    description:
+      'The agent got this account for the leg that begins: of the end user of the session, or of the tenant. Never its secret.',
+    data: z.object({
+      service: z.string(),
+      connection_id: z.string(),
+      owner: z.enum(connectionOwners),
     }),
   },
   context_file_loaded: {

@@ -214,6 +214,12 @@ export interface WaitEndedData {
   message?: string | undefined;
 }
 
+export interface ConnectionUsedData {
+  service: string;
+  connection_id: string;
+  owner: 'tenant' | 'end_user';
+}
+
 export interface ContextFileLoadedData {
   path: string;
   sha256: string;
@@ -286,6 +292,8 @@ export interface EventDataByType {
   wait_started: WaitStartedData;
   /** It has come, the called run has ended, or the time for it is over. */
   wait_ended: WaitEndedData;
+  /** The agent got this account for the leg that begins: of the end user of the session, or of the tenant. Never its secret. */
+  connection_used: ConnectionUsedData;
   /** A context file was read into the context of the agent. */
   context_file_loaded: ContextFileLoadedData;
   /** A context file changed since it was last read. */

@@ -9,6 +9,7 @@ import type { Agent } from '../domain/agent.ts';
 import type { Connection, ConnectionSecret } from '../domain/connections/connection.ts';
 import { type DeclaredConnection, placesFor } from '../domain/connections/declared.ts';
 import { aheadOfLegMs, aheadOfRequestMs, expiredText } from '../domain/connections/refresh.ts';
+import type { JsonObject } from '../domain/json.ts';
 import type { Session } from '../domain/session.ts';
 import {
   type AccountHeader,
@@ -22,7 +23,12 @@ interface LegAccounts {
 }
 
 export type OpenedConnections =
-  | { readonly ok: true; readonly connections: LegConnections | undefined }
+  | {
+      readonly ok: true;
+      readonly connections: LegConnections | undefined;
+      /** Events about the accounts that the leg starts with. */
+      readonly used: readonly UsedEvent[];
+    }
   | { readonly ok: false; readonly missing: readonly MissingAccount[] };
 
 /** An account that is required and cannot be used now. */
@@ -37,10 +43,11 @@ export async function openConnections(
   services: AccountServices,
   { agent: { connections: declared = [] }, session }: LegAccounts,
 ): Promise<OpenedConnections> {
-  if (declared.length === 0) return { ok: true, connections: undefined };
+  if (declared.length === 0) return { ok: true, connections: undefined, used: [] };
   const accounts = new DeclaredAccounts(services, session, declared);
   const missing = await accounts.open();
-  return missing.length === 0 ? { ok: true, connections: accounts } : { ok: false, missing };
+  if (missing.length > 0) return { ok: false, missing };
+  return { ok: true, connections: accounts, used: accounts.used.map(usedEvent) };
 }
 
 class DeclaredAccounts implements LegConnections {
@@ -48,6 +55,7 @@ class DeclaredAccounts implements LegConnections {
   readonly #session: LegAccounts['session'];
   readonly #declared: readonly DeclaredConnection[];
   readonly #atStart = new Map<string, AccountHeader>();
+  readonly used: Connection[] = [];
 
   constructor(
     services: AccountServices,
@@ -66,6 +74,7 @@ class DeclaredAccounts implements LegConnections {
       const account = await this.#find(declared, { aheadMs: aheadOfLegMs });
       if (account.kind === 'usable') {
         await noteUse(this.#services, account.connection);
+        this.used.push(account.connection);
         this.#atStart.set(declared.service, headerOf(account.connection, account.secret));
       } else if (declared.isRequired) missing.push({ declared, kind: account.kind });
     }
@@ -119,6 +128,17 @@ class DeclaredAccounts implements LegConnections {
     }
     return { kind: 'missing' };
   }
+}
+
+interface UsedEvent {
+  readonly type: 'connection_used';
+  readonly data: JsonObject;
+}
+
+/** D-602: says in the log of the run whose account the agent got. */
+function usedEvent({ service, id, endUser }: Connection): UsedEvent {
+  const owner = endUser === null ? 'tenant' : 'end_user';
+  return { type: 'connection_used', data: { service, connection_id: id, owner } };
 }
 
 function headerOf({ auth, version }: Connection, { value: secret }: ConnectionSecret) {

@@ -79,7 +79,7 @@ export async function prepareLeg(
   const context = JSON.stringify(announced.known);
   // Recorded even when empty: it also says that the session's folder was made.
   if (context !== state.context) writer.context({ text: context, snapshot: prepared.startsAs });
-  for (const event of announced.events) await writer.push(event);
+  for (const event of [...accounts.used, ...announced.events]) await writer.push(event);
   const input = parse<JsonObject>(run.input) ?? {};
   return {
     ready: true,

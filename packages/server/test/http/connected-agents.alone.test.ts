@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { atFileEnd } from '../../../../test/runner/file-end.ts';
-import { isTerminalRunStatus } from '@convoke/contract';
+import { eventTypes, isTerminalRunStatus } from '@convoke/contract';
 import type { Identity } from '../support/checked-calls.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
@@ -97,6 +97,13 @@ describe.each(databaseKinds)('on %s', (database) => {
     return { run, told: JSON.parse(told) as string[], plain };
   }
 
+  /** What the log of the run says about the accounts that the agent got (D-602). */
+  async function usedIn(as: Identity, { session_id, id }: { session_id: string; id: string }) {
+    const reader = await server.stream(`/v1/sessions/${session_id}/runs/${id}/events`, { as });
+    const used = (await reader.all()).filter(({ event }) => event === 'connection_used');
+    return used.map(({ data }) => eventTypes.connection_used.data.parse(data.data));
+  }
+
   test('end users of two tenants use their own accounts, and none is shown (D-591, D-596, D-603)', async () => {
     const tenants = await Promise.all([newTenant(), newTenant()]);
     const runs = await Promise.all(
@@ -115,6 +122,9 @@ describe.each(databaseKinds)('on %s', (database) => {
             [secretOf(name, 'crm'), secretOf(name, user, 'github'), secretOf(...own)].map(reversed),
           );
           expect(plain).toBe('[secret]');
+          const used = (await usedIn(as, run)).map(({ service, owner }) => `${service} ${owner}`);
+          const whose = user === 'u-2' ? 'end_user' : 'tenant';
+          expect(used).toEqual(['crm tenant', 'github end_user', `mail ${whose}`]);
           return run;
         });
       }),

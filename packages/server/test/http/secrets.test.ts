@@ -1,43 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { listAudit } from '../../src/app/audit.ts';
 import { makeOneTimePassword } from '../../src/auth/passwords.ts';
 import { answer, begin, logOf, pendingIn } from '../support/api-steps.ts';
-import { type DatabaseKind, databaseKinds } from '../support/databases.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { addClient } from '../support/identities.ts';
-import { type TestServer, requestToken, startServer } from '../support/server.ts';
+import { requestToken, startServer } from '../support/server.ts';
 import { givePassword, password, refresh, signInTerminal } from '../support/sign-in/steps.ts';
-
-/** Everything that is stored, as bytes: files of the data folder, and the rows of PostgreSQL. */
-async function stored(server: TestServer, database: DatabaseKind): Promise<Buffer[]> {
-  const { dataDir, databaseUrl } = server.config;
-  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true })
-    // The one file that is meant to contain a secret.
-    .filter((entry) => entry.isFile() && entry.name !== 'quickstart.json')
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name)));
-  return database === 'sqlite' ? files : [...files, await rowsOf(databaseUrl ?? '')];
-}
-
-async function rowsOf(url: string): Promise<Buffer> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows: tables } = await client.query<{ name: string }>(
-      "select table_name as name from information_schema.tables where table_schema = 'public'",
-    );
-    const texts: string[] = [];
-    for (const { name } of tables) {
-      const { rows } = await client.query(`select * from "${name}"`);
-      texts.push(`${name}\n${rows.map((row) => JSON.stringify(row)).join('\n')}`);
-    }
-    return Buffer.from(texts.join('\n'));
-  } finally {
-    await client.end();
-  }
-}
+import { storedBytes } from '../support/stored-bytes.ts';
 
 describe.each(databaseKinds)('an issued secret, on %s (D-65, invariant 19)', (database) => {
   test('is in no table, database log, audit, event or other answer', async () => {
@@ -92,7 +62,10 @@ describe.each(databaseKinds)('an issued secret, on %s (D-65, invariant 19)', (da
     said.push(JSON.stringify(await listAudit({ store }, { limit: 10_000 })));
     said.push(JSON.stringify(server.errors));
 
-    const places = [...(await stored(server, database)), ...said.map((text) => Buffer.from(text))];
+    const places = [
+      ...(await storedBytes(server, database)),
+      ...said.map((text) => Buffer.from(text)),
+    ];
     expect(places.some((bytes) => bytes.includes(client.record.id))).toBe(true);
     expect(places.some((bytes) => bytes.includes('token.issue'))).toBe(true);
     for (const secret of secrets) {

@@ -40,6 +40,8 @@ export interface ServerOptions {
   readonly clock?: Clock;
   readonly harnesses?: readonly Harness[];
   readonly wrapStore?: (store: Store) => Store;
+  /** Gets what the server logs, in place of the list of its errors. */
+  readonly log?: Log;
   readonly provider?: CredentialProvider;
   readonly streamCaps?: StreamCaps;
   readonly answerCaps?: AnswerCaps;
@@ -198,7 +200,7 @@ async function startOn(place: Place, options: ServerOptions): Promise<TestServer
   const { clock, harnesses, wrapStore, provider, streamCaps, answerCaps } = options;
   const { clientTokenSeconds, consoleFolder } = options;
   const convoke = await compose(config, {
-    log: collectingLog(errors),
+    log: options.log ?? collectingLog(errors),
     ...(clock === undefined ? {} : { clock }),
     ...(harnesses === undefined ? {} : { harnesses }),
     ...(wrapStore === undefined ? {} : { wrapStore }),

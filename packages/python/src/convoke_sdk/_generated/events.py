@@ -261,6 +261,12 @@ class WaitEndedData(_WaitEndedDataRequired, total=False):
     message: str
 
 
+class ConnectionUsedData(TypedDict):
+    service: str
+    connection_id: str
+    owner: Literal["tenant", "end_user"]
+
+
 class ContextFileLoadedData(TypedDict):
     path: str
     sha256: str
@@ -423,6 +429,13 @@ class WaitEndedEvent(EventEnvelope):
     data: WaitEndedData
 
 
+class ConnectionUsedEvent(EventEnvelope):
+    """The agent got this account for the leg that begins: of the end user of the session, or of the tenant. Never its secret."""
+
+    type: Literal["connection_used"]
+    data: ConnectionUsedData
+
+
 class ContextFileLoadedEvent(EventEnvelope):
     """A context file was read into the context of the agent."""
 
@@ -485,6 +498,7 @@ RunEvent = Union[
     UserAnsweredEvent,
     WaitStartedEvent,
     WaitEndedEvent,
+    ConnectionUsedEvent,
     ContextFileLoadedEvent,
     ContextFileChangedEvent,
     ClaudeMdLoadedEvent,
