@@ -21,6 +21,7 @@ const names: Readonly<Record<EventType | 'run_queued' | 'run_waiting', string>> 
   user_answered: 'Question answered',
   wait_started: 'Waits',
   wait_ended: 'Wait over',
+  connection_used: 'Account used',
   context_file_loaded: 'Context file loaded',
   context_file_changed: 'Context file changed',
   claude_md_loaded: 'Instructions loaded',
