@@ -18,6 +18,8 @@ const calls = 500;
 const words = 5000;
 const rounds = 15;
 const legs = 256;
+const ruledCalls = 20;
+const ruledRuns = 10;
 
 const agents = {
   reads: script([
@@ -32,6 +34,8 @@ const agents = {
   stepsbefore: script([{ repeat: { times: words, steps: [{ say: 'word ' }] } }]),
   says: script([{ repeat: { times: words / 100, steps: [{ say: 'word '.repeat(100) }] } }]),
   saysbefore: script([{ repeat: { times: words / 100, steps: [{ say: 'word '.repeat(100) }] } }]),
+  writes: script(fewAppends()),
+  ruled: { ...script(fewAppends()), rules: hundredRules() },
   talks: script([
     { repeat: { times: 1000, steps: [{ say: { text: 'one two ', every_ms: 50 } }] } },
   ]),
@@ -93,12 +97,14 @@ const loadBefore = (loadavg()[0] ?? 0).toFixed(1);
 const perCall = (await commitsOf('appends')) - (await commitsOf('reads'));
 const says = await ratioOf('says');
 const steps = await ratioOf('steps');
+const ruled = await ratioOf('ruled', { before: 'writes', runs: ruledRuns });
 const drainMs = await msToDrain(convoke);
 process.stdout.write(
   [
     `load average ${loadBefore} before the start`,
     `added commits per call that is not repeatable: ${(perCall / calls).toFixed(2)}`,
     `words said, of the processor's time before: ${says.toFixed(3)}x in steps of 100 words, ${steps.toFixed(3)}x in steps of one`,
+    `${ruledCalls} calls, of the processor's time without rules: ${ruled.toFixed(3)}x with 100`,
     `drain of ${legs} talking legs: ${Math.round(drainMs)} ms`,
     '',
   ].join('\n'),
@@ -131,19 +137,22 @@ async function commitsOf(agentName: string): Promise<number> {
   return commits - before;
 }
 
-/** Time of the processor with recovery points over that without, the median of pairs: other load disturbs it least. */
-async function ratioOf(agentName: string): Promise<number> {
+/** Time of the processor over that of the other agent, the median of pairs: other load disturbs it least. */
+async function ratioOf(
+  agentName: string,
+  { before = `${agentName}before`, runs = 1 } = {},
+): Promise<number> {
   const ratios: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    const before = await processorMsOf(`${agentName}before`);
-    ratios.push((await processorMsOf(agentName)) / before);
+    const beforeMs = await processorMsOf(before, runs);
+    ratios.push((await processorMsOf(agentName, runs)) / beforeMs);
   }
   return median(ratios);
 }
 
-async function processorMsOf(agentName: string): Promise<number> {
+async function processorMsOf(agentName: string, runs: number): Promise<number> {
   const began = process.cpuUsage();
-  await ended(await begin(agentName));
+  for (let run = 0; run < runs; run += 1) await ended(await begin(agentName));
   const { user, system } = process.cpuUsage(began);
   return (user + system) / 1000;
 }
@@ -166,4 +175,22 @@ function script(steps: readonly object[]) {
 
 function tool(name: string, input: object): object {
   return { tool: { name, input } };
+}
+
+function fewAppends(): readonly object[] {
+  const append = tool('append_file', { path: 'a.txt', text: '.' });
+  return [{ repeat: { times: ruledCalls, steps: [append] } }];
+}
+
+/** None of them holds: a half is about other tools, and the conditions of the others have to be looked at. */
+function hundredRules(): readonly object[] {
+  return Array.from({ length: 50 }, (_, n) => [
+    { name: `other-${n}`, tools: [`mail${n}/*`], effect: 'deny' },
+    {
+      name: `own-${n}`,
+      tools: ['append_*'],
+      when: [{ path: '/path', like: `secret${n}/*` }],
+      effect: 'deny',
+    },
+  ]).flat();
 }
