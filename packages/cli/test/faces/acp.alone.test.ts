@@ -79,6 +79,20 @@ describe('a turn', () => {
     });
   });
 
+  test('goes on while its run waits for a message: nobody is asked anything', async () => {
+    const editor = await open('dozing', { choose: () => expect.unreachable() });
+    const sessionId = await editor.newSession();
+    const ended = editor.prompt(sessionId, 'Hello');
+    const run = await eventually(async () => {
+      const [newest] = await runsOf(sessionId);
+      return newest?.record.open_waits === 1 && newest;
+    });
+    await eventually(() => editor.text() === 'Hm. ');
+    await run.signal('go', 'on');
+    expect(await ended).toEqual({ stopReason: 'end_turn' });
+    expect([editor.text(), callsIn(editor.updates)]).toEqual(['Hm. Got on.', []]);
+  });
+
   test('offers the options of a question where the editor has no forms; a call that is denied has failed', async () => {
     const editor = await open('demo', {
       choose: ({ options }) => (options[0]?.name === 'Captain' ? '1' : 'deny'),

@@ -39,6 +39,9 @@ script:
   - say: "Written twice."
   - tool: { name: append_file, input: { path: note.txt, text: "2" } }
 `,
+  dozing: `framework: scripted
+script: [{ say: "Hm. " }, { receive: { name: go, timeout: 2d } }, { say: "Got {{answer}}." }]
+`,
   patient:
     'framework: scripted\nscript: [{ ask: { question: "Which colour?" } }, { say: "It is {{answer}}." }]\n',
 };

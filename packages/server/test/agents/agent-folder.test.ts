@@ -344,7 +344,8 @@ describe('a script', () => {
 
   test.each([
     ['  - shout: hi', 'agent.yaml:3:5: script[0].shout is an unknown key'],
-    ['  - sleep: 5', 'did you mean "sleep_ms"?'],
+    ['  - sleep: 5', 'script[0].sleep must be a time such as 90s'],
+    ['  - sleep_sm: 5', 'did you mean "sleep_ms"?'],
     ['  - say: hi\n    sleep_ms: 1', 'agent.yaml:3:5: script[0] must have exactly one of say'],
     ['  - hello', 'script[0] must have exactly one of'],
     ['  - say: 7', 'script[0].say must be a string or {text, every_ms}'],
