@@ -95,6 +95,16 @@ test('agents that call others are rehearsed, tested, and call them on a server',
   expect((await outputOf('npx convoke agents rehearse reviews')).stdout).toBe('Oak. \n');
   const said = 'Read about the price of chairs.\nRead about the quality of chairs.\n';
   expect((await outputOf('npx convoke invoke planner')).stdout).toContain(said);
+  const [run] = await collect(convoke.runs.list({ agent_name: 'planner' }), 1);
+  const id = run?.id ?? '';
+  const shown = await commandLine.run(['runs', 'show', id]);
+  expect(shown.stdout).toMatch(/^run_\w+ +├ researcher +completed$/m);
+  const [, last = ''] = /^(run_\w+) +└ researcher +completed$/m.exec(shown.stdout) ?? [];
+  const called = await commandLine.run(['runs', 'show', last]);
+  expect(called.stdout).toMatch(new RegExp(`^called by +${id}$`, 'm'));
+  expect(called.stdout).not.toContain('CALLED RUN');
+  const below = await commandLine.run(['runs', 'list', '--below', id]);
+  expect(below.stdout.match(/ researcher /g)).toHaveLength(2);
 });
 
 test('the agent whose model calls others can be loaded', async () => {

@@ -12,13 +12,16 @@ type Row = readonly string[];
 /** Prints a table. On a narrow terminal ids are shortened, which every command completes, and then texts are cut. */
 export function printTable(head: Row, rows: readonly Row[]): void {
   if (rows.length === 0) return remark('(none)');
-  const width = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
-  const lines = fitted(
+  printRows(
     head,
     rows.map((row) => row.map(oneLine)),
-    width,
   );
-  const [title = '', ...others] = lines;
+}
+
+/** The same of cells that are printable, and keep the spaces that they begin with. */
+export function printRows(head: Row, rows: readonly Row[]): void {
+  const width = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+  const [title = '', ...others] = fitted(head, rows, width);
   print(styled('bold', title));
   for (const line of others) print(line);
 }

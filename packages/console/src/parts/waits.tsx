@@ -2,6 +2,7 @@ import type { RunRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { moment, until } from '../data/formats.ts';
+import { addressOf } from '../data/routes.ts';
 import type { RunStore } from '../data/run-store.ts';
 import { type OpenWait, parsedMessage, waitName, waitsOf } from '../data/waits.ts';
 import { now } from '../page/clock.ts';
@@ -47,13 +48,19 @@ export function WaitLines({ run }: { readonly run: RunRecord }): JSX.Element | n
 function WaitLine(props: { readonly wait: OpenWait; readonly onSend: () => void }): JSX.Element {
   const { wait, onSend } = props;
   const mayWrite = useRight('runs:write');
+  const { tenantId } = useTenant();
+  const { child_run_id: called } = wait;
   return (
     <li>
       <span class="muted" aria-hidden="true">
         ◇
       </span>
       <span class="grow">
-        {waitName(wait)}{' '}
+        {called === undefined ? (
+          waitName(wait)
+        ) : (
+          <a href={addressOf('run', { tenant: tenantId, run: called })}>{waitName(wait)}</a>
+        )}{' '}
         <span class="muted">
           {'for '}
           <Took from={wait.since} to={undefined} />

@@ -71,6 +71,14 @@ export async function findRun({ client }: TenantScope, id: string): Promise<RunR
   return (await client.runs.get(id)).record;
 }
 
+/** Called runs that a page shows. */
+export const callsShown = 100;
+
+/** The runs below a run, callers before those that they have called. */
+export function listCalledRuns({ client }: TenantScope, id: string): Promise<PageOf<RunSummary>> {
+  return client.runs.list({ ancestor_run_id: id, order: 'asc', limit: callsShown }).page();
+}
+
 export function listFeedback(
   { client }: TenantScope,
   { session_id, id }: Pick<RunRecord, 'session_id' | 'id'>,

@@ -6,6 +6,7 @@ import { exitCodes, Failure } from '../../failure.ts';
 import { globalOptions } from '../../options/global-options.ts';
 import { example, limitOption } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
+import { callsShown, printCalls } from '../../terminal/called-runs.ts';
 import { forOutput, print, printJson } from '../../terminal/output.ts';
 import { printOutput } from '../../terminal/run-output.ts';
 import { waitOf } from '../../terminal/show-run.ts';
@@ -90,20 +91,22 @@ export function printRuns(runs: readonly (RunRecord | RunSummary)[]): void {
 
 function showRun(): Command {
   return new Command('show')
-    .description('Show one run with its prompt, outcome and answer')
+    .description('Show one run with its prompt, the runs it has called, outcome and answer')
     .addHelpText('after', example('runs show run_…'))
     .argument('<session-or-run>', 'session id, or just the run id')
     .argument('[run]', 'run id or unique prefix')
     .action(
       async (first: string, second: string | undefined, _options: unknown, command: Command) => {
-        const run = await (await runOf(await connect(command), first, second)).read();
+        const convoke = await connect(command);
+        const run = await (await runOf(convoke, first, second)).read();
         if (globalOptions(command).json) return printJson(run);
-        showDetails(run);
+        const called = convoke.runs.list({ ancestor_run_id: run.id, order: 'asc' });
+        showDetails(run, await collect(called, callsShown + 1));
       },
     );
 }
 
-function showDetails(run: RunRecord): void {
+function showDetails(run: RunRecord, called: readonly RunSummary[]): void {
   printFacts({
     run: run.id,
     session: run.session_id,
@@ -114,6 +117,7 @@ function showDetails(run: RunRecord): void {
     'queue position': run.queue_position?.toString(),
     pending: run.pending_interactions === 0 ? undefined : String(run.pending_interactions),
     waits: waitsOf(run),
+    'called by': run.parent_run_id,
     created: createdOf(run),
     started: run.started_at && moment(run.started_at),
     ended: run.ended_at && moment(run.ended_at),
@@ -124,6 +128,7 @@ function showDetails(run: RunRecord): void {
     tokens: tokensOf(run) && `${tokensOf(run)} (in/out)`,
     prompt: promptOf(run),
   });
+  printCalls(run.id, called);
   if (run.output_text !== undefined && run.output_text !== '') {
     print('');
     print(forOutput(run.output_text.trimEnd()));

@@ -29,6 +29,7 @@ import { baseUrl } from '../../session/code-flow.ts';
 import { useResource, useRight, useTenant, useTitle } from '../../session/use.ts';
 import { actorName } from '../../session/actors.ts';
 import { navigate, place, setQuery } from '../../page/router.ts';
+import { CalledBy, Calls } from './calls.tsx';
 import { ChosenEvent } from './open-event.tsx';
 import { RunFeedback } from './run-feedback.tsx';
 import { RunOutput } from './run-output.tsx';
@@ -53,10 +54,12 @@ function OneRun({ first }: { readonly first: RunRecord }): JSX.Element {
   useTitle(`${first.agent_name}: ${firstWords(promptOf(run), 40)}`);
   return (
     <>
+      <CalledBy run={run} />
       <RunHeading store={store} run={run} />
       {store.error.value !== undefined && (
         <ProblemNote error={store.error.value} retry={() => store.refresh()} />
       )}
+      <Calls run={run} />
       <RunSpans store={store} />
       {run.output !== undefined && <RunOutput output={run.output} />}
       <RunTabs store={store} run={run} />

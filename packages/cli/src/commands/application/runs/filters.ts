@@ -9,6 +9,7 @@ export interface RunFilters {
   readonly agent?: string;
   readonly digest?: string;
   readonly label?: readonly string[];
+  readonly below?: string;
   readonly error?: RunErrorCode;
   /** Seconds. */
   readonly since?: number;
@@ -24,6 +25,7 @@ export function withFilters(command: Command): Command {
     .option('--agent <name>', 'only runs of this agent')
     .option('--digest <digits>', 'only runs of this version of an agent: 8 digits or more')
     .option('--label <key:value>', 'only runs with this label; may be repeated', repeated)
+    .option('--below <run>', 'only runs that this run has called, or that those have called')
     .option('--error <code>', 'only runs that failed with this error')
     .option('--since <time>', 'only runs of the last 90m, 24h or 7d', seconds)
     .option('--search <text>', 'only runs with this text at the start of the prompt')
@@ -39,8 +41,8 @@ export function readScore(text: string): number {
 }
 
 export function queryOf(filters: RunFilters): TenantRunsQuery {
-  const { status, agent, digest, label, error, since, search, feedback, scoreMin, scoreMax } =
-    filters;
+  const { status, agent, digest, label, below, error, since, search } = filters;
+  const { feedback, scoreMin, scoreMax } = filters;
   const created_after =
     since === undefined ? undefined : new Date(Date.now() - since * 1000).toISOString();
   return {
@@ -48,6 +50,7 @@ export function queryOf(filters: RunFilters): TenantRunsQuery {
     agent_name: agent,
     agent_digest: digest,
     label,
+    ancestor_run_id: below,
     error_code: error,
     created_after,
     q: search,
