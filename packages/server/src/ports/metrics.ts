@@ -30,6 +30,7 @@ export interface Gauge<Labels extends LabelNames = []> {
 /** Every metric of the service with its kind and labels; `telemetry/metric-table.ts` describes each. */
 export interface Instruments {
   readonly runs: Gauge<['state']>;
+  readonly waits: Gauge<['kind']>;
   readonly queueAge: Gauge;
   readonly outboxAge: Gauge;
   readonly runsEnded: Counter<['status', 'error_code']>;

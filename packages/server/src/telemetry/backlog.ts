@@ -7,9 +7,9 @@ import { cachedReading } from './cached-reading.ts';
 const backlogMs = 5_000;
 const backlogMax = 10_000;
 
-/** Has the gauges of runs, of the queue and of the outbox read from the database. */
+/** Has the gauges of runs, of their waits, of the queue and of the outbox read from the database. */
 export function measureBacklog(
-  { runs, queueAge, outboxAge }: Pick<Metrics, 'runs' | 'queueAge' | 'outboxAge'>,
+  { runs, waits, queueAge, outboxAge }: Pick<Metrics, 'runs' | 'waits' | 'queueAge' | 'outboxAge'>,
   { store, clock }: { readonly store: Store; readonly clock: Clock },
 ): void {
   const backlog = cachedReading(clock, backlogMs, () => store.read.runs.backlog(backlogMax));
@@ -17,6 +17,7 @@ export function measureBacklog(
     const { ready, queued, running, waiting, parked, cancelling } = await backlog();
     return { ready, queued, running, waiting, parked, cancelling };
   });
+  waits.readFrom(async () => (await backlog()).openWaits);
   const ageOf = (at: number | undefined) =>
     at === undefined ? 0 : Math.max(0, clock.now() - at) / 1000;
   queueAge.readFrom(async () => ageOf((await backlog()).oldestReadyAt));

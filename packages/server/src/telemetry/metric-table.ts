@@ -49,6 +49,13 @@ export const metricTable = {
     labels: ['state'],
     means: 'Unfinished runs of the whole service, by state; 10000 means 10000 or more.',
   },
+  waits: {
+    kind: 'gauge',
+    name: 'convoke_waits',
+    labels: ['kind'],
+    means:
+      'What runs of the whole service wait for beside people: timer, signal (a message) or run (a called one); 10000 means 10000 or more.',
+  },
   queueAge: {
     kind: 'gauge',
     name: 'convoke_queue_age_seconds',

@@ -89,7 +89,7 @@ function table({ passes, written_at: writtenAt }: ReportedPasses): readonly stri
   });
 }
 
-function duration(ms: number): string {
+export function duration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 120_000) return `${Math.round(ms / 1000)} s`;
   if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;

@@ -6,7 +6,7 @@ import { migrationsFolder } from '../../store/database.ts';
 import { type AppliedMigration, OtherHistory, stateOf } from '../../store/migrate.ts';
 import { type Finding, failed, fine, messageOf, warned } from './finding.ts';
 
-const connectTimeoutMs = 5000;
+export const connectTimeoutMs = 5000;
 const migrationsQuery = 'select version, name from schema_migrations order by version';
 
 /** Reads the applied migrations without opening the store, which would migrate it. */

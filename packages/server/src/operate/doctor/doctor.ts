@@ -15,6 +15,7 @@ import { examineDataFolder, examineMasterKey } from './data-folder.ts';
 import { examineDatabase } from './database.ts';
 import { type Finding, failed, fine, messageOf, warned } from './finding.ts';
 import { examineServer } from './server.ts';
+import { examineWaits } from './waits.ts';
 
 /** Checks everything that a server with these settings needs. Changes nothing, so it may run beside a server. */
 export async function examine(config: Config): Promise<readonly Finding[]> {
@@ -24,6 +25,7 @@ export async function examine(config: Config): Promise<readonly Finding[]> {
     await examineDataFolder(config.dataDir),
     await examineMasterKey(config.cluster.masterKeyFile),
     await examineDatabase(config),
+    ...(await examineWaits(config)),
     ...(await examineBlobs(config)),
     ...(await examinePrices(config)),
     ...(await examineHarness(config)),

@@ -1,6 +1,6 @@
 import type { Labels, RunId, RunStatus, SessionId, TenantId } from '@convoke/contract';
 import type { QueuedRun, Run } from '../../../domain/run/run.ts';
-import type { CompletedRun } from '../../../domain/run/wait.ts';
+import type { CompletedRun, WaitKind } from '../../../domain/run/wait.ts';
 import type { TenantScope } from '../../../domain/scope.ts';
 import type { TokenUsage } from '../../../domain/usage/usage.ts';
 import type { CutPage, PageRequest } from '../../page.ts';
@@ -109,9 +109,11 @@ export interface RunBacklog {
   /** Runs that lost their worker and are to be continued. */
   readonly interrupted: number;
   readonly waiting: number;
-  /** Runs that wait for a time or a message while nothing executes. */
+  /** Runs that wait for a time, a message or a called run while nothing executes. */
   readonly parked: number;
   readonly cancelling: number;
+  /** What runs wait for beside people, also while a leg executes. */
+  readonly openWaits: Readonly<Record<WaitKind, number>>;
   readonly oldestReadyAt: number | undefined;
 }
 

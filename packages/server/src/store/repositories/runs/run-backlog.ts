@@ -1,3 +1,4 @@
+import type { WaitKind } from '../../../domain/run/wait.ts';
 import type { RunBacklog } from '../../../ports/repositories/runs/runs.ts';
 import type { Reader, Statement } from '../../sql-database.ts';
 import { sql } from '../../sql.ts';
@@ -26,7 +27,7 @@ export async function runBacklog(db: Reader, most: number): Promise<RunBacklog> 
   const parked = await countOf(
     db,
     sql`select distinct run_id from (
-      select run_id from waits where status = 'open' and due_at is not null limit ${most}
+      select run_id from waits where status = 'open' limit ${most}
     ) as open where exists (
       select 1 from runs where id = run_id and status = 'running' and lease_owner is null
         and ready_at is null and continue_at is null
@@ -44,6 +45,11 @@ export async function runBacklog(db: Reader, most: number): Promise<RunBacklog> 
     db,
     sql`select id from runs where continue_at is not null limit ${most}`,
   );
+  const openWaits = (kind: WaitKind) =>
+    countOf(
+      db,
+      sql`select run_id from waits where status = 'open' and kind = ${kind} limit ${most}`,
+    );
   const held = (status: string) => leased.find((row) => row.status === status)?.n ?? 0;
   return {
     ready,
@@ -53,6 +59,11 @@ export async function runBacklog(db: Reader, most: number): Promise<RunBacklog> 
     waiting,
     parked,
     cancelling: held('cancelling') + cancelled,
+    openWaits: {
+      timer: await openWaits('timer'),
+      signal: await openWaits('signal'),
+      run: await openWaits('run'),
+    },
     oldestReadyAt: await oldestReady(db, most),
   };
 }
