@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { stopSession } from '../../src/app/sessions.ts';
 import { listTenantRuns } from '../../src/app/tenant-reads.ts';
 import type { Run } from '../../src/domain/run/run.ts';
+import { recordLeg } from '../../src/execution/recording/record-leg.ts';
 import { cancelCalledRuns } from '../../src/workers/cancel-called-runs.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
 import { settleWaits } from '../../src/workers/settle-waits.ts';
@@ -16,7 +17,7 @@ import {
   research,
 } from '../support/calling-runs.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { delta, hour } from '../support/run-fixture.ts';
+import { delta, hour, maker, noRules } from '../support/run-fixture.ts';
 
 describe.each(databaseKinds)('a run that another run has called, on %s (D-920)', (kind) => {
   let of: CallingWorld;
@@ -81,6 +82,29 @@ describe.each(databaseKinds)('a run that another run has called, on %s (D-920)',
     expect(await of.world.read(run)).toMatchObject({ openWaits: 0, readyAt: null });
     await of.world.record(leg, { items: [], end: parked });
     expect(await of.resultIn(run)).toMatchObject({ called: { text: 'Oak.' } });
+  });
+
+  test('ends beside a batch of its caller whose commit got no answer: the batch is still stored', async () => {
+    const { run, leg } = await of.begun();
+    await of.world.record(leg, { items: [research] });
+    const { lastSeq } = await of.world.read(run);
+    const child = only(await of.calledBy(run));
+    await of.world.record(await of.world.claimed(child), { end: completed('Oak.') });
+    const batch = { notes: [], context: undefined, end: undefined };
+    const again = {
+      take: () => ({ ...batch, items: [delta('Still here. ')] }),
+      waitMs: hour,
+      rules: noRules,
+      inDoubtAfter: lastSeq,
+      lossesTotal: 0,
+      maker,
+    };
+    await recordLeg(of.world, leg.holder, again);
+    const types = (await of.world.logOf(run.id)).map(({ type }) => type);
+    expect(types.slice(-2)).toEqual(['wait_ended', 'message_delta']);
+    // Its own event says that it was stored.
+    await recordLeg(of.world, leg.holder, again);
+    expect(await of.world.logOf(run.id)).toHaveLength(types.length);
   });
 
   test('that fails is a value for its caller', async () => {
