@@ -37,11 +37,22 @@ export const missed: Readonly<Record<string, string>> = {
 /** What no client of the specified API sees, whatever it sends, by the reason. */
 export const hidden: Readonly<Record<string, readonly string[]>> = {
   'the specification has no schemas of agents, outputs or versions (D-560)': [
+    'typed-check-skipped-after-resume',
     'typed-digest-of-first-leg',
     'typed-issues-without-input',
     'typed-output-before-end',
+    'typed-output-kept-on-cancel',
     'typed-output-unchecked',
+    'typed-patterns-as-the-first',
+    'typed-repairs-per-leg',
     'typed-root-left-open',
+  ],
+  'the specification has no traces and no metrics (D-582, D-588)': [
+    'traces-content-unasked',
+    'traces-leg-with-random-id',
+    'traces-metrics-counted-at-export',
+    'traces-root-below-caller',
+    'traces-sampled-by-caller',
   ],
   'it is in an adapter of a framework or in a kit for agents, which the agents of the kit do not use':
     [

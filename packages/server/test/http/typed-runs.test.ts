@@ -2,12 +2,13 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type JsonObject, type OperationId, errorBody } from '@convoke/contract';
 import { usualAgents } from '../support/agents.ts';
 import {
+  answer,
   cancel,
   ended,
   logOf,
   openSession,
+  pendingIn,
   readRun,
-  runIn,
   startRun,
 } from '../support/api-steps.ts';
 import type { OperationCall } from '../support/checked-calls.ts';
@@ -54,6 +55,10 @@ describe.each(deployments)('typed runs on %s', (database) => {
         asking: {
           output_schema: outputSchema,
           script: [{ output: { team: 'tech' } }, { ask: { question: 'Sure?' } }, { say: 'Done.' }],
+        },
+        mistaken: {
+          output_schema: outputSchema,
+          script: [{ ask: { question: 'Sure?' } }, { output: { team: 'sales' } }],
         },
         puppet: puppet.agent({ output_schema: outputSchema }),
         free: puppet.agent(),
@@ -264,19 +269,18 @@ describe.each(deployments)('typed runs on %s', (database) => {
 
   test('an output that was given before a question is the one after its answer', async () => {
     const run = await startRun(server, await openSession(server, 'asking'), 'go');
-    await runIn(server, run, 'waiting');
-    const { body } = await server.send('list_interactions', {
-      params: { session_id: run.session_id },
-    });
-    const key = body.interactions[0]?.interaction_key ?? '';
-    await server.send('answer_interaction', {
-      params: { session_id: run.session_id, interaction_key: key },
-      body: { answer: 'yes' },
-    });
+    await answer(server, await pendingIn(server, run.session_id), { answer: 'yes' });
     expect((await ended(server, run)).output).toEqual({ team: 'tech' });
     const resumed = (await logOf(server, run)).find(({ type }) => type === 'run_resumed');
     expect(resumed?.data).toMatchObject({
       agent_digest: (await readRun(server, run)).agent_digest,
     });
+  });
+
+  test('an output after an answer is checked like any other (D-567)', async () => {
+    const run = await startRun(server, await openSession(server, 'mistaken'), 'go');
+    await answer(server, await pendingIn(server, run.session_id), { answer: 'yes' });
+    const read = await ended(server, run);
+    expect([read.error_code, read.output]).toEqual(['output_invalid', undefined]);
   });
 });

@@ -176,8 +176,13 @@ test('runs that end without a leg, and those that fail, have a root (D-582)', as
   const { session, run: first } = await begin(server, 'sleeper');
   const queued = await startRun(server, session, prompt);
   await runIn(server, first, 'running');
-  await cancel(server, queued);
+  // Who cancels has a trace of its own, as who starts.
+  await server.send('cancel_run', {
+    params: { session_id: session.id, run_id: queued.id },
+    headers: { traceparent },
+  });
   const spans = await traceOf(queued, 2);
+  expect(traceProblems(spans)).toEqual([]);
   expect(treeOf(spans)).toEqual([
     'convoke.start < invoke_agent sleeper',
     'invoke_agent sleeper < ',

@@ -101,6 +101,17 @@ test('an output beside a call that a person has to allow ends the run after the 
   expect(said.custom('tool_result')).toMatchObject([{ name: 'write_file', ok: true }]);
 });
 
+test('what was submitted wrongly before a wait counts after it', async () => {
+  const agent = await typed(teams, { approvalRequiredTools: ['write_file'] });
+  const session = await place.session(agent);
+  const input = { path: 'a.txt', text: 'once' };
+  const script = `call write_file ${JSON.stringify(input)} && ${wrong} ;; ${wrong} ;; ${wrong} ;; ${right}`;
+  const { asked } = await session.play(script);
+  const allowed: Answer = { kind: 'permission', allow: true, input };
+  const said = await session.resume({ [asked[0]?.ref ?? '']: allowed });
+  expect(outcomeOf(said, agent)).toMatchObject({ code: 'output_invalid', message: refusal });
+});
+
 test('an output that is no object is asked for as the member of one', async () => {
   const schema = { type: 'array', items: { $ref: '#/$defs/team' }, $defs: { team: { enum: [1] } } };
   const agent = await typed(schema);
