@@ -5,11 +5,14 @@ import { plural } from '../data/formats.ts';
 import { approvalWords, readyFirst } from '../data/ready-agents.ts';
 import { addressOf } from '../data/routes.ts';
 import { moveInRows, useRowKeys } from '../parts/list/table.tsx';
-import { Heading, Await } from '../parts/page.tsx';
+import { CodeBlock } from '../parts/copy.tsx';
+import { Card, Heading, Await } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { StatusMark } from '../parts/status.tsx';
 import { type RunSummary, listAllAgents, listRuns } from '../session/api.ts';
+import { baseUrl } from '../session/code-flow.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
+import type { TenantScope } from '../session/tenant-clients.ts';
 import { useResource, useTenant, useTitle } from '../session/use.ts';
 
 export function AgentsScreen(): JSX.Element {
@@ -39,20 +42,45 @@ export function AgentsScreen(): JSX.Element {
               </span>
             </Empty>
           ) : (
-            <div class="cards" ref={cards} onKeyDown={(event) => moveInRows(event, cards.current)}>
-              {readyFirst(all).map((agent) => (
-                <AgentCard
-                  key={agent.name}
-                  agent={agent}
-                  tenant={tenant.tenantId}
-                  runs={newest.get(agent.name)?.slice(0, 6) ?? []}
-                />
-              ))}
+            <div class="stack">
+              <div
+                class="cards"
+                ref={cards}
+                onKeyDown={(event) => moveInRows(event, cards.current)}
+              >
+                {readyFirst(all).map((agent) => (
+                  <AgentCard
+                    key={agent.name}
+                    agent={agent}
+                    tenant={tenant.tenantId}
+                    runs={newest.get(agent.name)?.slice(0, 6) ?? []}
+                  />
+                ))}
+              </div>
+              <AssistantAddress tenant={tenant} />
             </div>
           )
         }
       </Await>
     </>
+  );
+}
+
+/** The one address at which assistants use all agents of the tenant (D-610). A person signs in there. */
+function AssistantAddress(props: {
+  readonly tenant: Pick<TenantScope, 'organizationId' | 'tenantId'>;
+}): JSX.Element {
+  const { organizationId, tenantId } = props.tenant;
+  return (
+    <Card title="Use them from an assistant">
+      <div class="card-body stack tight">
+        <p>
+          Add this address to an assistant as a remote MCP server, and sign in.{' '}
+          <a href="/docs/guides/editors-and-assistants">Editors and assistants</a>
+        </p>
+        <CodeBlock text={`${baseUrl()}/v1/mcp/${organizationId}/${tenantId}`} label="MCP address" />
+      </div>
+    </Card>
   );
 }
 
