@@ -45,7 +45,7 @@ export type Step =
   /** Waits until it is cancelled; `deaf` ignores the cancel. */
   | { hang: 'listening' | 'deaf' };
 
-type Reportable = 'history' | 'env' | 'home' | 'cwd' | 'mode' | 'born';
+type Reportable = 'history' | 'env' | 'home' | 'cwd' | 'mode' | 'born' | 'reversed token';
 
 const born = String(process.hrtime.bigint());
 const flags = new Set(process.argv.slice(2));
@@ -247,6 +247,7 @@ function reportedValue(what: Reportable, sessionId: string): string {
   if (what === 'env') return JSON.stringify(process.env);
   if (what === 'home') return homedir();
   if (what === 'born') return born;
+  if (what === 'reversed token') return (process.env['TOKEN'] ?? '').split('').reverse().join('');
   return what === 'mode' ? mode : process.cwd();
 }
 

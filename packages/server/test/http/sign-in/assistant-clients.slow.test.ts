@@ -226,18 +226,20 @@ test('a registered assistant signs in with the package alone, and its name is no
   expect(signIn.saved?.refresh_token).toBeDefined();
 });
 
+const register = async (body: unknown) => {
+  const answer = await fetch(`${server.baseUrl}/oidc/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+};
+/** Registered clients that are still there at that moment. */
+const count = (at = clock.now()) =>
+  server.convoke.services.store.read.identityRecords.count('Client', at);
+
 test('a registration that is refused stores nothing, and there are five a minute for a network', async () => {
   aMinuteLater();
-  const register = async (body: unknown) => {
-    const answer = await fetch(`${server.baseUrl}/oidc/register`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    });
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
-  };
-  const { store } = server.convoke.services;
-  const count = () => store.read.identityRecords.count('Client', clock.now());
   const before = await count();
   for (const body of [
     '{',
@@ -257,6 +259,35 @@ test('a registration that is refused stores nothing, and there are five a minute
   });
   expect((await register({ redirect_uris: [redirectUrl] })).status).toBe(429);
   expect(await count()).toBe(before + 1);
+});
+
+test('1,000 registrations are the most; unused ones make room after 30 days, one that was agreed to stays', async () => {
+  const days = (number: number) => number * 24 * 3600_000;
+  const agreed = await count(clock.now() + days(31));
+  expect(agreed).toBeGreaterThan(0);
+  const room = 1_000 - (await count());
+  await server.convoke.services.store.transaction(async ({ identityRecords }) => {
+    for (let number = 0; number < room; number += 1) {
+      await identityRecords.save({
+        model: 'Client',
+        digest: `unused-${number}`,
+        userId: null,
+        grantDigest: null,
+        uidDigest: null,
+        userCodeDigest: null,
+        payload: '',
+        consumedAt: null,
+        expiresAt: clock.now() + days(30),
+      });
+    }
+  });
+  aMinuteLater();
+  const full = await register({ redirect_uris: [redirectUrl] });
+  expect(full).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
+  expect(await count()).toBe(1_000);
+  clock.advance(days(30));
+  expect(await count()).toBe(agreed);
+  expect((await register({ redirect_uris: [redirectUrl] })).status).toBe(201);
 });
 
 test('registration is off unless the operator turns it on, and the metadata says so', () => {
