@@ -232,13 +232,15 @@ describe('a client of AG-UI', () => {
   };
 
   test('gets no interrupt for a request of other people, but is told of it', () => {
-    const events = eventsOf(logOf(begun, asked('p', admins)));
+    const [type, data] = asked('p', admins);
+    const expires_at = '2026-01-02T00:00:00.000Z';
+    const events = eventsOf(logOf(begun, [type, { ...data, expires_at }]));
     for (const event of events) expect(EventSchema.safeParse(event).success).toBe(true);
     expect(events.slice(-2)).toMatchObject([
       {
         type: 'CUSTOM',
         name: 'convoke.waiting',
-        value: { interaction_key: 'p', tool_name: 'write', rules, approvers: admins },
+        value: { interaction_key: 'p', tool_name: 'write', rules, approvers: admins, expires_at },
       },
       {
         type: 'RUN_FINISHED',

@@ -97,7 +97,7 @@ export class A2aStream {
   /** Call it when there are no more events for now: only then is known which requests are open at the same time. */
   pause(): readonly A2aUpdate[] {
     const { waiting } = this.#transcript;
-    if (this.#phase === 'over' || waiting.length === 0) return [];
+    if (waiting.length === 0) return [];
     if (this.#isAskedAnew) {
       this.#ask(waiting);
       this.#tell();
@@ -110,7 +110,7 @@ export class A2aStream {
   task(): A2aTask {
     const { runId: id, sessionId: contextId } = this.#options;
     const { waiting } = this.#transcript;
-    if (this.#isAskedAnew && waiting.length > 0) this.#ask(waiting);
+    if (waiting.length > 0) this.#ask(waiting);
     const { text } = this.#text;
     const answer = { artifactId: answerArtifactId, parts: [{ text }] };
     const artifacts = [...(text === '' ? [] : [answer]), ...(this.#output ? [this.#output] : [])];
