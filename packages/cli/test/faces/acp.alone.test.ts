@@ -79,7 +79,7 @@ describe('a turn', () => {
     });
   });
 
-  test('goes on while its run waits for a message: nobody is asked anything', async () => {
+  test('continues while its run waits for a message: nobody is asked anything', async () => {
     const editor = await open('dozing', { choose: () => expect.unreachable() });
     const sessionId = await editor.newSession();
     const ended = editor.prompt(sessionId, 'Hello');
