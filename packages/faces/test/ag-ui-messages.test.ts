@@ -1,7 +1,7 @@
 // What a stream of AG-UI remembers of its messages.
 import { expect, test } from 'vitest';
 import type { ShownCall } from '../src/ag-ui/events.ts';
-import { ShownMessages, snapshotBounds } from '../src/ag-ui/messages.ts';
+import { ShownMessages, bytesOf, newestOf, snapshotBounds } from '../src/ag-ui/messages.ts';
 
 const half = snapshotBounds.bytes / 2;
 
@@ -30,4 +30,17 @@ test('as much as a snapshot may have is remembered, and one character more forge
   expect([first.result?.content, idsIn(shown)]).toEqual(['', ['2', '3']]);
   shown.grow(third, 1);
   expect(idsIn(shown)).toEqual(['3']);
+});
+
+test('a snapshot has the newest messages that fit, to the byte and to the message', () => {
+  const { bytes, messages: most } = snapshotBounds;
+  const message = (id: string, content = '') => ({ id, role: 'user', content }) as const;
+  const list = (count: number) => Array.from({ length: count }, (_, at) => message(`m${at}`));
+  for (const count of [0, 1, 0.6 * most, most]) expect(newestOf(list(count))).toHaveLength(count);
+  expect(newestOf(list(most + 1))).toEqual(list(most + 1).slice(1));
+  const last = message('last');
+  const room = bytes - bytesOf(last) - bytesOf(message('first'));
+  const fitting = [message('first', 'x'.repeat(room)), last];
+  expect(newestOf(fitting)).toEqual(fitting);
+  expect(newestOf([message('first', 'x'.repeat(room + 1)), last])).toEqual([last]);
 });

@@ -167,6 +167,19 @@ const stories: readonly Story<AgUiStreamOptions>[] = [
   },
 
   {
+    title:
+      'has one snapshot where arguments were edited and the run ended before what the client has',
+    options: { after: '000000000009', hasEnded: true },
+    batches: [
+      [...shownThenAsked, resolved({ decision: 'allow', updated_input: { path: 'b' } }), completed],
+    ],
+    lines: [
+      '1 MESSAGES_SNAPSHOT messages=[{"id":"run_1-2","role":"assistant","content":"I write. "},{"id":"run_1-call-toolu_1","role":"assistant","toolCalls":[{"id":"run_1-call-toolu_1","type":"function","function":{"name":"Write","arguments":"{\\"path\\":\\"b\\"}"}}]},{"id":"run_1-result-toolu_1","toolCallId":"run_1-call-toolu_1","content":"No result was reported.","role":"tool","metadata":{"convoke":{"outcome":"unknown"}}}]',
+      '1 RUN_FINISHED threadId=t runId=r outcome={"type":"success"} metadata={"convoke":{"session_id":"sess_1","run_id":"run_1","status":"completed","waiting":[],"last_event_id":"000000000006"}}',
+    ],
+  },
+
+  {
     title: 'asks after its snapshot where the log ends before what the client has',
     options: { after: '000000000009' },
     batches: apart(...shownThenAsked, 'pause'),
