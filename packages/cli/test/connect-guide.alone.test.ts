@@ -1,16 +1,18 @@
 // "Connect by a link" and "Ask the user, and continue" of docs/guides/connections.md, with a real authorization server.
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { openProgramFolder } from '../../../test/program-folder.ts';
 import { root, textOf } from '../../../test/repository.ts';
+import { requireTerminal } from '../../../test/services.ts';
 import { atFileEnd } from '../../../test/runner/file-end.ts';
 import { AccountService, signInAt } from '../../server/test/support/account-service.ts';
 import { eventually } from '../../server/test/support/eventually.ts';
 import { bearer, startServer } from '../../server/test/support/server.ts';
-import { manyProcessesMs } from './command-line.ts';
+import { mainPath, manyProcessesMs, ownEnvironment } from './command-line.ts';
+import { openTerminal } from './terminal-session.ts';
 
 vi.setConfig({ testTimeout: manyProcessesMs, hookTimeout: manyProcessesMs });
 
@@ -80,6 +82,20 @@ test('the agent and the pages of the guide connect an account', async () => {
     question: `Connect github to continue: ${url}`,
     about: { kind: 'connection_missing', service: 'github', url },
   });
+  // In the inbox of a terminal, too.
+  requireTerminal();
+  await mkdir(join(folder.path, '.convoke'));
+  const known = 'quickstart.json';
+  await cp(join(server.config.dataDir, known), join(folder.path, '.convoke', known));
+  const env = ownEnvironment(join(folder.path, 'settings'));
+  const terminal = await openTerminal({ cwd: folder.path, env, columns: 200 });
+  atFileEnd(() => terminal.close());
+  await terminal.type(`"${process.execPath}" "${mainPath}" inbox`);
+  const shown = await terminal.shows(/Connect github to continue: \S+\n[^\n]*It is connected/);
+  expect(shown).toContain(url);
+  expect(shown).not.toContain('undefined');
+  await terminal.close();
+
   const refused = await returned({ refuse: 'yes' });
   expect(await page(block('js finish'), refused.search)).toBe('access_denied\n');
   expect(await status()).toBe('missing');
