@@ -89,7 +89,7 @@ export function readSleep(input: unknown): ModelSleep {
 function nameOfSleep(reason: string): string {
   const printable = reason.replaceAll(/[\p{Cc}\p{Cs}]/gu, ' ').replaceAll(' > ', ' - ');
   return (
-    [...printable]
+    Array.from(printable)
       .slice(0, 100)
       .join('')
       .replace(/#(\d+)$/, 'no. $1')
@@ -109,8 +109,9 @@ interface ModelCall {
 export function callForModel(
   { id, input }: ModelCall,
   agent: string,
-  { description: _, ...options }: AgentToolOptions,
+  given: AgentToolOptions,
 ): Promise<string> {
+  const { description: _, ...options } = given;
   const { ctx, steps } = current();
   return steps.orEnd(() =>
     steps.scope(`${nameOfAgentTool(agent)} ${id}`, async () =>
