@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 
 interface Labelled {
   readonly label: string;
@@ -83,10 +83,16 @@ export interface TextAreaProps extends Labelled {
 
 export function TextArea(props: TextAreaProps): JSX.Element {
   const id = useId();
+  const area = useRef<HTMLTextAreaElement>(null);
+  // A browser heeds the attribute once for a page, and a person may open an editor again.
+  useEffect(() => {
+    if (props.autofocus === true) area.current?.focus();
+  }, []);
   return (
     <Frame {...props} id={id}>
       <textarea
         id={id}
+        ref={area}
         class={`input ${props.isCode === true ? 'code' : ''}`}
         value={props.value}
         rows={props.rows}

@@ -50,17 +50,28 @@ test('rules are tried over past calls before they are saved, and warnings stand 
   await page.getByText('This is no JSON').waitFor();
   const rule = { name: 'no-files', tools: ['write_file'], effect: 'deny', agents: ['writer'] };
   const typo = { name: 'typo', tools: ['refund'], effect: 'ask', agents: ['wirter'] };
+  // A person who is told what is wrong mends it, and sees only what holds for the new text.
+  web.expectFaults(/400/);
+  await field.fill(JSON.stringify([{ ...rule, tols: 1 }]));
+  await page.getByRole('button', { name: 'Save' }).press('Enter');
+  await page.getByText('rules[0].tols is not a field of this request.').waitFor();
   await field.fill(JSON.stringify([rule, typo]));
   await page.getByRole('button', { name: 'Try' }).press('Enter');
   const changes = page.getByRole('table', { name: 'Changes' });
   await changes.getByText('allow → deny').waitFor();
   await page.getByText('No past call meets typo.').waitFor();
   expect(await changes.textContent()).not.toContain('secret-input');
+  expect(await page.getByText('is not a field').count()).toBe(0);
   await expectAccessibleAtBothWidths(page);
   await page.getByRole('button', { name: 'Save' }).press('Enter');
   const list = page.getByRole('list', { name: 'Rules' });
   await list.getByText('deny · write_file · of writer').waitFor();
   await list.getByText('No agent has the name wirter.').waitFor();
+  // The keyboard keeps its place: in the editor, and back at the button that opened it.
+  await page.locator('button:focus', { hasText: 'Edit' }).press('Enter');
+  await page.locator('textarea:focus').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).press('Enter');
+  await page.locator('button:focus', { hasText: 'Edit' }).waitFor();
   await expectAccessibleAtBothWidths(page);
   const params = { organization_id: web.server.quickstart.organization_id };
   await web.server.send('set_rules', { params, body: { version: 1, rules: [] } });
@@ -126,9 +137,14 @@ test('an allow for the session is chosen from the menu, listed there, and forgot
   const { interaction_key: key } = await pendingIn(web.server, session.id);
   const page = await web.visit(`${web.tenant}/approvals?item=${key}`);
   const card = page.getByRole('region', { name: /Permission: write_file/ });
-  await card.getByRole('button', { name: 'More ways to allow', disabled: false }).click();
+  await card.getByRole('button', { name: 'More ways to allow', disabled: false }).waitFor();
+  await card.press('m');
+  await card.locator('button:focus', { hasText: 'Once' }).waitFor();
   await expectAccessibleAtBothWidths(page);
-  await card.getByRole('button', { name: 'Every write_file in this session' }).click();
+  await card.locator('button:focus').press('ArrowUp');
+  await card
+    .locator('button:focus', { hasText: 'Every write_file in this session' })
+    .press('Enter');
   await card.getByText('Allowed, and every write_file in this session').waitFor();
   await ended(web.server, run);
 

@@ -24,25 +24,30 @@ export function RulesEditor(props: {
   const read = rulesIn(text);
   // What is wrong with a rule is said by the server, with its place.
   const draft = (read.ok ? read.rules : []) as SetRules['rules'];
-  const attempt = useAction(async () => {
+  const { run, isBusy, error } = useAction(async (action: 'try' | 'save') => {
+    if (action === 'save') {
+      onSaved(await rules.set({ version: document.version, rules: draft }));
+      return;
+    }
     setTrial(undefined);
     for await (const found of rules.tryAll({ rules: draft })) setTrial(found);
   });
-  const save = useAction(async () => {
-    onSaved(await rules.set({ version: document.version, rules: draft }));
-  });
-  const isBusy = attempt.isBusy || save.isBusy;
   return (
     <form
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        if (read.ok) inBackground(save.run());
+        if (read.ok) inBackground(run('save'));
       }}
     >
       <TextArea
         label="Rules as JSON"
-        hint="A list; the first rule that matches a call decides."
+        hint={
+          <>
+            A list; the first rule that matches a call decides.{' '}
+            <a href="/docs/guides/rules">What a rule has</a>
+          </>
+        }
         wrong={read.ok ? undefined : read.problem}
         value={text}
         onInput={(value) => {
@@ -53,18 +58,17 @@ export function RulesEditor(props: {
         isCode
         autofocus
       />
-      {attempt.error !== undefined && <ProblemNote error={attempt.error} />}
-      {save.error !== undefined && <ProblemNote error={save.error} />}
+      {error !== undefined && <ProblemNote error={error} />}
       <div class="buttons end">
         <Button onClick={onClose}>Cancel</Button>
-        <Button onClick={() => inBackground(attempt.run())} disabled={!read.ok || isBusy}>
+        <Button onClick={() => inBackground(run('try'))} disabled={!read.ok || isBusy}>
           Try
         </Button>
         <Button kind="primary" type="submit" disabled={!read.ok || isBusy}>
           Save
         </Button>
       </div>
-      {trial !== undefined && <RulesTrial trial={trial} isLoading={attempt.isBusy} />}
+      {trial !== undefined && <RulesTrial trial={trial} isLoading={isBusy} />}
     </form>
   );
 }

@@ -1,5 +1,6 @@
 import type { RuleChange, RuleTrialSoFar } from '@convoke/sdk';
 import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { number, plural } from '../../data/formats.ts';
 import { addressOf } from '../../data/routes.ts';
 import { type Column, Table } from '../../parts/list/table.tsx';
@@ -12,10 +13,13 @@ export function RulesTrial(props: {
   readonly isLoading: boolean;
 }): JSX.Element {
   const { calls, changed, rules, changes } = props.trial;
+  const frame = useRef<HTMLDivElement>(null);
+  // The draft above it fills the window.
+  useEffect(() => frame.current?.scrollIntoView({ block: 'nearest' }), []);
   const idle = rules.filter(({ matched }) => matched === 0).map(({ name }) => name);
   return (
     <Card title="Past calls of seven days">
-      <div class="card-body stack">
+      <div class="card-body stack" ref={frame}>
         <p role="status" aria-busy={props.isLoading}>
           {`${plural(calls, 'call')}, of which ${number(changed)} would be decided differently.`}
         </p>

@@ -1,6 +1,6 @@
 import type { RuleDocumentRecord, RuleRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { RouteParams } from '../../data/routes.ts';
 import { ruleText } from '../../data/rules/rule-text.ts';
 import { Button } from '../../parts/button.tsx';
@@ -18,6 +18,7 @@ export function RulesScreen({ org = '' }: RouteParams): JSX.Element {
   const { rules } = organizationClient(org);
   const document = useResource(`${org}/rules`, (signal) => rules.get({ signal }));
   const [isEdited, setEdited] = useState(false);
+  const actions = useButtonAfter(isEdited);
   return (
     <Await resource={document} title="Rules">
       {(read) => (
@@ -26,9 +27,11 @@ export function RulesScreen({ org = '' }: RouteParams): JSX.Element {
             title="Rules"
             actions={
               !isEdited && (
-                <Button kind="primary" onClick={() => setEdited(true)}>
-                  Edit
-                </Button>
+                <span ref={actions}>
+                  <Button kind="primary" onClick={() => setEdited(true)}>
+                    Edit
+                  </Button>
+                </span>
               )
             }
           >
@@ -54,6 +57,17 @@ export function RulesScreen({ org = '' }: RouteParams): JSX.Element {
       )}
     </Await>
   );
+}
+
+/** Gives the focus to the button in the frame once the editor is closed: the one that had it is gone. */
+function useButtonAfter(isEdited: boolean) {
+  const frame = useRef<HTMLSpanElement>(null);
+  const wasEdited = useRef(false);
+  useLayoutEffect(() => {
+    if (wasEdited.current && !isEdited) frame.current?.querySelector('button')?.focus();
+    wasEdited.current = isEdited;
+  }, [isEdited]);
+  return frame;
 }
 
 function Changed({ document }: { readonly document: RuleDocumentRecord }): JSX.Element | null {
