@@ -1,7 +1,15 @@
 // What a stream of AG-UI remembers of its messages.
 import { expect, test } from 'vitest';
 import type { ShownCall } from '../src/ag-ui/events.ts';
-import { ShownMessages, bytesOf, newestOf, snapshotBounds } from '../src/ag-ui/messages.ts';
+import {
+  ShownMessages,
+  bytesOf,
+  messageMaxCharacters,
+  newestOf,
+  snapshotBounds,
+} from '../src/ag-ui/messages.ts';
+import { AgUiStream } from '../src/index.ts';
+import { logOf, said } from './written-events.ts';
 
 const half = snapshotBounds.bytes / 2;
 
@@ -43,4 +51,11 @@ test('a snapshot has the newest messages that fit, to the byte and to the messag
   const fitting = [message('first', 'x'.repeat(room)), last];
   expect(newestOf(fitting)).toEqual(fitting);
   expect(newestOf([message('first', 'x'.repeat(room + 1)), last])).toEqual([last]);
+});
+
+test('a text continues in another message once it is longer than a message may be', () => {
+  const stream = new AgUiStream({ threadId: 't', runId: 'r' });
+  const words = ['x'.repeat(messageMaxCharacters), 'y', 'z'];
+  for (const event of logOf(...words.map(said))) stream.take(event);
+  expect(stream.messages().map(({ content }) => content)).toEqual([`${words[0]}y`, 'z']);
 });
