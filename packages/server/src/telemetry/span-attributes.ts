@@ -35,7 +35,7 @@ export function ofRoot(run: EndedRun, agent: TracedAgent, hasContent: boolean): 
   return {
     'openinference.span.kind': 'AGENT',
     'gen_ai.operation.name': 'invoke_agent',
-    'gen_ai.output.type': 'text',
+    'gen_ai.output.type': run.output === null ? 'text' : 'json',
     'convoke.status': run.status,
     'convoke.legs': run.leaseEpoch,
     'convoke.attempt': attemptOf(run),
@@ -125,12 +125,13 @@ function usageOfRun({ usage }: EndedRun, { model }: TracedAgent): SpanAttributes
   };
 }
 
-function contentOfRun({ input, outputText }: EndedRun): SpanAttributes {
+function contentOfRun({ input, output, outputText }: EndedRun): SpanAttributes {
   const asked = JSON.parse(input) as JsonObject;
   const { prompt } = asked;
   const isPrompt = typeof prompt === 'string' && Object.keys(asked).length === 1;
   const said = cut(isPrompt ? prompt : input);
-  const answer = outputText === null ? undefined : cut(outputText);
+  const given = output ?? outputText;
+  const answer = given === null ? undefined : cut(given);
   return {
     'gen_ai.input.messages': message('user', said),
     'input.value': said,

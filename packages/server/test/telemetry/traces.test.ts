@@ -14,7 +14,7 @@ import { MovingClock } from '../support/clocks.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import { SpanReceiver, exportingTo } from './span-receiver.ts';
-import { traceProblems, treeOf } from './trace-oracle.ts';
+import { rootIn, traceProblems, treeOf } from './trace-oracle.ts';
 
 const prompt = 'what only the agent may know';
 const caller = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
@@ -33,6 +33,11 @@ const agents = {
       { tool: { name: 'read_file', input: { path: 'a.txt' } } },
       { say: 'Done.' },
     ],
+  },
+  sorter: {
+    description: 'Returns a value',
+    output_schema: { type: 'object', required: ['team'] },
+    script: [{ say: 'Sorted.' }, { output: { team: 'tech', token: 'tok-1' } }],
   },
   sleeper: { description: 'Sleeps', script: [{ say: 'Zzz' }, { sleep_ms: 3_600_000 }] },
   failing: { description: 'Fails', script: [{ fail: { message: 'x', code: 'model_error' } }] },
@@ -277,6 +282,23 @@ test('with CONVOKE_TRACE_CONTENT spans hold what the log shows, cut at 16 KiB (D
   const write = spans.find(({ name }) => name === 'execute_tool write_file')?.attributes ?? {};
   expect(write['gen_ai.tool.call.arguments']).toContain('a.txt');
   expect(write['gen_ai.tool.call.arguments']).toBe(write['input.value']);
+});
+
+test('a run that returns a value says so, and shows it only where content is wanted (D-584, D-585)', async () => {
+  const own = await SpanReceiver.open();
+  const env = { ...exportingTo(own), CONVOKE_TRACE_CONTENT: 'on' };
+  const open = await startServer({ agents, env });
+  const shown = await begin(open, 'sorter', prompt);
+  const hidden = await begin(server, 'sorter', prompt);
+  const rootOf = async ({ run }: typeof shown, from: SpanReceiver) =>
+    rootIn(await traceOf(run, 3, from))?.attributes ?? {};
+  const value = { team: 'tech', token: 'tok-1' };
+  const [whole, without] = [await rootOf(shown, own), await rootOf(hidden, receiver)];
+  expect(JSON.parse(String(whole['output.value']))).toEqual(value);
+  expect(whole['gen_ai.output.type']).toBe('json');
+  expect(without['gen_ai.output.type']).toBe('json');
+  expect(Object.keys(without).filter((name) => name.startsWith('output.'))).toEqual([]);
+  expect(receiver.bytes.toString('latin1')).not.toContain('tok-1');
 });
 
 test('a share of the runs is sampled, each as a whole or not at all (D-583)', async () => {
