@@ -55,6 +55,7 @@ test('rules are tried over past calls before they are saved, and warnings stand 
   await field.fill(JSON.stringify([{ ...rule, tols: 1 }]));
   await page.getByRole('button', { name: 'Save' }).press('Enter');
   await page.getByText('rules[0].tols is not a field of this request.').waitFor();
+  await page.locator('button:focus', { hasText: 'Save' }).waitFor();
   await field.fill(JSON.stringify([rule, typo]));
   await page.getByRole('button', { name: 'Try' }).press('Enter');
   const changes = page.getByRole('table', { name: 'Changes' });
@@ -62,6 +63,7 @@ test('rules are tried over past calls before they are saved, and warnings stand 
   await page.getByText('No past call meets typo.').waitFor();
   expect(await changes.textContent()).not.toContain('secret-input');
   expect(await page.getByText('is not a field').count()).toBe(0);
+  await page.locator('button:focus', { hasText: 'Try' }).waitFor();
   await expectAccessibleAtBothWidths(page);
   await page.getByRole('button', { name: 'Save' }).press('Enter');
   const list = page.getByRole('list', { name: 'Rules' });

@@ -59,12 +59,13 @@ export function RulesEditor(props: {
         autofocus
       />
       {error !== undefined && <ProblemNote error={error} />}
+      {/* Not disabled while busy, when a second press does nothing: a button that is disabled loses the focus. */}
       <div class="buttons end">
         <Button onClick={onClose}>Cancel</Button>
-        <Button onClick={() => inBackground(run('try'))} disabled={!read.ok || isBusy}>
+        <Button onClick={() => inBackground(run('try'))} disabled={!read.ok}>
           Try
         </Button>
-        <Button kind="primary" type="submit" disabled={!read.ok || isBusy}>
+        <Button kind="primary" type="submit" disabled={!read.ok}>
           Save
         </Button>
       </div>
