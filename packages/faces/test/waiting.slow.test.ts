@@ -112,6 +112,9 @@ describe('a chat of the AI SDK', () => {
     expect(chunks.at(-1)).toMatchObject({ messageMetadata: { status: 'waiting', waiting: ['p'] } });
     const message = await built(chunks);
     expect(message.parts.at(-1)).toMatchObject({ state: 'input-available', toolCallId: 'p' });
+    // No step of its own: nothing in it is answered by this person.
+    const types = message.parts.map(({ type }) => type);
+    expect(types).toEqual(['step-start', 'text', 'dynamic-tool']);
     expect(isSent(message)).toBe(false);
   });
 
