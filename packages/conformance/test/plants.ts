@@ -266,6 +266,7 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'feedback-notice-without-change',
     'feedback-without-author',
     'kept-message-given-twice',
+    'parked-run-misses-a-wait',
     'wait-of-others-taken-for-batch',
     'wait-settled-in-a-leg-forgotten',
   ],

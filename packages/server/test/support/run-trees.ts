@@ -1,0 +1,309 @@
+import { expect } from 'vitest';
+import { Refusal } from '../../src/app/refusal.ts';
+import { sendSignal } from '../../src/app/runs/signals.ts';
+import { type Run, isEnded } from '../../src/domain/run/run.ts';
+import type { KnownWait, Wait } from '../../src/domain/run/wait.ts';
+import type { LegBatch } from '../../src/execution/recording/record-leg.ts';
+import { cancelCalledRuns } from '../../src/workers/cancel-called-runs.ts';
+import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
+import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
+import { settleWaits } from '../../src/workers/settle-waits.ts';
+import { type CallingWorld, completed, parked } from './calling-runs.ts';
+import { hour } from './run-fixture.ts';
+
+/** What a run waits for at the same time; a run is a list of such groups. */
+type Group = readonly Item[];
+type Item =
+  | { readonly kind: 'timer'; readonly ms: number }
+  | { readonly kind: 'signal' }
+  /** `path`: names the script of the called run, which has it as its prompt. */
+  | { readonly kind: 'run'; readonly path: string; readonly ms?: number };
+type Script = readonly Group[];
+
+/** By depth, because no agent may be called below itself. */
+const agents = ['agent', 'researcher', 'critic', 'editor'];
+const servers = ['server-1', 'server-2'];
+const randomTurns = 40;
+const turnsMax = 120;
+/** A run may lose its worker three times. */
+const lossesPerRun = 2;
+
+/** A pseudo-random generator (mulberry32): the same numbers for the same seed. */
+export function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+/**
+ * A random tree of runs that sleep, receive messages and call each other, on two servers that share a database. Workers are lost,
+ * runs are cancelled, and passes meet. What each run says at its end is compared with a model: its script, and the ends of what it
+ * has called.
+ */
+export class RunTree {
+  readonly #of: CallingWorld;
+  readonly #random: (below: number) => number;
+  readonly #scripts = new Map<string, Script>();
+  readonly #sent = new Map<string, number>();
+  readonly #sending = new Map<string, Promise<void>>();
+  readonly #losses = new Map<string, number>();
+  #runs: Run[] = [];
+
+  constructor(of: CallingWorld, seed: number) {
+    this.#of = of;
+    this.#random = randomOf(seed);
+    this.#write('r', 0);
+  }
+
+  /** Plays the tree to its end. Throws where it does not come to one. Returns its runs. */
+  async play(): Promise<readonly Run[]> {
+    const { world, client } = this.#of;
+    this.#runs = [await world.start(await world.open(), 'r', client)];
+    for (let turn = 0; turn < turnsMax; turn += 1) {
+      if (turn < randomTurns) await this.#turn();
+      else await this.#settle();
+      this.#runs = await this.#all();
+      await this.#check();
+      if (this.#runs.every(isEnded) && (await world.store.read.waits.doomed(1)).length === 0) {
+        await this.#checkEnd();
+        return this.#runs;
+      }
+    }
+    const open = this.#runs.filter((run) => !isEnded(run)).map(({ id, status }) => [id, status]);
+    throw new Error(`the tree does not end: ${JSON.stringify(open)}`);
+  }
+
+  #write(path: string, depth: number): void {
+    const script = Array.from(
+      { length: 1 + this.#random(3) },
+      (_g, group): Group =>
+        Array.from({ length: 1 + this.#random(3) }, (_i, item): Item => {
+          const kind = this.#random(depth + 1 < agents.length ? 4 : 2);
+          if (kind === 0) return { kind: 'timer', ms: this.#random(90_000) };
+          if (kind === 1) return { kind: 'signal' };
+          const below = `${path}.${group}-${item}`;
+          this.#write(below, depth + 1);
+          return { kind: 'run', path: below, ...(this.#random(4) === 0 && { ms: 100_000 }) };
+        }),
+    );
+    this.#scripts.set(path, script);
+  }
+
+  /** Up to three things at once, on both servers; or time passes. */
+  async #turn(): Promise<void> {
+    if (this.#random(4) === 0) return this.#pass(1 + this.#random(40_000));
+    const acts = Array.from({ length: 1 + this.#random(3) }, () => this.#act());
+    await Promise.all(acts.map((act) => act()));
+  }
+
+  #act(): () => Promise<unknown> {
+    const { world } = this.#of;
+    const chosen = this.#random(20);
+    const run = this.#runs[this.#random(this.#runs.length)];
+    const server = servers[this.#random(servers.length)] ?? '';
+    if (run === undefined) return async () => {};
+    if (chosen === 0) return () => unlessRefused(this.#of.cancel(run));
+    if (chosen < 5) return () => this.#send(run);
+    if (chosen < 7) return () => cancelCalledRuns(world);
+    if (chosen < 8) return () => endParkedCancellations(world);
+    const fate = this.#random(6);
+    return () => this.#execute(run, server, fate);
+  }
+
+  /** One leg, whose worker is maybe lost: before its batch, or between its batch and its end. */
+  async #execute(seen: Run, server: string, fate: number): Promise<void> {
+    const { world } = this.#of;
+    const leg = await world.claim(seen, server, 'machine-1');
+    if (leg === undefined) return;
+    const known = 'waits' in leg.input ? leg.input.waits : undefined;
+    const batch = this.#next(seen, known ?? new Map());
+    const losses = this.#losses.get(seen.id) ?? 0;
+    const isLost = fate < 2 && losses < lossesPerRun;
+    if (isLost) this.#losses.set(seen.id, losses + 1);
+    if (isLost && fate === 0) return;
+    if (isLost && batch.items !== undefined) await world.record(leg, { items: batch.items });
+    if (!isLost) await world.record(leg, batch);
+  }
+
+  /** What a leg does that knows these waits: it replays its script. */
+  #next(run: Run, known: ReadonlyMap<string, KnownWait>): Partial<LegBatch> {
+    const script = this.#scriptOf(run);
+    const said: string[] = [];
+    for (const [index, group] of script.entries()) {
+      const refs = group.map((_, item) => `${index}-${item}`);
+      const waits = refs.map((ref) => known.get(ref));
+      if (waits.some((wait) => wait?.state !== 'settled')) {
+        const items = group.map((item, place) => itemOf(item, refs[place] ?? '', run));
+        return { items, end: parked };
+      }
+      for (const wait of waits) if (wait?.state === 'settled') said.push(words(wait));
+    }
+    return { end: completed(said.join(' ')) };
+  }
+
+  #scriptOf({ input }: Pick<Run, 'input'>): Script {
+    const { prompt } = JSON.parse(input) as { readonly prompt: string };
+    return this.#scripts.get(prompt) ?? [];
+  }
+
+  /** The next of the messages that the script of the run asks for. */
+  async #send(run: Run): Promise<void> {
+    const wanted = this.#scriptOf(run)
+      .flat()
+      .filter(({ kind }) => kind === 'signal').length;
+    const sent = this.#sent.get(run.id) ?? 0;
+    if (sent >= wanted) return;
+    this.#sent.set(run.id, sent + 1);
+    const { world } = this.#of;
+    const by = { kind: 'client', id: 'cli_x', requestId: 'req_x', address: null } as const;
+    const data = `m${sent + 1}`;
+    const message = { runId: run.id, name: 'm', data, by, idempotencyKey: undefined };
+    // One after the other: of two at once, either may be the first.
+    const before = this.#sending.get(run.id) ?? Promise.resolve();
+    const sending = before.then(() =>
+      unlessRefused(sendSignal(world, world.scope, { ...message, chargeRate: () => {} })),
+    );
+    this.#sending.set(run.id, sending);
+    await sending;
+  }
+
+  /** Time passes, and both servers do what they do every second. */
+  async #pass(ms: number): Promise<void> {
+    const { world } = this.#of;
+    world.clock.advance(ms);
+    await Promise.all([settleWaits(world), settleWaits(world)]);
+    const leases = { isExecuting: () => false, canTrustExpiry: () => true };
+    await Promise.all(
+      servers.map((_, index) => reconcileRuns(world, { ...leases, owner: `pass-${index}` })),
+    );
+    await Promise.all([cancelCalledRuns(world), cancelCalledRuns(world)]);
+    await endParkedCancellations(world);
+  }
+
+  /** Nothing is lost or cancelled any more: everything comes to its end. */
+  async #settle(): Promise<void> {
+    await this.#pass(hour / 10);
+    for (const run of this.#runs) {
+      await this.#send(run);
+      await this.#execute(run, servers[0] ?? '', 5);
+    }
+  }
+
+  async #all(): Promise<Run[]> {
+    const all: Run[] = [];
+    const next = this.#runs.slice(0, 1);
+    for (let run = next.shift(); run !== undefined; run = next.shift()) {
+      all.push(await this.#of.world.read(run));
+      next.push(...(await this.#of.calledBy(run)));
+    }
+    return all;
+  }
+
+  /**
+   * What holds at any time: the count of open waits, no parked run with something that no leg has got, and no called run that is
+   * forgotten by a caller that does not wait for it any more.
+   */
+  async #check(): Promise<void> {
+    const { waits } = this.#of.world.store.read;
+    const doomed = new Set((await waits.doomed(1000)).map(({ id }) => id));
+    const going = this.#runs.filter((run) => !isEnded(run) && run.status !== 'cancelling');
+    const goingOn = new Set<string | null>(going.map(({ id }) => id));
+    for (const run of this.#runs) {
+      const all = await waits.ofRun(run.id);
+      const open = all.filter(({ status, ref }) => status === 'open' && ref !== null);
+      expect([run.id, run.openWaits]).toEqual([run.id, isEnded(run) ? 0 : open.length]);
+      if (isEnded(run)) expect(open).toEqual([]);
+      const left = all.filter(
+        ({ status, childRunId }) => status !== 'open' && goingOn.has(childRunId),
+      );
+      expect(left.filter(({ id }) => !doomed.has(id))).toEqual([]);
+      const isParked =
+        run.status === 'running' &&
+        run.lease === null &&
+        run.readyAt === null &&
+        run.continueAt === null;
+      if (isParked) expect([run.id, await waits.hasUnapplied(run.id)]).toEqual([run.id, false]);
+    }
+  }
+
+  /** What holds at the end: answers as the model has them, each message and each wait once, and nothing behind an end. */
+  async #checkEnd(): Promise<void> {
+    const { store, logOf } = this.#of.world;
+    const byId = new Map(this.#runs.map((run) => [run.id, run]));
+    for (const run of this.#runs) {
+      const waits = await store.read.waits.ofRun(run.id);
+      const asked = new Map(waits.map((wait) => [wait.ref, wait]));
+      for (const { childRunId, result } of waits) {
+        const called = childRunId === null ? undefined : byId.get(childRunId);
+        if (called === undefined) continue;
+        if (result?.outcome === 'completed') expect(called.status).toBe('completed');
+        if (result?.outcome === 'cancelled') expect(called.status).toBe('cancelled');
+      }
+      if (run.status === 'completed') {
+        expect(run.outputText).toBe(this.#modelOf(run, asked, byId));
+      }
+      const log = await logOf(run.id);
+      const ids = (type: string) =>
+        log.flatMap((event) => (event.type === type ? [event.data['wait_id']] : []));
+      expect(new Set(ids('wait_started')).size).toBe(ids('wait_started').length);
+      expect(new Set(ids('wait_ended')).size).toBe(ids('wait_ended').length);
+      const last = log.at(-1)?.type ?? '';
+      expect(['message_completed', 'run_completed', 'run_cancelled', 'error']).toContain(last);
+    }
+  }
+
+  /** The answer by the script alone: messages in the order in which they were sent, and the answers of called runs. */
+  #modelOf(
+    run: Run,
+    asked: ReadonlyMap<string | null, Wait>,
+    byId: ReadonlyMap<string, Run>,
+  ): string {
+    let messages = 0;
+    const said = this.#scriptOf(run).flatMap((group, index) =>
+      group.map((item, place) => {
+        if (item.kind === 'timer') return 'z';
+        if (item.kind === 'signal') {
+          messages += 1;
+          return `m${messages}`;
+        }
+        const { childRunId = null, result } = asked.get(`${index}-${place}`) ?? {};
+        const called = childRunId === null ? undefined : byId.get(childRunId);
+        if (result?.outcome === 'completed') return called?.outputText ?? '?';
+        return `(${result?.outcome})`;
+      }),
+    );
+    return said.join(' ');
+  }
+}
+
+function itemOf(item: Item, ref: string, { ancestors }: Pick<Run, 'ancestors'>) {
+  if (item.kind === 'timer') {
+    const due = { inMs: item.ms };
+    return { type: 'wait', ref, kind: 'timer', name: 'nap', due } as const;
+  }
+  if (item.kind === 'signal') {
+    return { type: 'wait', ref, kind: 'signal', name: 'm', due: { inMs: 100 * hour } } as const;
+  }
+  const depth = (ancestors ?? '').split('/').length;
+  const input = { prompt: item.path };
+  const due = item.ms === undefined ? {} : { due: { inMs: item.ms } };
+  return { type: 'wait', ref, kind: 'run', name: agents[depth] ?? '', input, ...due } as const;
+}
+
+function words(wait: Extract<KnownWait, { state: 'settled' }>): string {
+  const { result, called } = wait;
+  if (result.outcome === 'fired') return 'z';
+  if (result.outcome === 'received') return String(result.data);
+  return result.outcome === 'completed' ? (called?.text ?? '?') : `(${result.outcome})`;
+}
+
+/** Ignores a refusal: the run may have ended. */
+async function unlessRefused(act: Promise<unknown>): Promise<void> {
+  await act.catch((error: unknown) => {
+    if (!(error instanceof Refusal)) throw error;
+  });
+}
