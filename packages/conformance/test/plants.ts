@@ -259,6 +259,7 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'called-run-outlives-caller',
     'called-run-outlives-its-time',
     'called-runs-in-a-ring',
+    'called-runs-without-bound',
     'called-with-another-input',
     'callback-tells-that-run-is-over',
     'callback-without-proof',

@@ -3,6 +3,7 @@ import { answerInteraction } from '../../src/app/interactions.ts';
 import { readRules, rulesOfAgent } from '../../src/domain/rules/rule.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import type { CallEvent } from '../../src/execution/recording/raise-calls.ts';
+import { sql } from '../../src/store/sql.ts';
 import { agentOf } from '../support/agent-folders.ts';
 import {
   type CallingWorld,
@@ -75,6 +76,29 @@ describe.each(databaseKinds)('a call that may not be, or not yet, on %s (D-921)'
       'message',
       'A run calls at most 100 others.',
     );
+  });
+
+  test('is one of a thousand runs below the root at most, wherever it is made', async () => {
+    const { run: root, leg } = await of.begun();
+    await of.world.record(leg, { items: [research] });
+    const child = only(await of.calledBy(root));
+    const below = await of.world.claimed(child);
+    // All but one of them, as rows.
+    const columns = sql`organization_id, tenant_id, session_id, agent_name, ancestors, input,
+      pending_interactions, last_seq, last_event_at, lease_epoch, created_at, started_at`;
+    await of.world.database.transaction((tx) =>
+      tx.run(sql`
+        insert into runs (id, number, status, status_at, ended_at, ${columns})
+        with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 998)
+        select id || '_' || n, number + n, 'completed', created_at, created_at, ${columns}
+        from numbers join runs on runs.id = ${child.id}`),
+    );
+    const review = { ...research, ref: 'call critic 1', name: 'critic' };
+    const last = { ...research, ref: 'call editor 1', name: 'editor' };
+    await of.world.record(below, { items: [review, last], end: parked });
+    expect(only(await of.calledBy(child)).agentName).toBe('critic');
+    const message = 'At most 1000 runs are called below one.';
+    expect((await of.waitOf(child, last.ref))?.result).toMatchObject({ code: 'refused', message });
   });
 
   const rules = (effect: 'approval' | 'deny') => ({

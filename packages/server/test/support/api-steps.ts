@@ -7,7 +7,7 @@ import {
   eventTypes,
   isTerminalRunStatus,
 } from '@convoke/contract';
-import type { Identity } from './checked-calls.ts';
+import type { Identity, Result } from './checked-calls.ts';
 import type { EventReader } from './event-reader.ts';
 import { eventually } from './eventually.ts';
 import type { TestServer } from './server.ts';
@@ -143,6 +143,25 @@ export async function follow(
 export async function logOf(server: TestServer, run: RunPlace): Promise<RunEvent[]> {
   const frames = await (await follow(server, run)).all();
   return frames.map((frame) => frame.data);
+}
+
+/** The log of a run that has not ended, as far as it is written. */
+export async function logSoFar(server: TestServer, run: RunPlace): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  const headers = { accept: 'application/json' };
+  let query: Record<string, string> | undefined = { limit: '100' };
+  while (query !== undefined) {
+    const page: Result<'follow_run_events'> = await server.send('follow_run_events', {
+      params: at(run),
+      headers,
+      query,
+    });
+    if (page.status !== 200) throw new Error(`the log was answered with ${page.status}`);
+    events.push(...page.body.events);
+    const cursor: string | undefined = page.body.next_cursor;
+    query = cursor === undefined ? undefined : { limit: '100', cursor };
+  }
+  return events;
 }
 
 /** The text of the deltas, joined in order. */
