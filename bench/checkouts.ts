@@ -23,8 +23,8 @@ interface Measured extends AsyncDisposable {
 }
 
 /**
- * The slices of each checkout's server, then those of the reference: one of each in every round, after a round that warms
- * up, so that what disturbs the machine disturbs all of them.
+ * The slices of each checkout's server, then those of the reference: one of each in every round, after a round that
+ * warms up, so that what disturbs the machine disturbs all of them.
  */
 export async function measureCheckouts(comparison: Comparison): Promise<Figures[][]> {
   const programs = comparison.checkouts.map((path) => join(path, 'packages/cli/src/main.ts'));

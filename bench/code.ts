@@ -1,7 +1,7 @@
 /**
- * `node bench/code.ts [--frameworks]`: what an agent as code costs. One server in this process, on SQLite, without HTTP. The
- * least of the rounds counts: other work on the machine only adds. With `--frameworks` also those that the kit has adapters
- * for, with their packages from npm.
+ * `node bench/code.ts [--frameworks]`: what an agent as code costs. One server in this process, on SQLite, without
+ * HTTP. The least of the rounds counts: other work on the machine only adds. With `--frameworks` also those that the
+ * kit has adapters for, with their packages from npm.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

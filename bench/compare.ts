@@ -1,6 +1,6 @@
 /**
- * `node bench/compare.ts ../before`: this checkout in turn with another one, and both beside the reference. On a machine whose
- * speed changes from hour to hour, only servers that are measured in turn can be compared.
+ * `node bench/compare.ts ../before`: this checkout in turn with another one, and both beside the reference. On a
+ * machine whose speed changes from hour to hour, only servers that are measured in turn can be compared.
  */
 import { loadavg } from 'node:os';
 import { resolve } from 'node:path';

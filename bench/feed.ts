@@ -1,6 +1,6 @@
 /**
- * `node bench/feed.ts`: what notices and a dead webhook cost a run, and how long lists over a tenant take. One server in
- * this process, on SQLite, or on the PostgreSQL database that CONVOKE_DATABASE_URL names, which must be empty.
+ * `node bench/feed.ts`: what notices and a dead webhook cost a run, and how long lists over a tenant take. One server
+ * in this process, on SQLite, or on the PostgreSQL database that CONVOKE_DATABASE_URL names, which must be empty.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';

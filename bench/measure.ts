@@ -20,7 +20,9 @@ export interface MeasureOptions {
 /** The figures of each target's slices, in the order they were taken. */
 export type Slices = ReadonlyMap<TargetName, readonly Figures[]>;
 
-/** What was measured. After a failed slice nothing counts: the rounds of the servers would not stand beside each other. */
+/**
+ * What was measured. After a failed slice nothing counts: the rounds of the servers would not stand beside each other.
+ */
 export interface Measured {
   readonly slices: Slices;
   /** Why a slice failed. */

@@ -1,7 +1,7 @@
 /**
- * `node bench/start-cost.ts`: the processor time of a start on SQLite, by step. Each step is a request that does more than
- * the one before, a fixed number of times, so that the figures hold on a busy machine. Other checkouts are measured in
- * turn with this one: `node bench/start-cost.ts ../before`. TIMES and ROUNDS change how much is measured.
+ * `node bench/start-cost.ts`: the processor time of a start on SQLite, by step. Each step is a request that does more
+ * than the one before, a fixed number of times, so that the figures hold on a busy machine. Other checkouts are
+ * measured in turn with this one: `node bench/start-cost.ts ../before`. TIMES and ROUNDS change how much is measured.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';

@@ -5,9 +5,9 @@ import { median, medianRatio, spread } from './statistics.ts';
 const headings = ['', 'convoke', 'ref:sqlite', 'ref:mem', 'ratio', 'noise', 'processor', 'target'];
 
 /**
- * One line per figure, and below them why some have none. The ratio is the median of what each round gave for Convoke beside the reference, so
- * what disturbed a round disturbed both; noise is the spread of the reference's own slices; processor is the
- * ratio of the servers' time on the processor per operation, which neighbours disturb least.
+ * One line per figure, and below them why some have none. The ratio is the median of what each round gave for Convoke
+ * beside the reference, so what disturbed a round disturbed both; noise is the spread of the reference's own slices;
+ * processor is the ratio of the servers' time on the processor per operation, which neighbours disturb least.
  */
 export function table(sections: readonly Section[]): string {
   const lines = sections.flatMap(({ rows, slices, failure }) =>

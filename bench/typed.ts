@@ -1,6 +1,6 @@
 /**
- * `node bench/typed.ts`: what schemas of an agent cost a run, and what it costs that runs are exported. Two servers, each in
- * a process of its own, on SQLite, without HTTP: one of them sends traces and metrics to this process.
+ * `node bench/typed.ts`: what schemas of an agent cost a run, and what it costs that runs are exported. Two servers,
+ * each in a process of its own, on SQLite, without HTTP: one of them sends traces and metrics to this process.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

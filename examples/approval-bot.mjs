@@ -1,5 +1,5 @@
-// Decides on permission requests by a rule, for all runs of the tenant. It keeps no state: pending interactions are in the
-// service, so any number of bots can run, and each can be killed and restarted.
+// Decides on permission requests by a rule, for all runs of the tenant. It keeps no state: pending interactions are in
+// the service, so any number of bots can run, and each can be killed and restarted.
 //
 //   node examples/approval-bot.mjs [--once]
 import { connect } from './connect.mjs';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Convoke } from '@convoke/sdk';
 
 /**
- * Connects to the server and tenant that the environment names, as your own backend would; on the machine of a server that
- * was started with `npm start`, to what it wrote to `.convoke/quickstart.json`.
+ * Connects to the server and tenant that the environment names, as your own backend would; on the machine of a server
+ * that was started with `npm start`, to what it wrote to `.convoke/quickstart.json`.
  */
 export function connect() {
   const { baseUrl, clientId, clientSecret, tenantId } = settings();

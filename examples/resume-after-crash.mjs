@@ -1,5 +1,5 @@
-// A worker that can be killed at any moment, and so can the server. It stores its run and the id of the last processed event
-// in a file; after a restart it continues exactly there and starts no run twice.
+// A worker that can be killed at any moment, and so can the server. It stores its run and the id of the last processed
+// event in a file; after a restart it continues exactly there and starts no run twice.
 //
 //   node examples/resume-after-crash.mjs <file> [agent]
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -21,8 +21,8 @@ for await (const event of run.follow({ after: progress.after })) {
 console.log(progress.pieces.map(({ text }) => text).join(''));
 
 /**
- * The pieces of the answer after one more event. An agent that lost its server may have to say something again: what it had
- * said of it is dropped.
+ * The pieces of the answer after one more event. An agent that lost its server may have to say something again: what it
+ * had said of it is dropped.
  * @param {Piece[]} pieces
  * @param {import('@convoke/sdk').RunEvent} event
  */

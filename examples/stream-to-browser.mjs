@@ -1,5 +1,5 @@
-// A backend that streams runs to a browser. The browser has no credentials: it calls this backend, which follows the run
-// with the SDK and forwards the events. EventSource reconnects automatically and sends the last event id.
+// A backend that streams runs to a browser. The browser has no credentials: it calls this backend, which follows the
+// run with the SDK and forwards the events. EventSource reconnects automatically and sends the last event id.
 //
 //   node examples/stream-to-browser.mjs      then open the address it prints
 import { createServer } from 'node:http';

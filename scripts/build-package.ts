@@ -1,6 +1,6 @@
-// Builds the published packages. Inside the repository a package is its sources, which Node and TypeScript read as they are; Node
-// refuses to strip types below node_modules, so what others install is JavaScript with declarations. The two have a
-// manifest each, because one manifest with a condition for the sources would reach other people's bundlers.
+// Builds the published packages. Inside the repository a package is its sources, which Node and TypeScript read as they
+// are; Node refuses to strip types below node_modules, so what others install is JavaScript with declarations. The two
+// have a manifest each, because one manifest with a condition for the sources would reach other people's bundlers.
 import { copyFile, cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,13 +31,18 @@ export interface Manifest {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional: boolean }>>;
 }
 
-/** One after the other: each is compiled against the declarations of those before it. The SDK has a build of its own. */
+/**
+ * One after the other: each is compiled against the declarations of those before it. The SDK has a build of its own.
+ */
 const order = publishedPackages.filter((name) => name !== 'sdk');
 
 /** Packages that people write programs with. */
 const guided = ['sdk', 'agent'] as const;
 
-/** Builds contract, faces, api-page, agent, server, cli and conformance below a folder that holds the built SDK as `sdk`. */
+/**
+ * Builds contract, faces, api-page, agent, server, cli and conformance below a folder that holds the built SDK as
+ * `sdk`.
+ */
 export async function buildPackages(folder: string): Promise<void> {
   // Declarations that are compiled against name packages of their own.
   const link = join(folder, 'node_modules');

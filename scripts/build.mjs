@@ -1,4 +1,5 @@
-// npm run build: every package as it is published, in .cache/packages, and packed for `npm install` and pip, in .cache/packs.
+// npm run build: every package as it is published, in .cache/packages, and packed for `npm install` and pip, in
+// .cache/packs.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

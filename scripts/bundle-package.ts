@@ -12,7 +12,8 @@ const helpers = '@oxc-project/runtime';
 
 /**
  * Packages of others that become part of ours, because every start loads them. They stay dependencies anyway:
- * declarations name them, and audits find them. Agents' frameworks and databases are imported by the first that needs them.
+ * declarations name them, and audits find them. Agents' frameworks and databases are imported by the first that needs
+ * them.
  */
 export const inlined = {
   server: [
@@ -105,7 +106,9 @@ function nameOf(id: string): string {
   return /^(@[^/\\]+[/\\])?[^/\\]+/.exec(id)?.[0].replace('\\', '/') ?? id;
 }
 
-/** Gives each of our modules a place of its own: some find files beside them by it. All chunks stand in `dist` itself. */
+/**
+ * Gives each of our modules a place of its own: some find files beside them by it. All chunks stand in `dist` itself.
+ */
 function ownPlaces(placeOf: (module: string) => string): Plugin {
   return {
     name: 'own-places',

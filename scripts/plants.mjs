@@ -1,6 +1,6 @@
 // Reads the planted bugs: patches below test/planted. The text before a patch says what the bug is and which tests must
-// catch it, one line each: `Caught by: path/of/a.test.ts > part of a title`. A bug that `npm test` does not notice has a line
-// that says so: `Only npm run test:faults notices it.`
+// catch it, one line each: `Caught by: path/of/a.test.ts > part of a title`. A bug that `npm test` does not notice has
+// a line that says so: `Only npm run test:faults notices it.`
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

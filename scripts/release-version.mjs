@@ -1,4 +1,5 @@
-// Versions and notes of a release: every package of the checkout has the same version, and CHANGELOG.md has its section.
+// Versions and notes of a release: every package of the checkout has the same version, and CHANGELOG.md has its
+// section.
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -13,8 +14,8 @@ const pythonLine = /^VERSION = "(.*)"$/m;
 /** @typedef {{ packages: Record<string, Manifest> }} Lock */
 
 /**
- * Gives all packages the version, in their manifests, where they depend on each other and in the lock file, and turns the
- * unreleased part of the changelog into the section of this version.
+ * Gives all packages the version, in their manifests, where they depend on each other and in the lock file, and turns
+ * the unreleased part of the changelog into the section of this version.
  * @param {string} root
  * @param {string} version
  * @param {string} day

@@ -1,5 +1,5 @@
-// Runs a TypeScript program of the checkout on the Node that Convoke needs: node scripts/run.mjs <file> [argument …]. npm
-// scripts use it, so that they work on every Node that the README names: an older one cannot run TypeScript itself.
+// Runs a TypeScript program of the checkout on the Node that Convoke needs: node scripts/run.mjs <file> [argument …].
+// npm scripts use it, so that they work on every Node that the README names: an older one cannot run TypeScript itself.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { launch, readSources } from '../packages/launch/src/launch.mjs';

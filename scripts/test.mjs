@@ -1,5 +1,5 @@
-// npm test: every check, and every test but the exhaustive ones, which `npm run test:faults` runs. Arguments go to vitest:
-// `npm test -- packages/server/test/domain`.
+// npm test: every check, and every test but the exhaustive ones, which `npm run test:faults` runs. Arguments go to
+// vitest: `npm test -- packages/server/test/domain`.
 import { launch } from '../packages/launch/src/launch.mjs';
 import { runTestsAndChecks } from './tools.mjs';
 

@@ -1,5 +1,5 @@
-// The tests start hundreds of servers and commands, each in a process of its own. From a bundle of the sources a process
-// starts in half the processor time that it needs for the sources themselves, which are 800 modules.
+// The tests start hundreds of servers and commands, each in a process of its own. From a bundle of the sources a
+// process starts in half the processor time that it needs for the sources themselves, which are 800 modules.
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, readdir, rename, rm, utimes } from 'node:fs/promises';

@@ -55,7 +55,8 @@ test('what the guide of clusters says to type keeps old sessions and files, from
   for (const name of ['slow', 'demo']) {
     await cp(join(root, 'agents', name), join(agents, name), { recursive: true });
   }
-  // A question waits in the newest session. A server on SQLite has a session with a file and a folder. An export is refused until it has stopped.
+  // A question waits in the newest session. A server on SQLite has a session with a file and a folder. An export is
+  // refused until it has stopped.
   const script = `
     node() { "${process.execPath}" "$@"; }
     npx() { shift; exec "${process.execPath}" "${cli}" "$@"; }

@@ -1,5 +1,5 @@
-// The tests start hundreds of Node processes. With a compile cache only the first of them compiles the server's modules;
-// the others start in half the time.
+// The tests start hundreds of Node processes. With a compile cache only the first of them compiles the server's
+// modules; the others start in half the time.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { programPath } from './bundled-programs.ts';

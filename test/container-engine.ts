@@ -1,5 +1,5 @@
-// Builds and runs images for real, without a daemon and without a registry: `buildah` from Debian's packages, with a chroot
-// as isolation, on a root file system that `mmdebstrap` makes.
+// Builds and runs images for real, without a daemon and without a registry: `buildah` from Debian's packages, with a
+// chroot as isolation, on a root file system that `mmdebstrap` makes.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import {

@@ -4,8 +4,9 @@ const lowestPort = 20_000;
 const highestPort = 32_000;
 
 /**
- * A port that is free at this moment, below the range that the system gives to outgoing connections. A port of that range
- * may be taken by any connection before a server listens on it, or be given to a client that reconnects to the server.
+ * A port that is free at this moment, below the range that the system gives to outgoing connections. A port of that
+ * range may be taken by any connection before a server listens on it, or be given to a client that reconnects to the
+ * server.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

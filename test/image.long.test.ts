@@ -1,4 +1,5 @@
-// The image of deploy/Dockerfile is built and started for real, by a container engine that is installed where it is missing.
+// The image of deploy/Dockerfile is built and started for real, by a container engine that is installed where it is
+// missing.
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -117,10 +117,14 @@ export function importProblems(path: string, source: string): string[] {
   });
 }
 
-/** Of a package, `scripts` may import programs that build it, and its command; the launcher runs before anything else. */
+/**
+ * Of a package, `scripts` may import programs that build it, and its command; the launcher runs before anything else.
+ */
 const doors = /^packages\/(launch\/src|[^/]+\/(bin|scripts))\//;
 
-/** Problems with the imports between `scripts` and the packages, one line each: they point from `scripts` to packages. */
+/**
+ * Problems with the imports between `scripts` and the packages, one line each: they point from `scripts` to packages.
+ */
 export function checkoutProblems(path: string, source: string): string[] {
   const home = path.split('/').slice(0, 2).join('/');
   return specifiersIn(source).flatMap((specifier) => {
@@ -139,7 +143,9 @@ function isOfLauncher(target: string): boolean {
   return isShared || target.startsWith('packages/launch/') || target.startsWith('node:');
 }
 
-/** Files that import each other in a circle, one line for each circle. The linter does not follow `import()`, this does. */
+/**
+ * Files that import each other in a circle, one line for each circle. The linter does not follow `import()`, this does.
+ */
 export function importCircles(sources: ReadonlyMap<string, string>): string[] {
   const circles: string[] = [];
   const done = new Set<string>();

@@ -11,15 +11,16 @@ const home = '/dev/shm';
 const neededBytes = 4 * 1024 ** 3;
 
 /**
- * The shell waits for the end of its input, which comes when this process ends, even killed: no memory stays in use. Then
- * the programs of the tests may still write while they end. What another file system has mounted there is not removed.
+ * The shell waits for the end of its input, which comes when this process ends, even killed: no memory stays in use.
+ * Then the programs of the tests may still write while they end. What another file system has mounted there is not
+ * removed.
  */
 const removal = `trap '' INT TERM HUP; read -r _
 for second in 1 2 3 4 5 6 7 8 9; do find "$0" -xdev -delete && exit; sleep 1; done`;
 
 /**
- * Run by vitest before any other setup. Workers inherit TMPDIR, below which Node, SQLite and the programs that the tests
- * start keep their temporary files. Where memory is short or another folder is named, nothing changes.
+ * Run by vitest before any other setup. Workers inherit TMPDIR, below which Node, SQLite and the programs that the
+ * tests start keep their temporary files. Where memory is short or another folder is named, nothing changes.
  */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   if (process.env['TMPDIR'] !== undefined || !(await hasRoom())) return undefined;

@@ -1,5 +1,6 @@
-// A folder that a test removes may still be written to: a program that was just killed is not gone yet, and a folder that is
-// emptied while it writes is "not empty" a moment later. Removing it is then tried again, for two seconds at most.
+// A folder that a test removes may still be written to: a program that was just killed is not gone yet, and a folder
+// that is emptied while it writes is "not empty" a moment later. Removing it is then tried again, for two seconds at
+// most.
 import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 

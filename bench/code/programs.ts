@@ -1,4 +1,7 @@
-/** The agents that bench/code.ts measures: each says a word first, so that no model is needed, and then takes empty steps. */
+/**
+ * The agents that bench/code.ts measures: each says a word first, so that no model is needed, and then takes empty
+ * steps.
+ */
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

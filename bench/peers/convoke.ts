@@ -13,7 +13,10 @@ const checkout = fileURLToPath(new URL('../../packages/cli/bin/convoke.mjs', imp
 const reconnectMs = 60_000;
 const connectionsMax = 1000;
 const oneWord: BenchAgent = { deltas: 1 };
-/** As in bench/run.ts: a session executes its runs one after the other, and a caller that waits for none would fill its queue. */
+/**
+ * As in bench/run.ts: a session executes its runs one after the other, and a caller that waits for none would fill its
+ * queue.
+ */
 const sessionsPerCaller = 4;
 
 interface Options {

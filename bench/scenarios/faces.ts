@@ -10,8 +10,8 @@ const readersAt = (scale: Scale) => (scale === 'smoke' ? 4 : 32);
 const agent = { deltas: 50, everyMs: 1, waitMs: 400 };
 
 /**
- * How long the 50 words of a run take to their reader: beside no other reader, beside 32 more of its kind, and beside 32
- * that read the run as a chat of the AI SDK.
+ * How long the 50 words of a run take to their reader: beside no other reader, beside 32 more of its kind, and beside
+ * 32 that read the run as a chat of the AI SDK.
  */
 export const faces: Scenario = {
   id: 'faces',

@@ -5,7 +5,8 @@ import { rolldown } from 'rolldown';
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /**
- * The page as one script. Any bundler does it; the aliases are only needed in this repository, where the SDK is not installed.
+ * The page as one script. Any bundler does it; the aliases are only needed in this repository, where the SDK is not
+ * installed.
  *
  * @param {Readonly<Record<string, string>>} [others] Packages to use instead of those that the page imports.
  */

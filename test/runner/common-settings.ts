@@ -8,7 +8,7 @@ export const commonSettings = {
   hookTimeout: 180_000,
   // The usual second is too short when other work has the processor.
   expect: { poll: { timeout: patienceMs, interval: 10 } },
-  // Two more than the cores of CI, because many files mostly wait. Six were slower. Their servers hold up to 80 connections of
-  // PostgreSQL.
+  // Two more than the cores of CI, because many files mostly wait. Six were slower. Their servers hold up to 80
+  // connections of PostgreSQL.
   maxWorkers: 4,
 };

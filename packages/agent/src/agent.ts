@@ -21,8 +21,8 @@ export interface Agent {
 }
 
 /**
- * Makes an agent of a function. What it returns is the output of the run; without an `output_schema`, a string is appended to
- * the answer instead.
+ * Makes an agent of a function. What it returns is the output of the run; without an `output_schema`, a string is
+ * appended to the answer instead.
  */
 export function agent<
   State extends object = Record<string, Json>,
@@ -71,7 +71,10 @@ export interface Context<
   readonly sessionId: string;
   /** Counts the runs of the session from 1. */
   readonly runNumber: number;
-  /** The span of this leg, while the server exports traces: the parent of spans that the agent makes. Each leg has its own. */
+  /**
+   * The span of this leg, while the server exports traces: the parent of spans that the agent makes. Each leg has its
+   * own.
+   */
   readonly traceparent: string | undefined;
   /** JSON that the session keeps from one run to the next, stored when a run completes. */
   readonly state: Partial<State>;
@@ -102,11 +105,14 @@ export interface Context<
   /** Waits for a message of this name to the run. One that came before is kept, and taken first. */
   receive<T = Json>(name: string, options?: ReceiveOptions): Promise<Received<T>>;
   /**
-   * A URL at which anyone who has it can send the run one message of this name, without a login. Every call is another URL, and
-   * the same one in every leg. Pass it on as you pass on a password.
+   * A URL at which anyone who has it can send the run one message of this name, without a login. Every call is another
+   * URL, and the same one in every leg. Pass it on as you pass on a password.
    */
   callbackUrl(name: string): string;
-  /** Starts a run of another agent, which `agents` of agent.yaml names, and waits for its end. Nothing executes until then. */
+  /**
+   * Starts a run of another agent, which `agents` of agent.yaml names, and waits for its end. Nothing executes until
+   * then.
+   */
   call(agent: string, input: JsonObject, options?: CallOptions): Promise<Called>;
   /** Step names inside the scope are numbered separately. */
   scope<T>(name: string, body: () => T | Promise<T>): Promise<T>;

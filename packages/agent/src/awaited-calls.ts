@@ -13,8 +13,8 @@ export class NotAwaited extends Misuse {
 }
 
 /**
- * The calls of `ctx` that nothing has awaited yet (D-478). Without this check, a function that forgets `await` would continue
- * with a promise instead of an answer and complete normally.
+ * The calls of `ctx` that nothing has awaited yet (D-478). Without this check, a function that forgets `await` would
+ * continue with a promise instead of an answer and complete normally.
  */
 export class AwaitedCalls {
   readonly #open = new Set<WatchedCall<unknown>>();

@@ -11,7 +11,9 @@ export interface Current {
   readonly leg: Leg;
 }
 
-/** Known to every copy of this package: an agent that is bundled has its adapter inside, and the server brings the rest. */
+/**
+ * Known to every copy of this package: an agent that is bundled has its adapter inside, and the server brings the rest.
+ */
 const key = Symbol.for('convoke.agent.current');
 const shared = globalThis as { [key]?: AsyncLocalStorage<Current> };
 

@@ -3,7 +3,10 @@ import type { Leg } from './leg.ts';
 import { digestOf } from './names.ts';
 import { never } from './deliveries.ts';
 
-/** Handles stored results that the replay did not ask for (L15, D-173). If the agent was edited, a person decides (D-174). */
+/**
+ * Handles stored results that the replay did not ask for (L15, D-173). If the agent was edited, a person decides
+ * (D-174).
+ */
 export async function continueAfterEdit(
   leg: Leg,
   left: readonly string[],
@@ -18,8 +21,8 @@ export async function continueAfterEdit(
 }
 
 /**
- * Handles a new call while the run has called agents that the replay did not ask for (D-924): an input that differs in every
- * leg would start one run after the other.
+ * Handles a new call while the run has called agents that the replay did not ask for (D-924): an input that differs in
+ * every leg would start one run after the other.
  */
 export async function callAfterEdit(
   leg: Leg,

@@ -15,7 +15,10 @@ export class StepFailed extends Error {
   }
 }
 
-/** It is not known whether the step ran, and it is not repeated (D-164). The message is the answer of a person, if one was asked. */
+/**
+ * It is not known whether the step ran, and it is not repeated (D-164). The message is the answer of a person, if one
+ * was asked.
+ */
 export class InDoubt extends Error {
   override readonly name = 'InDoubt';
   readonly step: string;

@@ -19,7 +19,10 @@ export class Inbox {
     input.on('end', () => this.#starts.resolve(undefined));
   }
 
-  /** Resolves with the next start message, or with undefined when the input has ended. Keeps the process alive until then. */
+  /**
+   * Resolves with the next start message, or with undefined when the input has ended. Keeps the process alive until
+   * then.
+   */
   async nextStart(): Promise<StartMessage | undefined> {
     this.#input.ref();
     this.#deliver = undefined;

@@ -14,8 +14,8 @@ export class NotJson extends Error {
 }
 
 /**
- * Returns the JSON of a value; undefined for undefined. Refuses values that `JSON.stringify` would silently change, such as a
- * Date: the agent would get a different value after a restart (D-163).
+ * Returns the JSON of a value; undefined for undefined. Refuses values that `JSON.stringify` would silently change,
+ * such as a Date: the agent would get a different value after a restart (D-163).
  */
 export function jsonText(value: unknown, path: string): string | undefined {
   if (value === undefined) return undefined;

@@ -1,6 +1,6 @@
-// Starts an agent: node launch.ts ENTRY FOLDER [--serve | --check LABEL]. Lines to the server go to descriptor 3, so that
-// nothing that the agent and its children print becomes part of the answer. With --serve it sends `ready` before it loads
-// the agent, and executes one leg after the other until its input ends (D-185).
+// Starts an agent: node launch.ts ENTRY FOLDER [--serve | --check LABEL]. Lines to the server go to descriptor 3, so
+// that nothing that the agent and its children print becomes part of the answer. With --serve it sends `ready` before
+// it loads the agent, and executes one leg after the other until its input ends (D-185).
 import { readFileSync, writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -24,8 +24,8 @@ const program: Program = { entry, folder, label };
 let running: Leg | undefined;
 
 resolveKit(entry);
-// An exit before all is done is a failure, with Node's code for it. Nothing is awaited at the top level: if the event loop ran
-// empty, Node would report a line of this file to the author.
+// An exit before all is done is a failure, with Node's code for it. Nothing is awaited at the top level: if the event
+// loop ran empty, Node would report a line of this file to the author.
 process.exitCode = 13;
 (flag === '--check' ? tellCheck() : runLegs()).then(
   () => process.exit(0),

@@ -23,20 +23,20 @@ export type Begun = { readonly effect: 'allow'; readonly key: string } | CallRef
  * Where a leg is. It only moves down this list:
  *
  * - `running`: the function runs, and steps may begin.
- * - `yielding`: the server has asked for the run. No further step begins; those that run end first. Only a framework that
- *   makes its own recovery points still begins steps, until it has stopped at one.
+ * - `yielding`: the server has asked for the run. No further step begins; those that run end first. Only a framework
+ *   that makes its own recovery points still begins steps, until it has stopped at one.
  * - `ending`: the function has returned or thrown. No step begins; steps that the function did not await end first.
  * - `over`: the `end` was sent, and nothing follows it (L14).
  *
- * A cancel is no phase: it can come in all of them but the last. It aborts `signal`, and the leg ends `cancelled` when the
- * function has returned or thrown.
+ * A cancel is no phase: it can come in all of them but the last. It aborts `signal`, and the leg ends `cancelled` when
+ * the function has returned or thrown.
  */
 type Phase = (typeof phases)[number];
 const phases = ['running', 'yielding', 'ending', 'over'] as const;
 
 /**
- * One leg of a run: calls the agent function from its first line, with all results and answers of the run (L1). A step that
- * has ended returns its stored result, any other step runs (D-161). DESIGN.md has the invariants.
+ * One leg of a run: calls the agent function from its first line, with all results and answers of the run (L1). A step
+ * that has ended returns its stored result, any other step runs (D-161). DESIGN.md has the invariants.
  */
 export class Leg {
   readonly #parts: LegParts;
@@ -51,9 +51,14 @@ export class Leg {
   #running = 0;
   #onIdle: (() => void)[] = [];
   #phase: Phase = 'running';
-  /** Whether a step did not begin because the server has asked for the run: then the next leg has work to do at once. */
+  /**
+   * Whether a step did not begin because the server has asked for the run: then the next leg has work to do at once.
+   */
   #hasHeldBack = false;
-  /** What the author is told who waits in a task of a framework: it would hold the leg for ever. Set while its tasks run. */
+  /**
+   * What the author is told who waits in a task of a framework: it would hold the leg for ever. Set while its tasks
+   * run.
+   */
   taskWaits: string | undefined;
   /** Set by a framework that makes its own recovery points. Called when the server asks for the run. */
   #onYield: (() => void) | undefined;
@@ -82,8 +87,8 @@ export class Leg {
   }
 
   /**
-   * Leaves recovery points to a framework (D-182): steps end without one, and still begin after a yield until the framework
-   * has stopped where it can continue. The framework calls `stepStarted` and `stepEnded` around its work.
+   * Leaves recovery points to a framework (D-182): steps end without one, and still begin after a yield until the
+   * framework has stopped where it can continue. The framework calls `stepStarted` and `stepEnded` around its work.
    */
   async withOwnPoints(body: () => Promise<void>, onYield: () => void): Promise<void> {
     this.progress.hasOwnPoints = true;
@@ -175,8 +180,8 @@ export class Leg {
   }
 
   /**
-   * Asks a person, or waits for something else. The promise never resolves in this leg (L9): the run waits as a row, and a
-   * later leg has the answer (D-167).
+   * Asks a person, or waits for something else. The promise never resolves in this leg (L9): the run waits as a row,
+   * and a later leg has the answer (D-167).
    */
   raise(request: Extract<KitMessage, { type: 'user_question' | 'permission_request' | 'wait' }>) {
     const question = Promise.withResolvers<never>();

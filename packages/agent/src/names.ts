@@ -21,8 +21,8 @@ export interface Taken {
 }
 
 /**
- * Returns the ref of a step or scope: its path and name, and `#2` for the second one of that name (L4, D-161). Two of one name
- * at the same time are refused, because their numbers would depend on timing (D-162).
+ * Returns the ref of a step or scope: its path and name, and `#2` for the second one of that name (L4, D-161). Two of
+ * one name at the same time are refused, because their numbers would depend on timing (D-162).
  */
 export function takeName(scope: Scope, name: string, what: string): Taken {
   checkName(name, what);
@@ -36,7 +36,10 @@ export function takeName(scope: Scope, name: string, what: string): Taken {
   return { ref, release: () => scope.running.delete(name) };
 }
 
-/** The ref of the request for permission for a step: its own, and another one each time it has to be asked for once more. */
+/**
+ * The ref of the request for permission for a step: its own, and another one each time it has to be asked for once
+ * more.
+ */
 export function refOfRequest(step: string, number: number): string {
   return number === 1 ? step : fitted(`${pathBelow(step)}?${number}`);
 }
@@ -53,8 +56,8 @@ export function pathBelow(ref: string): string {
 }
 
 /**
- * Identifies what a person was shown (L11, D-166). The module is loaded on first use: that takes longer than loading the kit,
- * and many agents emit text first.
+ * Identifies what a person was shown (L11, D-166). The module is loaded on first use: that takes longer than loading
+ * the kit, and many agents emit text first.
  */
 export function digestOf(...shown: readonly unknown[]): string {
   const { hash } = process.getBuiltinModule('node:crypto');

@@ -30,8 +30,9 @@ export interface PermissionRequest {
 type Permitted = Pick<PermissionRequest, 'ref' | 'input'>;
 
 /**
- * Requests for permission and their answers. A request has the ref of its step. One permission is for one execution (D-361), and
- * another call of this tool and input may have used it up: the step is asked about once more then, under a ref of its own (D-766).
+ * Requests for permission and their answers. A request has the ref of its step. One permission is for one execution
+ * (D-361), and another call of this tool and input may have used it up: the step is asked about once more then, under a
+ * ref of its own (D-766).
  */
 export class Permissions {
   readonly #leg: Leg;

@@ -61,14 +61,17 @@ export class Replay {
     return [...this.#leftCalls];
   }
 
-  /** Where a settled wait comes the first time: in the order in which waits were settled, whatever the program asks first. */
+  /**
+   * Where a settled wait comes the first time: in the order in which waits were settled, whatever the program asks
+   * first.
+   */
   orderOfWait(number: number): number {
     return firstTime + this.#waitNumbers.indexOf(number) + 1;
   }
 
   /**
-   * Where an answer comes the first time: after the waits that were settled before it. Answers between two waits come in the
-   * order in which the program asks for them. A call that was left comes last.
+   * Where an answer comes the first time: after the waits that were settled before it. Answers between two waits come
+   * in the order in which the program asks for them. A call that was left comes last.
    */
   orderOfAnswer(ref: string): number {
     const index = [...this.answers.keys()].indexOf(ref);

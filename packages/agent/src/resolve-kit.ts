@@ -2,8 +2,9 @@ import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Resolves every import of the kit to the copy that this file belongs to, also where the agent's folder has one: two would
- * not know each other. What the kit's adapters import is resolved as the agent's own file would: one copy of each framework.
+ * Resolves every import of the kit to the copy that this file belongs to, also where the agent's folder has one: two
+ * would not know each other. What the kit's adapters import is resolved as the agent's own file would: one copy of each
+ * framework.
  */
 export function resolveKit(entry: string): void {
   const { url: own } = import.meta;

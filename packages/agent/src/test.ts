@@ -43,7 +43,10 @@ export interface Rehearsal {
 }
 
 export interface KillOptions extends RehearsalOptions {
-  /** Maps the text, and the state as JSON, to the part that must not change: branches may emit in any order, and models vary. */
+  /**
+   * Maps the text, and the state as JSON, to the part that must not change: branches may emit in any order, and models
+   * vary.
+   */
   readonly comparable?: (text: string) => string;
 }
 
@@ -63,9 +66,9 @@ export async function rehearse(agent: Agent, options: RehearsalOptions = {}): Pr
 }
 
 /**
- * D-188: runs an agent once undisturbed, then repeats the run with a loss before and after each message, and a yield after
- * each. Rejects if an effect ran twice, if a person was asked twice, if text, state or outcome differ, or if a replay did not
- * ask for a stored result. A run with a call in doubt may have a different answer.
+ * D-188: runs an agent once undisturbed, then repeats the run with a loss before and after each message, and a yield
+ * after each. Rejects if an effect ran twice, if a person was asked twice, if text, state or outcome differ, or if a
+ * replay did not ask for a stored result. A run with a call in doubt may have a different answer.
  */
 export async function everyKill(
   makeAgent: () => Agent,

@@ -1,5 +1,6 @@
 // Design of agents as code, §11.5: a run that was begun with an older kit and server continues with this one. The start
-// messages in recorded/ are what a server of that version sent; a new version gets a file of its own, and none is removed.
+// messages in recorded/ are what a server of that version sent; a new version gets a file of its own, and none is
+// removed.
 import { readFileSync } from 'node:fs';
 import { InDoubt, agent } from '@convoke/agent';
 import { expect, test } from 'vitest';

@@ -8,7 +8,9 @@ type Listed = {
   readonly pages: readonly ReferencePage[];
 };
 
-/** The list of all pages as `llms.txt` has it: a sentence about the service, and each page with its Markdown address. */
+/**
+ * The list of all pages as `llms.txt` has it: a sentence about the service, and each page with its Markdown address.
+ */
 export function listForAgents({ info, guides, pages }: Listed): string {
   const groups = Map.groupBy(guides, ({ group }) => group);
   const ofGuides = Array.from(groups, ([title, members]) => {

@@ -3,7 +3,8 @@ import { wordsOf } from './search/words.ts';
 
 /**
  * The script of every page, which adds everything that needs a script: search, buttons that copy, one language for all
- * examples, and the current place in the contents. The text is part of the page and of its policy, so it is one constant.
+ * examples, and the current place in the contents. The text is part of the page and of its policy, so it is one
+ * constant.
  */
 export const pageScript = `
 (() => {

@@ -16,8 +16,8 @@ export type Page = {
 };
 
 /**
- * The policy of every page: only the page's own style and script are used, which are known by their digests, and nothing is
- * loaded but the index of the search, from this server. Every page works without the script.
+ * The policy of every page: only the page's own style and script are used, which are known by their digests, and
+ * nothing is loaded but the index of the search, from this server. Every page works without the script.
  */
 export const pagePolicy = [
   "default-src 'none'",

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the command line, in a checkout and installed from npm. A Node that is too old has to be able to read this file
-// to say so: no static import of other files, and no syntax that Node 14 does not know.
+// Starts the command line, in a checkout and installed from npm. A Node that is too old has to be able to read this
+// file to say so: no static import of other files, and no syntax that Node 14 does not know.
 import { existsSync, readFileSync } from 'fs';
 import module from 'module';
 import { homedir } from 'os';

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
 /**
- * Calls a server as `fetch` does. Requests for JSON go through Node's own HTTP client instead: to load the client behind
- * `fetch`, with its parser, takes longer than all else that a short command does.
+ * Calls a server as `fetch` does. Requests for JSON go through Node's own HTTP client instead: to load the client
+ * behind `fetch`, with its parser, takes longer than all else that a short command does.
  */
 export async function lightFetch(url: string, init: RequestInit): Promise<Response> {
   const plain = plainRequest(url, init);

@@ -66,7 +66,10 @@ export async function createCommandLine(place: string): Promise<CommandLine> {
   };
 }
 
-/** A development server and a command line in its folder, for all tests of a file. `prepare` may add to the folder before. */
+/**
+ * A development server and a command line in its folder, for all tests of a file. `prepare` may add to the folder
+ * before.
+ */
 export async function openCommandLine(prepare?: (place: string) => Promise<void>) {
   const server = await startDevServer(prepare);
   const convoke = await createCommandLine(server.place);

@@ -1,8 +1,8 @@
 import { isRecord } from './failure.ts';
 
 /**
- * Details that the specification leaves open: the token request, names of fields and statuses, bodies of answers (D-229).
- * `{name}` in a string is replaced. This is Convoke's dialect; `--dialect FILE` replaces any part.
+ * Details that the specification leaves open: the token request, names of fields and statuses, bodies of answers
+ * (D-229). `{name}` in a string is replaced. This is Convoke's dialect; `--dialect FILE` replaces any part.
  */
 export const convokeDialect = {
   name: 'convoke',

@@ -23,7 +23,10 @@ export interface Plan {
   readonly limits: TimeLimits;
 }
 
-/** Runs checks four at a time, then those over a restart, then those that have to be alone; those over time are around all. */
+/**
+ * Runs checks four at a time, then those over a restart, then those that have to be alone; those over time are around
+ * all.
+ */
 export async function runPlan(kit: Kit, plan: Plan): Promise<CheckResult[]> {
   const { checks, overRestart, restart, limits } = plan;
   const shared = checks.filter(({ isAlone }) => !isAlone);

@@ -92,7 +92,9 @@ export class Steps {
     return await this.caller.stream({ method: 'GET', path: runPath(run, '/events'), headers });
   }
 
-  /** The frames up to the first that `until` accepts, or to the terminal one. Reconnects as rule 3 of section 6 says. */
+  /**
+   * The frames up to the first that `until` accepts, or to the terminal one. Reconnects as rule 3 of section 6 says.
+   */
   async follow(
     run: RunAt,
     until: (frame: Frame) => boolean = isTerminal,

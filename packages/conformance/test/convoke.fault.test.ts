@@ -1,5 +1,5 @@
-// D-232: our server passes the kit on both databases with its default limits, killed and started again in between. Most of
-// that time the kit waits for the rate of changes, on both at once.
+// D-232: our server passes the kit on both databases with its default limits, killed and started again in between. Most
+// of that time the kit waits for the rate of changes, on both at once.
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The kit is not bound to our server: it runs against the bare reference of the benchmark, which has sessions, runs, events
-// and replay, and says exactly what that lacks.
+// The kit is not bound to our server: it runs against the bare reference of the benchmark, which has sessions, runs,
+// events and replay, and says exactly what that lacks.
 import { spawn } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

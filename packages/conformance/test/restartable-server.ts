@@ -26,7 +26,8 @@ const rate = isPlanted ? { CONVOKE_MANAGEMENT_RATE_PER_MINUTE: '400' } : {};
 /** Convoke in a process of its own, with the agents of the kit and a command that kills and starts it. */
 export async function startRestartable(kind: DatabaseKind): Promise<RestartableServer> {
   const database = kind === 'sqlite' ? {} : { CONVOKE_DATABASE_URL: await createLocation(kind) };
-  // The limits are the default ones, as in a service that somebody checks (D-488); a restart need not wait for a long lease.
+  // The limits are the default ones, as in a service that somebody checks (D-488); a restart need not wait for a long
+  // lease.
   const settings = { ...database, ...rate, CONVOKE_LEASE_SECONDS: '5' };
   const folder = await createServerFolder({ agents: {}, settings });
   await writeAgents(folder.agentsDir);

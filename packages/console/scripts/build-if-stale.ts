@@ -44,7 +44,9 @@ async function buildInOwnProcess(folder: string): Promise<void> {
   if (code !== 0) throw new Error('The console could not be built; the reason is above.');
 }
 
-/** Moves `new` of a folder into place, and what stands there into that folder; again if another process does the same. */
+/**
+ * Moves `new` of a folder into place, and what stands there into that folder; again if another process does the same.
+ */
 async function replace(place: string, folder: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -1,7 +1,7 @@
 /**
- * The colours, type and measures of every page that a person sees: sign-in, `/docs` and the console. One source, so that
- * the three look like one product; each page turns them into what it needs. Every text colour has a contrast of at least
- * 5.6 to 1 on canvas, surface and raised, in both themes.
+ * The colours, type and measures of every page that a person sees: sign-in, `/docs` and the console. One source, so
+ * that the three look like one product; each page turns them into what it needs. Every text colour has a contrast of at
+ * least 5.6 to 1 on canvas, surface and raised, in both themes.
  */
 export const designTokens = `:root {
   color-scheme: light dark;

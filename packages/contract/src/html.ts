@@ -1,6 +1,6 @@
 /**
- * Markup of the pages that a server renders: sign-in, account and `/docs`. The class is not exported: only the functions of
- * this file make it, so that text from outside cannot become markup by a forgotten call.
+ * Markup of the pages that a server renders: sign-in, account and `/docs`. The class is not exported: only the
+ * functions of this file make it, so that text from outside cannot become markup by a forgotten call.
  */
 class Markup {
   readonly #markup: string;

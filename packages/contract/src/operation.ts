@@ -5,8 +5,8 @@ import type { Scope } from './scopes.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * The callers of an operation. `automation`: an automation client, or a person with a token for the tenant (D-154), with
- * selector headers. `human`: an owner or admin. `any`: either of them, without selectors. `anonymous`: no token.
+ * The callers of an operation. `automation`: an automation client, or a person with a token for the tenant (D-154),
+ * with selector headers. `human`: an owner or admin. `any`: either of them, without selectors. `anonymous`: no token.
  */
 export type CallerKind = 'automation' | 'human' | 'any' | 'anonymous';
 
@@ -74,16 +74,19 @@ export type Operation = {
   /** The caller needs all of the scopes. */
   readonly scope: Scope | readonly Scope[] | NoScope;
   /**
-   * Narrows `automation` to clients, or `any` to people; `sign-in` also excludes a person's token of one tenant. Others are
-   * refused before the request is read (D-52).
+   * Narrows `automation` to clients, or `any` to people; `sign-in` also excludes a person's token of one tenant. Others
+   * are refused before the request is read (D-52).
    */
   readonly only?: 'clients' | 'people' | 'sign-in';
   /**
-   * Where it stands, people enter with a token of this face, which opens nothing else (D-623). Clients enter with their own
-   * tokens.
+   * Where it stands, people enter with a token of this face, which opens nothing else (D-623). Clients enter with their
+   * own tokens.
    */
   readonly face?: 'mcp';
-  /** For `automation` only: the path selects the organization and the tenant, for clients that cannot send our headers (D-234). */
+  /**
+   * For `automation` only: the path selects the organization and the tenant, for clients that cannot send our headers
+   * (D-234).
+   */
   readonly selectors?: 'path';
   /** By name in the path. A value that does not match means that the resource does not exist (D-01). */
   readonly params?: Readonly<Record<string, z.ZodType>>;
@@ -91,7 +94,10 @@ export type Operation = {
   readonly query?: z.ZodObject;
   /** By lower-case name. */
   readonly headers?: Readonly<Record<string, z.ZodType>>;
-  /** Encoding of the body; `json` when only `body` is given. What is wrong with one of `json-rpc` is said in that protocol. */
+  /**
+   * Encoding of the body; `json` when only `body` is given. What is wrong with one of `json-rpc` is said in that
+   * protocol.
+   */
   readonly content?: 'json' | 'form' | 'bytes' | 'json-rpc';
   /** A strict object. An absent optional body is parsed as `{}`. */
   readonly body?: z.ZodType;
@@ -159,8 +165,8 @@ function isNoScope(scope: readonly Scope[] | NoScope): scope is NoScope {
 }
 
 /**
- * D-198: whether a token for one session opens the operation: `whoami`, and everything whose path names a session. Which
- * session that is, and whether the token has the scopes, is decided for each request.
+ * D-198: whether a token for one session opens the operation: `whoami`, and everything whose path names a session.
+ * Which session that is, and whether the token has the scopes, is decided for each request.
  */
 export function isOpenToSessionTokens({ id, caller, path }: Operation): boolean {
   if (caller !== 'automation') return false;

@@ -13,7 +13,8 @@ const accepts = (schema: z.ZodType, value: unknown) => schema.safeParse(value).s
 
 // Spec §1.2, D-72
 describe('a request with an unknown field is rejected', () => {
-  // An answer has one of several shapes, a callback is any JSON, and a foreign library owns the bodies of the faces (D-193).
+  // An answer has one of several shapes, a callback is any JSON, and a foreign library owns the bodies of the faces
+  // (D-193).
   const isExcepted = ({ id, tag }: Operation) =>
     id === 'answer_interaction' || id === 'receive_callback' || tag === 'Faces';
   const jsonBodies = operationList.filter(

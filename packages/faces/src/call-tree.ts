@@ -10,8 +10,8 @@ interface Called {
 }
 
 /**
- * Orders the runs of a list of called runs as they have called each other. One whose caller is not in the list is on top:
- * its caller is the run that the list was asked for, or stands on another page.
+ * Orders the runs of a list of called runs as they have called each other. One whose caller is not in the list is on
+ * top: its caller is the run that the list was asked for, or stands on another page.
  */
 export function callTree<Run extends Called>(runs: readonly Run[]): readonly CallNode<Run>[] {
   const ids = new Set(runs.map(({ id }) => id));

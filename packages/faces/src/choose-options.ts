@@ -3,7 +3,9 @@ interface Choice {
   readonly multiple: boolean;
 }
 
-/** Reads an answer: numbers and labels are options, other words are the answer itself. Returns a problem if it is none. */
+/**
+ * Reads an answer: numbers and labels are options, other words are the answer itself. Returns a problem if it is none.
+ */
 export function chooseOptions(
   said: string,
   { options, multiple }: Choice,

@@ -161,7 +161,8 @@ describe('results that fit no call that was shown', () => {
     const fitting = callsAndResults(() => 'a');
     const others = callsAndResults((index) => `b${index % 50}`);
     const usual = Math.min(...Array.from({ length: 8 }, () => reading(fitting)));
-    // Twice as many calls are made. Where each result walks all open calls, the work is more than a hundred times as much.
+    // Twice as many calls are made. Where each result walks all open calls, the work is more than a hundred times as
+    // much.
     const below = 20 * usual;
     expect(await leastOf(() => reading(others), { below })).toBeLessThan(below);
   });

@@ -33,8 +33,8 @@ export async function ensureDependencies(
 /** @typedef {{ version?: string, optional?: boolean, os?: string[], cpu?: string[] }} Locked */
 
 /**
- * Whether an `npm ci` without the launcher installed what package-lock.json names. npm records what it installed, so nothing has
- * to be installed again, least of all below programs that use it.
+ * Whether an `npm ci` without the launcher installed what package-lock.json names. npm records what it installed, so
+ * nothing has to be installed again, least of all below programs that use it.
  * @param {string} root
  */
 function isInstalledByHand(root) {

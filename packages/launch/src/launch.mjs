@@ -31,7 +31,9 @@ export async function launch(work) {
   await work();
 }
 
-/** Before TypeScript sources are imported: only the first start strips types and compiles; later ones read the cache. */
+/**
+ * Before TypeScript sources are imported: only the first start strips types and compiles; later ones read the cache.
+ */
 export function readSources() {
   module.enableCompileCache(compiled);
   resolveSourcesByName();

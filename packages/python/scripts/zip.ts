@@ -8,7 +8,9 @@ const flags = 0x0800;
 const mode = 0o100644 << 16;
 const madeByUnix = (3 << 8) | 20;
 
-/** A zip of files by path. They are stored as they are, because what compression makes depends on the version of zlib. */
+/**
+ * A zip of files by path. They are stored as they are, because what compression makes depends on the version of zlib.
+ */
 export function zipOf(files: ReadonlyMap<string, Buffer>): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];

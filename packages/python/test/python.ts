@@ -12,7 +12,9 @@ export type Mode = (typeof modes)[number];
 
 const here = import.meta.dirname;
 
-/** Runs Python with the client of the checkout. `-B`: compiled files would change the sources that bundles are named by. */
+/**
+ * Runs Python with the client of the checkout. `-B`: compiled files would change the sources that bundles are named by.
+ */
 export function startPython(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},

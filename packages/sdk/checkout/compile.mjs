@@ -1,4 +1,5 @@
-// Compiles the SDK together with the faces, which are part of it: a program that installs the SDK gets no other package.
+// Compiles the SDK together with the faces, which are part of it: a program that installs the SDK gets no other
+// package.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';

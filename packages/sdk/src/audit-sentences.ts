@@ -80,8 +80,8 @@ export function auditActionName(action: string): string {
 }
 
 /**
- * A row of the audit log as a sentence: `Ann Miller removed member bob@acme.example`. An action that this version does not
- * know keeps its name. `nameOf` is called with the ids that the row says without a name.
+ * A row of the audit log as a sentence: `Ann Miller removed member bob@acme.example`. An action that this version does
+ * not know keeps its name. `nameOf` is called with the ids that the row says without a name.
  *
  * @example
  * for await (const row of admin.audit.list()) console.log(auditSentence(row));

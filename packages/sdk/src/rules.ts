@@ -9,8 +9,8 @@ export type RuleTrialSoFar = Omit<RuleTrialRecord, 'next_cursor'>;
 /** The rules of the organization about tool calls: one document. */
 export class Rules extends PlainRules {
   /**
-   * Tries a draft over all past calls since a time. Yields what was found so far after each page, so that a caller can show
-   * it, or stop (D-832).
+   * Tries a draft over all past calls since a time. Yields what was found so far after each page, so that a caller can
+   * show it, or stop (D-832).
    *
    * @example
    * for await (const { calls, changed } of admin.rules.tryAll({ rules })) console.log(calls, changed);

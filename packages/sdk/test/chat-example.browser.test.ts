@@ -76,8 +76,8 @@ interface OpenOptions {
 }
 
 /**
- * Runs in the page: stores how much text of the agent is shown, after every task that has changed the page. What is only
- * there within a task is never painted.
+ * Runs in the page: stores how much text of the agent is shown, after every task that has changed the page. What is
+ * only there within a task is never painted.
  */
 const recordLengths = `
   const { port1, port2 } = new MessageChannel();

@@ -20,7 +20,10 @@ type AnswerRule =
       readonly location?: string;
     };
 
-/** One rule about requests: what the server answers, one answer a request and the last one for ever, and what comes of it. */
+/**
+ * One rule about requests: what the server answers, one answer a request and the last one for ever, and what comes of
+ * it.
+ */
 export interface RequestRule {
   readonly rule: string;
   readonly call: string;

@@ -53,8 +53,8 @@ const ownerTokenSeconds = 12 * 3600;
 const starter: Actor = { kind: 'operator', id: 'convoke dev', requestId: null, address: null };
 
 /**
- * Creates an organization, a usable tenant, an owner and an automation client on the first start. Later starts renew the
- * token of the owner. A client secret that was lost with the file is replaced, because it cannot be read back.
+ * Creates an organization, a usable tenant, an owner and an automation client on the first start. Later starts renew
+ * the token of the owner. A client secret that was lost with the file is replaced, because it cannot be read back.
  */
 export async function ensureQuickstart(parts: QuickstartParts): Promise<Quickstart> {
   const { services, tokens, dataDir, baseUrl } = parts;

@@ -2,9 +2,9 @@ import { current } from '../current.ts';
 import type { Json } from '../json.ts';
 
 /**
- * Asks a person the question that a framework stopped for. The question is the string, the `question` or `message` of an object,
- * with its `options`, or the JSON of any other value. Without a value it names the tool or the graph. Returns undefined if the
- * person declines.
+ * Asks a person the question that a framework stopped for. The question is the string, the `question` or `message` of
+ * an object, with its `options`, or the JSON of any other value. Without a value it names the tool or the graph.
+ * Returns undefined if the person declines.
  */
 export function askFor(value: Json | undefined, waiting: string): Promise<string | undefined> {
   const { question, options } = questionOf(value, waiting);

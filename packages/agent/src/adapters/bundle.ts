@@ -1,5 +1,5 @@
-// Bundles the agent of the folder that it is started in: node -e "import('@convoke/agent/bundle')". Adapter and framework become
-// part of the bundle, the kit stays the server's (D-186).
+// Bundles the agent of the folder that it is started in: node -e "import('@convoke/agent/bundle')". Adapter and
+// framework become part of the bundle, the kit stays the server's (D-186).
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -19,8 +19,8 @@ export async function retried<T>({ signal }: StepCall, ask: () => Promise<T>): P
 }
 
 /**
- * Returns the value as plain JSON: a date becomes a string, bytes become base64, which models accept. Returns undefined for
- * values that JSON does not have, such as the result of a tool that returns nothing.
+ * Returns the value as plain JSON: a date becomes a string, bytes become base64, which models accept. Returns undefined
+ * for values that JSON does not have, such as the result of a tool that returns nothing.
  */
 export function plain(value: unknown): unknown {
   const text = JSON.stringify(value, (_key, member: unknown) =>

@@ -25,8 +25,9 @@ interface Message {
 }
 
 /**
- * Makes each request of a model a step (D-178). Readers see the answer while it is streamed; it is stored as a whole, and later
- * legs get the stored one. The framework gets it after it is stored, so that no tool runs for an answer that could be lost.
+ * Makes each request of a model a step (D-178). Readers see the answer while it is streamed; it is stored as a whole,
+ * and later legs get the stored one. The framework gets it after it is stored, so that no tool runs for an answer that
+ * could be lost.
  */
 export function durableModel<Model extends StreamingModel>(
   model: Model,

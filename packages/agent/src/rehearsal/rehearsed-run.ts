@@ -36,7 +36,9 @@ export interface RehearsalOptions extends WaitOptions {
   /** `rules` of agent.yaml. */
   readonly rules?: readonly Rule[];
   readonly folder?: string;
-  /** `output_schema` of agent.yaml: a string that the agent returns is its output then. The value is not checked here. */
+  /**
+   * `output_schema` of agent.yaml: a string that the agent returns is its output then. The value is not checked here.
+   */
   readonly outputSchema?: JsonObject;
   /** The agent as its author edited it after the first leg, while the run waited for an answer (D-174). */
   readonly edited?: Agent;
@@ -217,7 +219,10 @@ export class RehearsedRun {
     this.called.push({ name, input, isRepeatable });
   }
 
-  /** The process is lost: text after the recovery point is discarded, and a table decides about calls that had begun (D-710). */
+  /**
+   * The process is lost: text after the recovery point is discarded, and a table decides about calls that had begun
+   * (D-710).
+   */
   lose(): void {
     this.#texts.splice(this.#coveredTexts);
     this.#usage.push({ model: 'another leg', tokens: 0 });
@@ -237,8 +242,8 @@ export class RehearsedRun {
   }
 
   /**
-   * Replies to everything that is open. If there was nothing to reply to and the leg has ended waiting, time passes until what
-   * comes next settles a wait, or all of them.
+   * Replies to everything that is open. If there was nothing to reply to and the leg has ended waiting, time passes
+   * until what comes next settles a wait, or all of them.
    */
   reply(come: 'one' | 'all' = 'one'): void {
     if (this.end !== undefined || this.#answerAll() || !this.#isParked) return;
@@ -339,7 +344,10 @@ export class RehearsedRun {
     return decide([...rules, { name: 'approval_required_tools', tools, effect: 'ask' }], call);
   }
 
-  /** A denial is stored as an answer, so that every later leg gets it (D-510). An allow is for one execution of its input. */
+  /**
+   * A denial is stored as an answer, so that every later leg gets it (D-510). An allow is for one execution of its
+   * input.
+   */
   #refusalOf(ref: string, call: RuledCall): CallRefused | undefined {
     const refused = { type: 'call_refused', call_id: ref } as const;
     const ruling = this.#decide(call);

@@ -6,7 +6,9 @@ export type RehearsedInteraction =
   | { readonly kind: 'question'; readonly question: string; readonly options: readonly string[] }
   | { readonly kind: 'permission'; readonly tool: string; readonly input: Json };
 
-/** For a question one or several strings, or undefined to decline. For a permission a boolean, or the approved input. */
+/**
+ * For a question one or several strings, or undefined to decline. For a permission a boolean, or the approved input.
+ */
 export type Reply =
   | string
   | readonly string[]

@@ -39,8 +39,8 @@ export interface RuledCall {
 const likeMax = 16 * 1024;
 
 /**
- * What the server's `domain/rules.ts` decides with the rules of an agent. A test of all three implementations reads their
- * cases from `rule-cases.jsonl`.
+ * What the server's `domain/rules.ts` decides with the rules of an agent. A test of all three implementations reads
+ * their cases from `rule-cases.jsonl`.
  */
 export function decide(rules: readonly Rule[], { tool, input }: RuledCall): Ruling {
   const rule = rules.find((each) => each.observe !== true && matches(each, tool, input));

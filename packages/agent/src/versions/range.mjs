@@ -1,5 +1,5 @@
-// Versions and the ranges of npm. Plain JavaScript that imports nothing, because the launcher of a checkout reads it on an
-// old Node, before anything is installed.
+// Versions and the ranges of npm. Plain JavaScript that imports nothing, because the launcher of a checkout reads it on
+// an old Node, before anything is installed.
 
 /** @typedef {readonly (number | undefined)[]} Version Three numbers; undefined where the text has none, or an `x`. */
 

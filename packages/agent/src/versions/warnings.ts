@@ -10,8 +10,8 @@ interface Manifest {
 }
 
 /**
- * Warns of versions that may cause problems: a Node outside the range of `package.json`, and frameworks in another version
- * than the kit's adapters were tested with (D-184).
+ * Warns of versions that may cause problems: a Node outside the range of `package.json`, and frameworks in another
+ * version than the kit's adapters were tested with (D-184).
  */
 export function versionWarnings(folder: string, kit: Manifest): string[] {
   const warnings: string[] = [];

@@ -7,8 +7,8 @@ import { checkSignalName } from './waits.ts';
 const proofCharacters = 32;
 
 /**
- * A URL at which anyone who has it can send the run one message (D-910). It is computed from the key of the run and the place
- * of the call in the program, so every leg makes the same one and nothing has to be stored.
+ * A URL at which anyone who has it can send the run one message (D-910). It is computed from the key of the run and the
+ * place of the call in the program, so every leg makes the same one and nothing has to be stored.
  */
 export function callbackUrl(
   steps: Steps,

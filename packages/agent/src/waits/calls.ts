@@ -43,8 +43,8 @@ export type Called =
     };
 
 /**
- * Calls another agent. It is known by agent and input, as an approval is: an input that differs would be another run in every
- * leg, so it is refused (D-924).
+ * Calls another agent. It is known by agent and input, as an approval is: an input that differs would be another run in
+ * every leg, so it is refused (D-924).
  */
 export async function call(
   { leg, steps }: { readonly leg: Leg; readonly steps: Steps },

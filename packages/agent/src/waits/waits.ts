@@ -5,7 +5,9 @@ import { checkName } from '../names.ts';
 import type { Steps } from '../steps.ts';
 
 export interface ReceiveOptions {
-  /** Such as `7d`, or a `Date`. Without one the run waits as long as for a person: `limits.wait_hours` of agent.yaml. */
+  /**
+   * Such as `7d`, or a `Date`. Without one the run waits as long as for a person: `limits.wait_hours` of agent.yaml.
+   */
   readonly timeout?: Duration;
 }
 

@@ -4,8 +4,8 @@ import type { ResolveLink } from './markdown.ts';
 const withoutMarkdown = /^(https?:|#)|\.json$/;
 
 /**
- * A guide as Markdown, with the links of a server: each leads to the Markdown of the other page. A link to a file that is
- * not served becomes its text. Code stays as it is.
+ * A guide as Markdown, with the links of a server: each leads to the Markdown of the other page. A link to a file that
+ * is not served becomes its text. Code stays as it is.
  */
 export function withLinks(text: string, resolve: ResolveLink): string {
   return text

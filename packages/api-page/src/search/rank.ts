@@ -13,9 +13,9 @@ export type SearchIndex = {
 };
 
 /**
- * Returns the entries that a query finds, best first, by their place in the index. An entry has a score for each word of
- * the query: that of the whole word in its title, of the stem, of a synonym or of a longer word. One that lacks a word of
- * the query ranks far lower. Like `wordsOf` it is part of the page's script.
+ * Returns the entries that a query finds, best first, by their place in the index. An entry has a score for each word
+ * of the query: that of the whole word in its title, of the stem, of a synonym or of a longer word. One that lacks a
+ * word of the query ranks far lower. Like `wordsOf` it is part of the page's script.
  */
 export function rank(index: SearchIndex, query: readonly Word[]): number[] {
   const common =

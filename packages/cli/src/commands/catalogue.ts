@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 type Load = (wholeProgram: () => Promise<Command>) => Promise<Command>;
 
 /**
- * Every command, by the heading of `--help` that it stands under. A command is imported only when it runs or when all of
- * them are listed: their modules, and what those import, take longer to load than most commands take to run.
+ * Every command, by the heading of `--help` that it stands under. A command is imported only when it runs or when all
+ * of them are listed: their modules, and what those import, take longer to load than most commands take to run.
  */
 export const catalogue: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   'Run the server:': {

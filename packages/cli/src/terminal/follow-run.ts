@@ -20,8 +20,8 @@ export interface FollowRun {
 }
 
 /**
- * Shows the events of a run until it ends, and sets the exit code to its outcome. Returns the run as it ended; undefined
- * if the person, or the options of the command, left it.
+ * Shows the events of a run until it ends, and sets the exit code to its outcome. Returns the run as it ended;
+ * undefined if the person, or the options of the command, left it.
  */
 export async function followRun(
   run: RunHandle,

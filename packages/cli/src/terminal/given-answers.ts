@@ -7,8 +7,8 @@ type Said = string | string[] | QuestionDeclined;
 const answersMax = 1000;
 
 /**
- * What a person has answered, by what was shown: the next run that asks the same gets the same answer. A question about a call
- * in doubt is never one of them, since its answer is about one moment (D-84).
+ * What a person has answered, by what was shown: the next run that asks the same gets the same answer. A question about
+ * a call in doubt is never one of them, since its answer is about one moment (D-84).
  */
 export class GivenAnswers {
   readonly #permissions = new Map<string, PermissionAnswer>();

@@ -19,8 +19,8 @@ export function showJson(): ShownRun {
 }
 
 /**
- * Writes the answer to standard output and everything else to standard error. A terminal, and a pipe with `--stream`, gets the
- * answer as it comes. Any other pipe gets it at the end, because output cannot be taken back (D-87).
+ * Writes the answer to standard output and everything else to standard error. A terminal, and a pipe with `--stream`,
+ * gets the answer as it comes. Any other pipe gets it at the end, because output cannot be taken back (D-87).
  */
 export function showRun({ stream }: { readonly stream: boolean }): ShownRun {
   const tools = new Map<string, string>();

@@ -6,7 +6,10 @@ const delayMs = 1000;
 let timer: NodeJS.Timeout | undefined;
 let isDrawn = false;
 
-/** Shows a spinner with the seconds it has been waiting, on standard error, until something is printed; silent in a script. */
+/**
+ * Shows a spinner with the seconds it has been waiting, on standard error, until something is printed; silent in a
+ * script.
+ */
 export function armSpinner(text: string): void {
   clearSpinner();
   if (!process.stderr.isTTY) return;

@@ -1,6 +1,8 @@
 import { type Requirement, afterRestart, must } from './requirement.ts';
 
-/** What Convoke decided where the specification is silent, by the numbers of docs/decisions. `--level convoke` adds it. */
+/**
+ * What Convoke decided where the specification is silent, by the numbers of docs/decisions. `--level convoke` adds it.
+ */
 export const convokeRequirements: readonly Requirement[] = [
   must('convoke-last-event-id', 'An id that no event of the run has is no cursor: 400 (D-32).'),
   must('convoke-nothing-after', 'After the terminal event a reader gets 204 (D-249).'),

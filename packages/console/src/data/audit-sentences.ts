@@ -37,7 +37,9 @@ export async function withoutTokens<Row extends Pick<AuditRecord, 'action'>>(
   return { items, nextCursor };
 }
 
-/** The id of what is called so, in small letters or capitals; the text itself where nothing is, since it may be an id. */
+/**
+ * The id of what is called so, in small letters or capitals; the text itself where nothing is, since it may be an id.
+ */
 export function idOfName(names: ReadonlyMap<string, string>, text: string): string {
   const wanted = text.trim().toLowerCase();
   const [found] = [...names].find(([, name]) => name.toLowerCase() === wanted) ?? [];

@@ -8,8 +8,8 @@ export interface FeedParts {
   readonly lock: (hold: () => Promise<void>, signal: AbortSignal) => Promise<void>;
   readonly channel: FeedChannel;
   /**
-   * One connection: yields notices after `after`, or from now on. Returns or throws when it breaks. `onOpen` is called when
-   * the server has accepted it.
+   * One connection: yields notices after `after`, or from now on. Returns or throws when it breaks. `onOpen` is called
+   * when the server has accepted it.
    */
   readonly connect: (
     after: string | undefined,
@@ -50,9 +50,9 @@ export interface FeedListener {
 }
 
 /**
- * Follows the tenant's feed in one tab for all (six connections per origin must last for every tab). The tab with the lock
- * reads and tells the others; when it closes, the next one continues after the last notice that it saw. Resolves when the
- * signal is aborted or no retry helps.
+ * Follows the tenant's feed in one tab for all (six connections per origin must last for every tab). The tab with the
+ * lock reads and tells the others; when it closes, the next one continues after the last notice that it saw. Resolves
+ * when the signal is aborted or no retry helps.
  */
 export async function followFeed(
   parts: FeedParts,

@@ -117,8 +117,8 @@ export function momentOfField(field: string, zone: TimeZoneChoice): string {
 }
 
 /**
- * `Mon 16 Nov, 09:00`, or `Mon 16 Nov 2026, 09:00` in another year. In the named zone: a plan is read in the zone it was
- * written in.
+ * `Mon 16 Nov, 09:00`, or `Mon 16 Nov 2026, 09:00` in another year. In the named zone: a plan is read in the zone it
+ * was written in.
  */
 export function inZone(at: string, timeZone: string, now: number): string {
   const format = formatIn(timeZone);

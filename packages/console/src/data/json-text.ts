@@ -10,8 +10,8 @@ export function jsonText(value: unknown): string {
 const textMember = /^(\s*)("(?:[^"\\]|\\.)*": )?("(?:[^"\\]|\\.)*")(,?)$/;
 
 /**
- * The same to be compared: a text of several lines is written as lines, so that a change is seen where it is. A bar stands
- * before each of them, which no member of an object has: a text cannot pass for one.
+ * The same to be compared: a text of several lines is written as lines, so that a change is seen where it is. A bar
+ * stands before each of them, which no member of an object has: a text cannot pass for one.
  */
 export function comparableText(value: unknown): string {
   return jsonText(value)

@@ -31,7 +31,8 @@ export function canCancel(run: Pick<RunSummary, 'status'>): boolean {
 
 /**
  * The row after a notice about its run (D-156). A row that shows the end stays as it is: its answer was newer than the
- * notice. One that is being cancelled changes only by its end, because the feed does not tell that a cancel was requested.
+ * notice. One that is being cancelled changes only by its end, because the feed does not tell that a cancel was
+ * requested.
  */
 export function rowAfter<R extends RunRow>(row: R, notice: NoticeRecord): R {
   const { status, error_code: code } = notice.data;

@@ -16,8 +16,8 @@ export interface RunSnapshot {
 }
 
 /**
- * A run as the page shows it, built from its events: take each one once and in order. What an interruption discards is cut
- * out of the text (D-87).
+ * A run as the page shows it, built from its events: take each one once and in order. What an interruption discards is
+ * cut out of the text (D-87).
  */
 export class RunView {
   readonly #events: RunEvent[] = [];

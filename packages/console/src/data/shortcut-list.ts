@@ -1,4 +1,7 @@
-/** Every key of the console and what it does, as people read it. A test presses each of them. `Mod` is Ctrl, or ⌘ on machines of Apple. */
+/**
+ * Every key of the console and what it does, as people read it. A test presses each of them. `Mod` is Ctrl, or ⌘ on
+ * machines of Apple.
+ */
 export const shortcuts = [
   ['Mod K', 'Search or paste an ID'],
   ['?', 'Keyboard shortcuts'],

@@ -169,7 +169,9 @@ export class SpanRecorder {
     } else if (isTerminalEvent(event)) this.#ended(event, at, lastActivity);
   }
 
-  /** Lost are discarded text, unfinished tool calls, and the time since the last event, but nothing earlier of the leg. */
+  /**
+   * Lost are discarded text, unfinished tool calls, and the time since the last event, but nothing earlier of the leg.
+   */
   #interrupted(event: Extract<RunEvent, { type: 'run_interrupted' }>, at: number): void {
     const { discard_from_event_id: discarded, text_only: isTextOnly } = event.data;
     const open = [...this.#tools.values()].map(({ from }) => from);
@@ -310,7 +312,10 @@ interface Axis {
 /** Room for the words of a mark before a break begins. */
 const labelShare = 0.06;
 
-/** On a narrow screen: the distance between two marks, the width of their words, and the last place where these have room. */
+/**
+ * On a narrow screen: the distance between two marks, the width of their words, and the last place where these have
+ * room.
+ */
 const narrow = { gap: 0.28, label: 0.16, last: 0.84 };
 
 /** At most about six marks, at round distances, none inside a break and none too close to another. */

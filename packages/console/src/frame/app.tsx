@@ -95,7 +95,10 @@ function Joining(): JSX.Element {
   );
 }
 
-/** Covers the page, so that nothing of the organization is seen, and keeps it underneath, with everything that was typed. */
+/**
+ * Covers the page, so that nothing of the organization is seen, and keeps it underneath, with everything that was
+ * typed.
+ */
 function SignInAgain(): JSX.Element {
   const [error, setError] = useState<unknown>(undefined);
   const [isWaiting, setWaiting] = useState(false);

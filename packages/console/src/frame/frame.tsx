@@ -124,8 +124,8 @@ function useKeys(scope: TenantScope | undefined, organizationId: string | undefi
 }
 
 /**
- * From a field to its screen; from a screen to the list it belongs to. What was typed is not lost by a key: while a field
- * has words in it, the screen stays.
+ * From a field to its screen; from a screen to the list it belongs to. What was typed is not lost by a key: while a
+ * field has words in it, the screen stays.
  */
 function goBack(): void {
   const active = document.activeElement;

@@ -55,8 +55,9 @@ export function screenOf(name: ScreenName | 'unknown'): LoadedScreen {
 }
 
 /**
- * For a screen that could not be loaded. After a new version of the server the old chunks are gone, and a browser remembers
- * a chunk that failed, so the whole page is loaded again; only if the server answers, because the page would be lost.
+ * For a screen that could not be loaded. After a new version of the server the old chunks are gone, and a browser
+ * remembers a chunk that failed, so the whole page is loaded again; only if the server answers, because the page would
+ * be lost.
  */
 export async function loadPageAgain(): Promise<void> {
   const isThere = await fetch(location.pathname, { cache: 'no-store' }).then(

@@ -5,8 +5,8 @@ import { printable } from '../data/formats.ts';
 const readAttributes = ['title', 'aria-label', 'alt', 'placeholder', 'label'];
 
 /**
- * Makes characters visible that change how the text around them is read, in every text node and every attribute that people
- * read (D-300). Preact creates all of them through this one hook, so no component can forget it.
+ * Makes characters visible that change how the text around them is read, in every text node and every attribute that
+ * people read (D-300). Preact creates all of them through this one hook, so no component can forget it.
  */
 export function keepTextVisible(): void {
   const next = options.vnode?.bind(options);

@@ -11,7 +11,10 @@ export interface Answering {
   readonly notice: JSX.Element | undefined;
 }
 
-/** While exactly one question waits in the conversation, a message answers it, unless the person wants it to be a new one (D-723). */
+/**
+ * While exactly one question waits in the conversation, a message answers it, unless the person wants it to be a new
+ * one (D-723).
+ */
 export function useAnswering(stores: readonly RunStore[]): Answering {
   const mayAnswer = useRight('interactions:write');
   const found = oneOpenQuestion(stores.map((store) => store.view.value));

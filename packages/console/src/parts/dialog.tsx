@@ -89,7 +89,10 @@ export function Confirm(props: ConfirmProps): JSX.Element {
   );
 }
 
-/** A form in a dialog. It closes when the server has accepted it; after a refusal it keeps the typed text and shows the error. */
+/**
+ * A form in a dialog. It closes when the server has accepted it; after a refusal it keeps the typed text and shows the
+ * error.
+ */
 export function FormDialog(props: {
   readonly title: string;
   readonly action: string;

@@ -41,9 +41,9 @@ export function JsonTree(props: {
 }
 
 /**
- * A value that a person decides on: a tree with every member and every level open, or, when it is too long for that, its
- * text in parts. `shown` is the number of parts that are open. Of a long list the first rows are open; the element that
- * opens the others says how many there are (`data-folded`).
+ * A value that a person decides on: a tree with every member and every level open, or, when it is too long for that,
+ * its text in parts. `shown` is the number of parts that are open. Of a long list the first rows are open; the element
+ * that opens the others says how many there are (`data-folded`).
  */
 export function WholeJson(props: {
   readonly value: Json | undefined;

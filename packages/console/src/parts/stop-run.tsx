@@ -17,8 +17,8 @@ export interface StopRun {
 
 /**
  * Stops the newest run of a conversation, and asks before it does. The question is shown for as long as the run can be
- * kept. Escape leaves a field first, and stops only an agent that is answering: a run that waits for a person would lose
- * its question to a key (D-720).
+ * kept. Escape leaves a field first, and stops only an agent that is answering: a run that waits for a person would
+ * lose its question to a key (D-720).
  */
 export function useStopRun(store: RunStore | undefined): StopRun {
   const run = store?.record.value;

@@ -12,8 +12,8 @@ import { session } from '../session/session.ts';
 import { useResource, useTenant, useTitle } from '../session/use.ts';
 
 /**
- * Connects the account of this person that a run in their session waits for (D-606, D-607). The service sends the browser
- * back to this page with a ticket, which works for the person of the session only.
+ * Connects the account of this person that a run in their session waits for (D-606, D-607). The service sends the
+ * browser back to this page with a ticket, which works for the person of the session only.
  */
 export function ConnectAccountScreen({ session: id = '', service = '' }: RouteParams): JSX.Element {
   const { client, tenantId } = useTenant();

@@ -15,7 +15,9 @@ export interface FirstVisit {
   readonly steps: readonly { readonly text: string; readonly isDone: boolean }[] | undefined;
 }
 
-/** The first steps that a newcomer has done so far; no steps for those who have done them all, or have run a few agents. */
+/**
+ * The first steps that a newcomer has done so far; no steps for those who have done them all, or have run a few agents.
+ */
 export function useFirstVisit(): FirstVisit {
   const tenant = useTenant();
   const runs = useResource(`${tenant.tenantId}/first-runs`, () =>

@@ -9,8 +9,8 @@ import { type InteractionSummary, findInteraction } from '../session/api.ts';
 import { useTenant } from '../session/use.ts';
 
 /**
- * Decides a request in its row. What the row does not tell in full is not allowed from there: the whole card opens instead
- * (D-724).
+ * Decides a request in its row. What the row does not tell in full is not allowed from there: the whole card opens
+ * instead (D-724).
  */
 export function RowDecision(props: {
   readonly row: InteractionSummary;

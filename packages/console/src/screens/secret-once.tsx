@@ -11,7 +11,9 @@ export interface IssuedSecret {
   readonly secret: string;
 }
 
-/** Holds one secret until the person has stored it: `show` puts it on the screen, `element` is the part that shows it. */
+/**
+ * Holds one secret until the person has stored it: `show` puts it on the screen, `element` is the part that shows it.
+ */
 export function useSecretOnce(
   name?: string,
   note?: string,
@@ -41,8 +43,8 @@ function useLeaveGuard(isOn: boolean): void {
 }
 
 /**
- * A secret that the server shows once. It is in this component's properties and nowhere else, and is gone when the person
- * says that it is stored, or leaves.
+ * A secret that the server shows once. It is in this component's properties and nowhere else, and is gone when the
+ * person says that it is stored, or leaves.
  */
 function SecretOnce(props: {
   readonly clientId?: string | undefined;

@@ -21,8 +21,8 @@ import { Took } from '../parts/time.tsx';
 import { useRight, useTenant } from '../session/use.ts';
 
 /**
- * Starts runs in a session and shows them as one conversation, with approvals in place. The conversation scrolls above the
- * composer, which stays in reach however long it becomes.
+ * Starts runs in a session and shows them as one conversation, with approvals in place. The conversation scrolls above
+ * the composer, which stays in reach however long it becomes.
  */
 export function SessionTalk(props: {
   /** Creates the session with the first message where there is none yet. */

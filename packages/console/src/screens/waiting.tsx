@@ -12,8 +12,8 @@ import { RowDecision, RowOutcome } from './row-decision.tsx';
 import { useResource, useRight, useTenant } from '../session/use.ts';
 
 /**
- * The requests that have waited longest, decided in their rows; a row opens the whole card. Rows keep their places: what
- * was decided here stays, and new requests join at the end, so that no button moves under the pointer.
+ * The requests that have waited longest, decided in their rows; a row opens the whole card. Rows keep their places:
+ * what was decided here stays, and new requests join at the end, so that no button moves under the pointer.
  */
 export function Waiting(): JSX.Element {
   const tenant = useTenant();

@@ -26,8 +26,8 @@ export function leftAt(params: {
 }
 
 /**
- * Reads again where the person belongs and in which role, and says what has changed (D-791): an open page must not offer
- * what its person may no longer do. Without an answer the page keeps what it knows.
+ * Reads again where the person belongs and in which role, and says what has changed (D-791): an open page must not
+ * offer what its person may no longer do. Without an answer the page keeps what it knows.
  */
 export function readAccessAgain(scope: TenantScope, say: (text: string) => void): void {
   inBackground(read(scope, say).catch(() => undefined));

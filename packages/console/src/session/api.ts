@@ -195,8 +195,8 @@ export async function newestRuns(session: SessionHandle): Promise<readonly RunRe
 }
 
 /**
- * One connection to the feed, from the cursor or from now on. The SDK would wait and reconnect automatically; the page does
- * that, because it says so while it lasts.
+ * One connection to the feed, from the cursor or from now on. The SDK would wait and reconnect automatically; the page
+ * does that, because it says so while it lasts.
  */
 export function followEvents(
   scope: TenantScope,

@@ -20,10 +20,10 @@ import {
 const proofKey = 'convoke.sign-in';
 
 /**
- * Sign-in at another issuer (D-150, D-259): code and PKCE with the whole page. The proof of the request is stored while the
- * page is away, and removed when it is back; tokens are in this object only. A refresh token, if the issuer gives one,
- * renews without a page. Without one, a hidden frame asks the issuer (D-261), and when it refuses, the person signs in
- * again once the token has ended.
+ * Sign-in at another issuer (D-150, D-259): code and PKCE with the whole page. The proof of the request is stored while
+ * the page is away, and removed when it is back; tokens are in this object only. A refresh token, if the issuer gives
+ * one, renews without a page. Without one, a hidden frame asks the issuer (D-261), and when it refuses, the person
+ * signs in again once the token has ended.
  */
 export class IssuerSignIn implements SignIn {
   readonly #issuer: string;
@@ -151,8 +151,8 @@ function stillGood(held: PersonToken | undefined): PersonToken {
 const frameMs = 20_000;
 
 /**
- * Asks the issuer in a hidden frame, which ends at the address of the callback: of this origin, so it can be read. When the
- * issuer shows a page instead, or the browser keeps its cookies from it, the person is needed.
+ * Asks the issuer in a hidden frame, which ends at the address of the callback: of this origin, so it can be read. When
+ * the issuer shows a page instead, or the browser keeps its cookies from it, the person is needed.
  */
 async function visitInFrame(address: string): Promise<URLSearchParams> {
   const frame = document.createElement('iframe');

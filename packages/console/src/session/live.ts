@@ -17,7 +17,10 @@ const listeners = new Set<Listener>();
 
 const maxPauseMs = 15_000;
 
-/** Follows the feed of a tenant until the returned function is called. `say` tells the person that their role has changed. */
+/**
+ * Follows the feed of a tenant until the returned function is called. `say` tells the person that their role has
+ * changed.
+ */
 export function goLive(scope: TenantScope, say: (text: string) => void): () => void {
   const stop = new AbortController();
   const name = `convoke.feed.${scope.tenantId}`;

@@ -74,8 +74,8 @@ export async function leaveForSignIn(): Promise<void> {
 let waiting: AbortController | undefined;
 
 /**
- * Opens the sign-in page in another tab and continues here when the person is back. A browser that opens no tab leaves this
- * page instead.
+ * Opens the sign-in page in another tab and continues here when the person is back. A browser that opens no tab leaves
+ * this page instead.
  */
 export async function signInAgain(): Promise<void> {
   // Opened at once: a browser allows it only as the answer to a click.

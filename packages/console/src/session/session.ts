@@ -19,7 +19,9 @@ const state = signal<SessionState>({ kind: 'starting' });
 export const session: ReadonlySignal<SessionState> = state;
 
 const ended = signal(false);
-/** The sign-in ended while the page was open: the page stays, with all typed text, until the person has signed in again. */
+/**
+ * The sign-in ended while the page was open: the page stays, with all typed text, until the person has signed in again.
+ */
 export const hasEnded: ReadonlySignal<boolean> = ended;
 
 /** Data that the page has read, kept while this person is signed in. */

@@ -42,8 +42,8 @@ export const silentSignIn: SignIn = {
 };
 
 /**
- * The request is of the same origin, so the redirect is followed and the code stands in the address of the response. The
- * session cookie of the identity provider is the only thing that lasts (D-150).
+ * The request is of the same origin, so the redirect is followed and the code stands in the address of the response.
+ * The session cookie of the identity provider is the only thing that lasts (D-150).
  */
 function askSilently(): Promise<PersonToken> {
   return tokenWithoutPage(server, clientId, async (address) => {

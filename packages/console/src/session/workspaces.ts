@@ -19,8 +19,8 @@ export async function refreshWorkspaces(): Promise<void> {
 }
 
 /**
- * The same where the person looks for a tenant: another person, or a program, may have created it since, and no notice tells
- * of that. Without an answer the page keeps those it knows.
+ * The same where the person looks for a tenant: another person, or a program, may have created it since, and no notice
+ * tells of that. Without an answer the page keeps those it knows.
  */
 export function readWorkspacesAgain(): void {
   inBackground(refreshWorkspaces().catch(() => undefined));

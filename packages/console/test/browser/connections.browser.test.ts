@@ -1,4 +1,5 @@
-// A person connects the account that a run asks for, at the service and back in the console, and sees and revokes accounts.
+// A person connects the account that a run asks for, at the service and back in the console, and sees and revokes
+// accounts.
 import type { UserId } from '@convoke/contract';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// The figures of the README: `CONVOKE_FIGURES=1` prints them. They depend on the machine, so nothing is asserted about them.
+// The figures of the README: `CONVOKE_FIGURES=1` prints them. They depend on the machine, so nothing is asserted about
+// them.
 import { begin, ended } from '../../../server/test/support/api-steps.ts';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';

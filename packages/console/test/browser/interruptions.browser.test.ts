@@ -16,8 +16,8 @@ import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
 import { rawEvents } from './support/run-screen.ts';
 
 /**
- * Two of its agents are cut when the server stops: `teller` in the middle of a message, `payer` while its tool call has no
- * result.
+ * Two of its agents are cut when the server stops: `teller` in the middle of a message, `payer` while its tool call has
+ * no result.
  */
 const puppet = Object.assign(new Puppet({ afterLoss: 'repeat' }), { replays: true });
 

@@ -35,7 +35,10 @@ export const runEvent = z
 
 export type RunEvent = z.infer<typeof runEvent>;
 
-/** Spec §6: the `event:` line repeats the type. Without it, every event reaches the `onmessage` of an EventSource (D-30). */
+/**
+ * Spec §6: the `event:` line repeats the type. Without it, every event reaches the `onmessage` of an EventSource
+ * (D-30).
+ */
 export const eventNames = z
   .enum(['on', 'off'])
   .meta({

@@ -69,7 +69,9 @@ const ofChunks =
   'Server-sent events: one `data:` line per chunk, which is JSON, and `data: [DONE]` after the last one. ' +
   'Comment lines keep the connection alive.';
 
-/** Three frames of a run's stream, the first event, a piece of the answer and the terminal event; one of another stream. */
+/**
+ * Three frames of a run's stream, the first event, a piece of the answer and the terminal event; one of another stream.
+ */
 function frames(event: Schema, writer: SchemaWriter): string {
   const example = exampleOf(event, writer.components());
   const envelope: Record<string, unknown> = typeof example === 'object' ? { ...example } : {};

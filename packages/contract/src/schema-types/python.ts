@@ -105,7 +105,9 @@ export class TypeFile {
     return this.#direction === 'input';
   }
 
-  /** A class, after those that it is made of: one for the members that must be there, and those that no class can name. */
+  /**
+   * A class, after those that it is made of: one for the members that must be there, and those that no class can name.
+   */
   #classes(name: string, { schema, members }: RecordShape): string {
     const plain = members.filter((member) => isField(member.name));
     const others = members.filter((member) => !isField(member.name));

@@ -51,8 +51,8 @@ export interface Option {
 }
 
 /**
- * Whose schemas are read. Of our contract's, what has no type here is an error: a silent `unknown` would reach the people
- * who use the SDK. An agent's may say anything that JSON Schema can (D-571).
+ * Whose schemas are read. Of our contract's, what has no type here is an error: a silent `unknown` would reach the
+ * people who use the SDK. An agent's may say anything that JSON Schema can (D-571).
  */
 export type Source = 'contract' | 'agent';
 

@@ -10,7 +10,9 @@ export function requestKeyOf(part: object): string | undefined {
   return typeof key === 'string' ? key : undefined;
 }
 
-/** Whether a part of a message shows a question: a call of `ask_user`, which a page may declare as a tool of its own. */
+/**
+ * Whether a part of a message shows a question: a call of `ask_user`, which a page may declare as a tool of its own.
+ */
 export function isQuestionPart(part: object): boolean {
   const { type, toolName } = part as { readonly type?: unknown; readonly toolName?: unknown };
   return type === `tool-${askUserTool}` || (type === 'dynamic-tool' && toolName === askUserTool);

@@ -21,8 +21,8 @@ export type StepKind = 'work' | 'requests';
  * - `unseen`: nothing.
  * - `outdated`: the step as it was before it changed.
  *
- * A step leaves `current` when it may change again before its batch of events ends: requests that it repeats may be large
- * (D-465). `show` sends the whole step and makes it `current`.
+ * A step leaves `current` when it may change again before its batch of events ends: requests that it repeats may be
+ * large (D-465). `show` sends the whole step and makes it `current`.
  */
 type ReaderHas = 'current' | 'unseen' | 'outdated';
 
@@ -90,8 +90,8 @@ export class UiStep {
   }
 
   /**
-   * Begins the open text again after another response of the run ended in it: a reader knows only text that began in its
-   * own response. With `isTakenBack` the whole step is shown again, so that the text stays one part of the message.
+   * Begins the open text again after another response of the run ended in it: a reader knows only text that began in
+   * its own response. With `isTakenBack` the whole step is shown again, so that the text stays one part of the message.
    */
   continueSpeech({ isTakenBack }: { readonly isTakenBack: boolean }): void {
     const speech = this.#speech;

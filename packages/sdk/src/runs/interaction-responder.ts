@@ -30,7 +30,10 @@ export type WaitingHandler = (
 ) => void | Promise<void>;
 
 export interface InteractionHandlers {
-  /** Is told of a tool call that the caller may not allow: `approvers` says who may. `onPermission` is not called for it. */
+  /**
+   * Is told of a tool call that the caller may not allow: `approvers` says who may. `onPermission` is not called for
+   * it.
+   */
   readonly onWaiting?: WaitingHandler | undefined;
   /** Decides on a tool call that requires approval: `'allow'`, `'deny'` or a complete answer. */
   readonly onPermission?: PermissionHandler | undefined;

@@ -107,8 +107,8 @@ export class RunHandle<Output = Json> implements AsyncIterable<RunEvent> {
   }
 
   /**
-   * Waits for the run and returns what its agent returned, which the server has checked against the `output_schema`. Throws
-   * a `RunError` if the run failed or was cancelled, and `NoOutput` if it completed without one.
+   * Waits for the run and returns what its agent returned, which the server has checked against the `output_schema`.
+   * Throws a `RunError` if the run failed or was cancelled, and `NoOutput` if it completed without one.
    *
    * @example
    * const { team } = await run.output();

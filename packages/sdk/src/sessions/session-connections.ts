@@ -31,8 +31,8 @@ export class SessionConnections {
   }
 
   /**
-   * Connects an account of the end user of the session, or replaces it: with its secret (`auth`), or with the `ticket` with
-   * which the user has come back from the service.
+   * Connects an account of the end user of the session, or replaces it: with its secret (`auth`), or with the `ticket`
+   * with which the user has come back from the service.
    */
   put(
     service: string,
@@ -45,8 +45,8 @@ export class SessionConnections {
   }
 
   /**
-   * Begins to connect an account by a link. Send the browser of the user to `connect_url`; it returns to `return_url` with
-   * a `ticket` for `put`.
+   * Begins to connect an account by a link. Send the browser of the user to `connect_url`; it returns to `return_url`
+   * with a `ticket` for `put`.
    */
   begin(
     service: string,

@@ -13,7 +13,9 @@ export interface UiMessage {
   readonly parts: readonly object[];
 }
 
-/** The session as a chat of the Vercel AI SDK. A page uses it through `ConvokeChatTransport` of `@convoke/sdk/ai-sdk`. */
+/**
+ * The session as a chat of the Vercel AI SDK. A page uses it through `ConvokeChatTransport` of `@convoke/sdk/ai-sdk`.
+ */
 export class UiMessages {
   readonly #transport: Transport;
   readonly #path: string;

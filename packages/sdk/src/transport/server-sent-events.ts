@@ -3,8 +3,9 @@ const messageMaxCharacters = 16 * 1024 * 1024;
 
 /**
  * Parses `text/event-stream` (HTML standard) as far as the streams of the service need: the payload of each message,
- * the last `id`, which also comes without a message, and `retry`. The `event` line only repeats the payload (spec §6). A message that a broken
- * connection left incomplete is dropped. Hand-written, because the common package needs a newer Node.
+ * the last `id`, which also comes without a message, and `retry`. The `event` line only repeats the payload (spec §6).
+ * A message that a broken connection left incomplete is dropped. Hand-written, because the common package needs a newer
+ * Node.
  */
 export class MessageParser {
   /** Reconnection time from the server, if it sent one. */

@@ -167,8 +167,8 @@ const badName =
   'the folder\'s name must be 1 to 64 characters of a-z, 0-9 and "-": rename the folder';
 
 /**
- * A folder that has no file is shown to every tenant, because its name is all there is to see (D-262). One that lost its
- * file stays with the tenants that saw it.
+ * A folder that has no file is shown to every tenant, because its name is all there is to see (D-262). One that lost
+ * its file stays with the tenants that saw it.
  */
 function withoutFile({ before }: ReadAgentFolder): ReadAgent {
   const reason =

@@ -8,8 +8,8 @@ const bytesMax = 64 * 1024 * 1024;
 const namesMax = 10_000;
 
 /**
- * Identifies what an agent's sessions start with: the bytes of `skills/` and `workspace/`, and beyond 64 MiB the names and
- * sizes of their files (D-574). Follows no link.
+ * Identifies what an agent's sessions start with: the bytes of `skills/` and `workspace/`, and beyond 64 MiB the names
+ * and sizes of their files (D-574). Follows no link.
  */
 export async function contentDigest(folder: string): Promise<string> {
   const hash = createHash('sha256');

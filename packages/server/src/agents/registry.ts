@@ -21,7 +21,9 @@ const readAtOnce = 16;
 const graceMs = 1000;
 /** A scan does not wait longer for one folder. */
 const patienceMs = 1000;
-/** Pauses before a folder whose reading failed for a passing reason is read again; each is twice the one before (D-366). */
+/**
+ * Pauses before a folder whose reading failed for a passing reason is read again; each is twice the one before (D-366).
+ */
 const pauseMs = 30_000;
 const pauseMaxMs = 15 * 60_000;
 

@@ -59,7 +59,9 @@ interface SyntaxProblem {
   readonly message: string;
 }
 
-/** What is wrong with the syntax, one problem a line: the parser reports several where a line is indented by mistake. */
+/**
+ * What is wrong with the syntax, one problem a line: the parser reports several where a line is indented by mistake.
+ */
 function syntaxProblems(
   errors: readonly YAMLParseError[],
   text: string,

@@ -22,8 +22,8 @@ interface Remembered {
 }
 
 /**
- * Names of clients, and names or else email addresses of people, for every record that shows who did something (D-330). A name is
- * remembered for a minute, so that starting or polling a run reads none from the database.
+ * Names of clients, and names or else email addresses of people, for every record that shows who did something (D-330).
+ * A name is remembered for a minute, so that starting or polling a run reads none from the database.
  */
 export class ActorNames {
   readonly #services: Pick<Services, 'store' | 'clock'>;

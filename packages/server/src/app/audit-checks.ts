@@ -20,8 +20,8 @@ import type { PartialList } from './tenant-reads.ts';
 const rowsPerCheck = 500;
 
 /**
- * Checks the next rows of a chain, at most 500, and stores how far it got. Returns true when there are more. Two servers
- * that check the same rows store the same result once.
+ * Checks the next rows of a chain, at most 500, and stores how far it got. Returns true when there are more. Two
+ * servers that check the same rows store the same result once.
  */
 export async function checkChain(
   { store, clock }: Pick<Services, 'store' | 'clock'>,

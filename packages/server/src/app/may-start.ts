@@ -12,8 +12,8 @@ export interface Starting {
 }
 
 /**
- * Whether a client or a person may still start runs, of whom there is no request: read again for every slot of a schedule
- * (D-144) and every call of a run (D-920), as the gate reads it at every request (D-51).
+ * Whether a client or a person may still start runs, of whom there is no request: read again for every slot of a
+ * schedule (D-144) and every call of a run (D-920), as the gate reads it at every request (D-51).
  */
 export async function mayStart(
   tx: StoreTransaction,

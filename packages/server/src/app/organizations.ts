@@ -111,7 +111,10 @@ export async function changeRole(tx: StoreTransaction, membership: Membership): 
   await tx.invitations.removeBy(membership.organizationId, membership.userId);
 }
 
-/** Also revokes the invitations that the person made. Membership is read on every request, so the person's tokens stop working here with the next one. */
+/**
+ * Also revokes the invitations that the person made. Membership is read on every request, so the person's tokens stop
+ * working here with the next one.
+ */
 export async function removeMember(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
   request: Omit<AddMember, 'role'>,

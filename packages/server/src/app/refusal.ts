@@ -13,7 +13,10 @@ export interface RefusalOptions {
   readonly codeOnly?: boolean;
 }
 
-/** The only error whose code and text reach a client. Anything else thrown is a fault: logged, and answered without detail. */
+/**
+ * The only error whose code and text reach a client. Anything else thrown is a fault: logged, and answered without
+ * detail.
+ */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: ErrorCode;

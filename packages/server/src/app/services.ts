@@ -42,8 +42,8 @@ export interface Services {
   /** How many decisions about calls an organization's audit log takes from this server (D-524). */
   readonly auditedCalls: RateLimit;
   /**
-   * Whether this is the only server on its database. Wake-ups do not tell: a server on PostgreSQL that sends them to itself
-   * only (`CONVOKE_WAKEUPS=local`) still shares the database with any other that is started on it.
+   * Whether this is the only server on its database. Wake-ups do not tell: a server on PostgreSQL that sends them to
+   * itself only (`CONVOKE_WAKEUPS=local`) still shares the database with any other that is started on it.
    */
   readonly isSingleServer: boolean;
   /** Absent where every run is queued, even one that could start at once. */

@@ -192,7 +192,10 @@ export async function listSessions(
   return { items, isCut: upTo !== undefined, lookedTo: upTo };
 }
 
-/** D-253: a page looks at a bounded number of the sessions with a label. One label alone needs no bound: all of them match. */
+/**
+ * D-253: a page looks at a bounded number of the sessions with a label. One label alone needs no bound: all of them
+ * match.
+ */
 async function lastToLookAt(
   sessions: SessionRepository,
   scope: TenantScope,

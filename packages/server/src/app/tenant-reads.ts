@@ -143,8 +143,8 @@ async function look<Item>({
   const items: Item[] = [];
   let lookedTo = page.after;
   for (let looked = 0; looked < most; ) {
-    // Most pages find what they need in the first read. SQLite walks through a large input to reach the columns behind it, so
-    // rows that a page does not show are not looked at without need.
+    // Most pages find what they need in the first read. SQLite walks through a large input to reach the columns behind
+    // it, so rows that a page does not show are not looked at without need.
     const limit = Math.min(looked === 0 ? page.limit : laterRead, most - looked);
     const rows = await read({ ...page, after: lookedTo, limit });
     for (const row of rows) {
@@ -226,7 +226,10 @@ export async function listTenantInteractions(
   return withTopics(store.read.tenantLists, scope, { looked, order: page.order });
 }
 
-/** A question waits for each caller that may answer (D-821); of one about a call in doubt, only one answer is restricted. */
+/**
+ * A question waits for each caller that may answer (D-821); of one about a call in doubt, only one answer is
+ * restricted.
+ */
 function isAllowable(row: ListedInteraction, reader: AllowingReader): boolean {
   if (row.status !== 'pending' || !reader.mayAnswer) return false;
   return row.kind === 'question' || allowingAsAsked(row, reader, row.run.createdBy).canAllow;

@@ -15,12 +15,12 @@ import type { Sealing } from './sealing.ts';
  * The keys that sign tokens: this process's copy of the table.
  *
  * A key is `next` from its insertion until `signsFrom`: published, but not signing. Then it is the current key until
- * the `signsFrom` of a younger one, and `previous` until `retiresAt`, which is after the expiry of the last token it can
- * have signed. So the table always holds every key that a live token may name.
+ * the `signsFrom` of a younger one, and `previous` until `retiresAt`, which is after the expiry of the last token it
+ * can have signed. So the table always holds every key that a live token may name.
  *
  * A process reads the table again when a token names an unknown kid, at most once per `rereadMs`. So invalid kids are
- * cheap, and no valid one is missed: every key is in the table for longer than that (`minLeadMs`) before the first token
- * names it. It also reads when its copy is older than `staleMs`, so that a revoked key is refused soon.
+ * cheap, and no valid one is missed: every key is in the table for longer than that (`minLeadMs`) before the first
+ * token names it. It also reads when its copy is older than `staleMs`, so that a revoked key is refused soon.
  */
 export interface SigningKeys {
   signer(): Promise<{ readonly kid: string; readonly key: CryptoKey }>;

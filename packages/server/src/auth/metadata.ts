@@ -22,8 +22,8 @@ export interface OfferedSignIn {
 }
 
 /**
- * RFC 8414: one document for clients with a secret, the console, which exchanges tokens, and assistants, which people let
- * in (D-620). The last two have no secret.
+ * RFC 8414: one document for clients with a secret, the console, which exchanges tokens, and assistants, which people
+ * let in (D-620). The last two have no secret.
  */
 export function serverMetadata(offered: OfferedSignIn): ServerMetadata {
   const { baseUrl, hasConsole, hasSignIn, hasRegistration } = offered;

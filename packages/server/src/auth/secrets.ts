@@ -4,8 +4,8 @@ import { limits } from '@convoke/contract';
 import type { Secrets } from '../ports/secrets.ts';
 
 /**
- * Issues secrets of one kind. 256 random bits need no slow hash, so only a keyed digest is stored (D-65). With the prefix and
- * the checksum, scanners for leaked secrets recognise a real one without asking us.
+ * Issues secrets of one kind. 256 random bits need no slow hash, so only a keyed digest is stored (D-65). With the
+ * prefix and the checksum, scanners for leaked secrets recognise a real one without asking us.
  */
 export function createSecrets(key: Uint8Array, prefix: SecretPrefix = 'cvk_'): Secrets {
   const digestBytes = (secret: string) => createHmac('sha256', key).update(secret).digest();

@@ -41,7 +41,10 @@ export function selectorsIn(params: Readonly<Record<string, string>>): Selectors
   return { organizationId: organizationId(organization), tenantId: tenantId(tenant) };
 }
 
-/** Whether the selector headers, which are optional here, name the organization and tenant that the token or the path names. */
+/**
+ * Whether the selector headers, which are optional here, name the organization and tenant that the token or the path
+ * names.
+ */
 export function areSelectorsOf(request: GateRequest, selectors: Selectors): boolean {
   refuseRepeated(request.rawHeaders);
   const { organizationId: organization, tenantId: tenant } = selectors;

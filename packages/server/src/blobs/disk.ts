@@ -60,8 +60,8 @@ async function publish({ root, draft }: Naming, key: string): Promise<void> {
       if (!hasCode(error, 'ENOENT') || left <= 1) throw error;
       continue;
     }
-    // A rename is durable only once its folder is synced, and so is a folder that was just created. `removeAll` may have
-    // deleted both since: the blob was published, and is removed.
+    // A rename is durable only once its folder is synced, and so is a folder that was just created. `removeAll` may
+    // have deleted both since: the blob was published, and is removed.
     await syncFolder(folder).catch(unlessAbsent);
     if (made !== undefined) await syncFolder(root);
     return;

@@ -26,15 +26,18 @@ export interface Convoke {
   readonly services: ExecutionServices;
   /** Agent folders that could not be read, for the person who starts the server. */
   readonly agentProblems: readonly { readonly folder: string; readonly reason: string }[];
-  /** Recovers the runs of an earlier process, then executes runs. The server is ready from here on, and detects its sandbox. */
+  /**
+   * Recovers the runs of an earlier process, then executes runs. The server is ready from here on, and detects its
+   * sandbox.
+   */
   start(): Promise<void>;
   quickstart(): Promise<Quickstart>;
   /** The address of a one-time link for the owner of the quickstart; undefined where a link would not work. */
   consoleLink(): Promise<string | undefined>;
   /**
    * Ends readiness, closes streams between two events, gives legs `graceMs` to hand their runs over or to end, then
-   * closes everything. Streams and port stay open for `delayMs` after readiness has ended (D-311). Returns the runs that
-   * are left for the next start; undefined where other servers may continue them.
+   * closes everything. Streams and port stay open for `delayMs` after readiness has ended (D-311). Returns the runs
+   * that are left for the next start; undefined where other servers may continue them.
    */
   stop(graceMs: number, delayMs?: number): Promise<RunBacklog | undefined>;
 }

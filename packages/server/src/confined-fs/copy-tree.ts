@@ -23,7 +23,8 @@ export interface CopiedFile {
 
 /**
  * Copies a folder whose content is not trusted, and yields each file with its digest. Follows no link, and skips what
- * vanishes in the meantime: see `walk.ts`. Owners and times are kept; users other than the owner get no access to the copy.
+ * vanishes in the meantime: see `walk.ts`. Owners and times are kept; users other than the owner get no access to the
+ * copy.
  */
 export async function* copyTree(
   from: string,
@@ -90,7 +91,9 @@ function isZero(chunk: Uint8Array): boolean {
   return chunk.length <= zeros.length && zeros.subarray(0, chunk.length).equals(chunk);
 }
 
-/** Only root can give files to another user; agents' programs have a user of their own only where the server is root. */
+/**
+ * Only root can give files to another user; agents' programs have a user of their own only where the server is root.
+ */
 async function keepOwner(path: string, { uid, gid, atimeMs, mtimeMs }: BigIntStats): Promise<void> {
   if (process.getuid?.() === 0) await lchown(path, Number(uid), Number(gid));
   await lutimes(path, Number(atimeMs) / 1000, Number(mtimeMs) / 1000);

@@ -19,13 +19,15 @@ export async function readEntries(folder: string, namesMax: number): Promise<Dir
   return entries;
 }
 
-/** A folder of this size has at most some thousand entries: an entry takes from twelve bytes (ext4) down to one (ZFS). */
+/**
+ * A folder of this size has at most some thousand entries: an entry takes from twelve bytes (ext4) down to one (ZFS).
+ */
 const smallBytes = 4096;
 
 /**
- * Whether a folder has no entry, or does not exist. A small one is read whole, because opening a `Dir` of Node takes five times
- * as long, and this runs after every leg. Of any other one, at most one entry is read; that includes file systems
- * that tell no size.
+ * Whether a folder has no entry, or does not exist. A small one is read whole, because opening a `Dir` of Node takes
+ * five times as long, and this runs after every leg. Of any other one, at most one entry is read; that includes file
+ * systems that tell no size.
  */
 export function isEmptyFolder(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });

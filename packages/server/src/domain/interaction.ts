@@ -108,8 +108,8 @@ export interface CallInDoubt {
 }
 
 /**
- * D-607: the question about an account of the end user that a leg needs and that is not there. The leg is not executed: what
- * it was to start with is kept in the question, for the leg behind its answer.
+ * D-607: the question about an account of the end user that a leg needs and that is not there. The leg is not executed:
+ * what it was to start with is kept in the question, for the leg behind its answer.
  */
 export interface ConnectionMissing {
   readonly kind: 'connection_missing';

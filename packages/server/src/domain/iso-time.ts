@@ -1,8 +1,8 @@
 const dayMs = 24 * 60 * 60 * 1000;
 const twoDigits = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, '0'));
 /**
- * The day that was written last, and its date up to the `T`: nearly all times of a server are of today. A cache is no state
- * that a rule could depend on, so `domain` may have it: the function returns the same with and without it.
+ * The day that was written last, and its date up to the `T`: nearly all times of a server are of today. A cache is no
+ * state that a rule could depend on, so `domain` may have it: the function returns the same with and without it.
  */
 let lastDay = Number.NaN;
 let dateText = '';

@@ -30,9 +30,9 @@ const closeBrace = 125;
 const space = 32;
 
 /**
- * Counts the values and levels of a JSON text in one walk over its characters, without a stack and without making any of
- * the values: a few bytes each are a megabyte of small objects for a parser and for everything behind it. The figures
- * of a text that is not JSON mean nothing; the parser refuses it.
+ * Counts the values and levels of a JSON text in one walk over its characters, without a stack and without making any
+ * of the values: a few bytes each are a megabyte of small objects for a parser and for everything behind it. The
+ * figures of a text that is not JSON mean nothing; the parser refuses it.
  */
 export function extentOfJson(text: string, watch: JsonWatch = unwatched): JsonExtent {
   let [values, names, level, depth] = [0, 0, 0, 0];

@@ -89,7 +89,9 @@ export function runNotices({ before, after, events, at }: RunChange): NoticeDraf
   return notices;
 }
 
-/** A time or a message has woken it, neither an answer nor the end of an interruption: a fan-in would be a notice each. */
+/**
+ * A time or a message has woken it, neither an answer nor the end of an interruption: a fan-in would be a notice each.
+ */
 function isWokenByWait(before: Run | undefined): boolean {
   if (before === undefined || !isParked(before)) return false;
   return before.status === 'running' || before.pendingInteractions > 0;

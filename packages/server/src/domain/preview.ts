@@ -84,7 +84,9 @@ function listWords(name: string, list: readonly Json[]): string | undefined {
   return `${list.length} ${noun}`;
 }
 
-/** The members of an object, or those before the place where its text was cut; a list or a text is one without a name. */
+/**
+ * The members of an object, or those before the place where its text was cut; a list or a text is one without a name.
+ */
 function membersOf(beginning: string): Member[] {
   const whole = parsed(beginning);
   if (isObject(whole)) return Object.entries(whole).map(([name, value]) => ({ name, value }));

@@ -5,7 +5,9 @@ import { errorCode } from '../runtime/error-code.ts';
 
 /** A name server that is silent for this long, all names of a search list together, ends the query. */
 export const queryMs = 2000;
-/** A packet without an answer is sent again after this, then after twice as long, to one name server after the other. */
+/**
+ * A packet without an answer is sent again after this, then after twice as long, to one name server after the other.
+ */
 const packetMs = 500;
 /** More than fit into the time of a query, so that only the clock ends it. */
 const packetsMax = 8;

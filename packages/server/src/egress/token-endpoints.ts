@@ -66,8 +66,8 @@ interface Sending {
 }
 
 /**
- * Sends the one request of RFC 6749 section 6 or 4.1.3. Until a byte of it was written, a failure means that nothing happened; after
- * that, an answer that does not arrive may have used up the refresh token (D-599).
+ * Sends the one request of RFC 6749 section 6 or 4.1.3. Until a byte of it was written, a failure means that nothing
+ * happened; after that, an answer that does not arrive may have used up the refresh token (D-599).
  */
 function send({ url: text, form, addresses }: Sending, clock: Clock): Promise<RefreshAnswer> {
   const { promise, resolve } = Promise.withResolvers<RefreshAnswer>();

@@ -15,8 +15,8 @@ type Asked =
   | { readonly refusal: string };
 
 /**
- * D-607: asks for all accounts of the end user that the leg misses, in place of the leg. Refuses where one of them cannot be
- * asked for, or its end user has declined.
+ * D-607: asks for all accounts of the end user that the leg misses, in place of the leg. Refuses where one of them
+ * cannot be asked for, or its end user has declined.
  */
 export async function askForAccounts(
   { store, settings }: Pick<ExecutionServices, 'store' | 'settings'>,

@@ -9,8 +9,8 @@ export interface TimeLimit {
 }
 
 /**
- * Calls `onTimeout` when the legs of the run together take longer than the agent's `run_seconds` (D-95). Time in which a
- * live runtime waits for a person does not count: `wait_hours` bounds it. Returns the function that ends it.
+ * Calls `onTimeout` when the legs of the run together take longer than the agent's `run_seconds` (D-95). Time in which
+ * a live runtime waits for a person does not count: `wait_hours` bounds it. Returns the function that ends it.
  */
 export function limitRunTime(
   { store, clock, log }: Pick<Services, 'store' | 'clock' | 'log'>,

@@ -34,10 +34,10 @@ type SlotUser = Pick<Run, 'id' | 'tenantId' | 'losses'>;
 /**
  * The slots in which this server executes runs, up to its limits for all runs and for those of a tenant.
  *
- * `mayRunsWait` is false only while every ready run that the last pass of the dispatcher found has a slot, and no run was
- * refused one since. A run that becomes ready later wakes the pass on its own. So while it is false, no run waits for a slot
- * that becomes free: it needs no pass, and a run may start inline in the last one. The pass sets it to true before its
- * query, because a run that the query does not return may want a slot that becomes free in the meantime.
+ * `mayRunsWait` is false only while every ready run that the last pass of the dispatcher found has a slot, and no run
+ * was refused one since. A run that becomes ready later wakes the pass on its own. So while it is false, no run waits
+ * for a slot that becomes free: it needs no pass, and a run may start inline in the last one. The pass sets it to true
+ * before its query, because a run that the query does not return may want a slot that becomes free in the meantime.
  */
 export class ServerSlots implements RunSlots {
   readonly #services: ExecutionServices;

@@ -22,8 +22,8 @@ interface OpenCall {
 }
 
 /**
- * The spans and durations of one leg: of the leg itself, of its tool calls and of its requests to models. Calls are read
- * from the events of the leg, so they are the same for each framework (D-582, D-584).
+ * The spans and durations of one leg: of the leg itself, of its tool calls and of its requests to models. Calls are
+ * read from the events of the leg, so they are the same for each framework (D-582, D-584).
  */
 export class TracedLeg {
   readonly #services: Pick<Services, 'clock' | 'metrics'>;
@@ -88,7 +88,10 @@ export class TracedLeg {
     this.#open.set(id, { name, from, input, isAsked: false });
   }
 
-  /** A leg may show only the result of a call that another one showed. Names in the ledger are not those of all frameworks. */
+  /**
+   * A leg may show only the result of a call that another one showed. Names in the ledger are not those of all
+   * frameworks.
+   */
   #beginOf(id: string, name: string): number | undefined {
     const named = [...this.#begun].find(([ref, { toolName }]) => ref === id || toolName === name);
     if (named === undefined) return undefined;

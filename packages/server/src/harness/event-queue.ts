@@ -48,8 +48,8 @@ export class EventQueue implements AsyncIterable<HarnessEvent> {
   }
 
   /**
-   * Resolves when the reader has handled every event, has stopped iterating, or an `end` was pushed. Await it before an entry of the call
-   * ledger: then everything emitted before the entry is recorded before it (D-80).
+   * Resolves when the reader has handled every event, has stopped iterating, or an `end` was pushed. Await it before an
+   * entry of the call ledger: then everything emitted before the entry is recorded before it (D-80).
    */
   async handled(): Promise<void> {
     const isHandled = this.#isReaderBack && this.#events.length === 0;

@@ -13,8 +13,9 @@ export interface Line {
 }
 
 /**
- * Yields the lines of a stream, read no faster than they are taken. Invalid UTF-8 is replaced, not refused. After an early
- * stop the stream stays open, because closing it would kill a program that still writes, and has what was not taken.
+ * Yields the lines of a stream, read no faster than they are taken. Invalid UTF-8 is replaced, not refused. After an
+ * early stop the stream stays open, because closing it would kill a program that still writes, and has what was not
+ * taken.
  */
 export async function* linesOf(stream: Readable, lineBytesMax: number): AsyncGenerator<Line, void> {
   let parts: Buffer[] = [];

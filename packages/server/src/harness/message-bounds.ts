@@ -1,7 +1,10 @@
 import type { JsonExtent } from '../domain/json-bounds.ts';
 import type { Clock } from '../ports/clock.ts';
 
-/** Values of one message. The largest takes about 50 ms to parse, check and store, in which the server does nothing else. */
+/**
+ * Values of one message. The largest takes about 50 ms to parse, check and store, in which the server does nothing
+ * else.
+ */
 const valuesMax = 200_000;
 /** As what is recorded may have: many parsers of clients take no more. */
 const depthMax = 128;
@@ -20,8 +23,8 @@ const perMs = (4 * 1024 * 1024) / 1000;
 const bytesPerValue = 20;
 
 /**
- * How fast the output of one program is read: it may print without end, and everything else on the server waits while its
- * messages are parsed. A program that prints faster is blocked by its full pipe and loses nothing.
+ * How fast the output of one program is read: it may print without end, and everything else on the server waits while
+ * its messages are parsed. A program that prints faster is blocked by its full pipe and loses nothing.
  */
 export class ReadingPace {
   readonly #clock: Clock;

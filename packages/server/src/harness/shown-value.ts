@@ -13,8 +13,8 @@ export function shownValue(value: Json): Json {
 const depthMax = 128;
 
 /**
- * Whether a value that an agent sent has at most this many characters as JSON. Measured first, which stops at the bounds:
- * writing a value as JSON takes as long as it is large, and fails for one that is nested deeply.
+ * Whether a value that an agent sent has at most this many characters as JSON. Measured first, which stops at the
+ * bounds: writing a value as JSON takes as long as it is large, and fails for one that is nested deeply.
  */
 export function isShort(value: Json, charactersMax: number): boolean {
   const size = measureJson(value, { charactersMax: 4 * charactersMax, depthMax });

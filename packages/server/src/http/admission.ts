@@ -58,8 +58,8 @@ interface Rates {
 
 /**
  * Takes one call off the caller's rate and refuses a caller that has used it up. Where an idempotency key may show that
- * the request is a replay, the refusal is left to the use case (D-57), which calls `chargeRate` for a new request. As many
- * requests again as the rate allows are read for that, and no more (D-462).
+ * the request is a replay, the refusal is left to the use case (D-57), which calls `chargeRate` for a new request. As
+ * many requests again as the rate allows are read for that, and no more (D-462).
  */
 export async function takeFromRate(
   operation: Operation,
@@ -91,8 +91,8 @@ function refuseRate(): never {
 }
 
 /**
- * Does the work of a request above the rate (D-462): whatever else a refusal would say, it is refused for the rate, unless it
- * says to whom its key belongs or that the server cannot answer.
+ * Does the work of a request above the rate (D-462): whatever else a refusal would say, it is refused for the rate,
+ * unless it says to whom its key belongs or that the server cannot answer.
  */
 export async function onlyReplay<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -105,7 +105,9 @@ export async function onlyReplay<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The largest body above the rate: one with its key in the header may be a replay; another is read only if it is small. */
+/**
+ * The largest body above the rate: one with its key in the header may be a replay; another is read only if it is small.
+ */
 export function replayMaxBytes(operation: Operation, headers: IncomingHttpHeaders): number {
   if (headers['idempotency-key'] !== undefined) return Infinity;
   return takesKeyInBody(operation) ? limits.replayBodyMaxBytes : refuseRate();

@@ -5,7 +5,9 @@ export function hasContent(ifNoneMatch: string | undefined, etag: string): boole
   return tags.includes('*') || tags.includes(etag);
 }
 
-/** RFC 9110 section 13.1.5: a range is of the content that the client knows. A date never matches, because none is sent. */
+/**
+ * RFC 9110 section 13.1.5: a range is of the content that the client knows. A date never matches, because none is sent.
+ */
 export function isRangeOf(ifRange: string | undefined, etag: string): boolean {
   return ifRange === undefined || ifRange.trim() === etag;
 }

@@ -21,7 +21,10 @@ export const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] a
 /** The methods of a page, which is not an operation. Node leaves the body of an answer to HEAD out. */
 export const pageMethods = ['GET', 'HEAD'] satisfies RoutedMethod[];
 
-/** RFC 9110 section 9.1: HEAD works wherever GET does. A stream has no length and no end to tell, so it has no HEAD (D-273). */
+/**
+ * RFC 9110 section 9.1: HEAD works wherever GET does. A stream has no length and no end to tell, so it has no HEAD
+ * (D-273).
+ */
 export function methodsOf({ method, responses }: Operation): readonly RoutedMethod[] {
   const isStream = Object.values(responses).some(({ stream }) => stream !== undefined);
   return method === 'GET' && !isStream ? ['GET', 'HEAD'] : [method];
@@ -32,7 +35,10 @@ export function pathsOf({ path, endsInSlash }: Operation): readonly string[] {
   return endsInSlash === 'too' ? [path, `${path}/`] : [path];
 }
 
-/** Knows which methods operations declare at a path. The router knows it for one method at a time, and takes any text for an id. */
+/**
+ * Knows which methods operations declare at a path. The router knows it for one method at a time, and takes any text
+ * for an id.
+ */
 export class DeclaredPaths {
   readonly #paths: readonly DeclaredPath[];
 
@@ -57,7 +63,9 @@ export class DeclaredPaths {
     return found === undefined ? [] : allowedAt(found);
   }
 
-  /** What the router must refuse on its own, because it would take the literal text of one path for the id of another. */
+  /**
+   * What the router must refuse on its own, because it would take the literal text of one path for the id of another.
+   */
   shadows(): readonly Shadow[] {
     return this.#paths.flatMap((declared) => {
       const example = declared.path.replaceAll(/\{\w+\}/g, 'x');

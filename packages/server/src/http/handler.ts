@@ -5,7 +5,8 @@ import type { ApplicationCaller, HumanCaller } from '../domain/access.ts';
 
 /**
  * The handlers between the wire and the use cases. A handler takes a parsed call, calls one use case and returns a view
- * of the result; it contains no rules and no SQL. Each declared operation has exactly one: a missing one does not compile.
+ * of the result; it contains no rules and no SQL. Each declared operation has exactly one: a missing one does not
+ * compile.
  */
 export type Handlers<Ids extends OperationId = OperationId> = {
   readonly [Id in Ids]: (call: Call<Id>) => Promise<Reply<Id>> | Reply<Id>;

@@ -49,7 +49,8 @@ export function answerMalformed(
   { refusalAt, newRequestId }: MalformedParts,
 ): void {
   const isGone = error.code === 'ECONNRESET' || !socket.writable;
-  // Nothing was asked. A client that picks this connection from its pool now would take an answer for that of its request.
+  // Nothing was asked. A client that picks this connection from its pool now would take an answer for that of its
+  // request.
   if (isGone || (error.code === timedOut && socket.bytesRead === 0)) {
     socket.destroy();
     return;

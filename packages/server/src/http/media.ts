@@ -19,7 +19,9 @@ export function chooseMedia<Media extends string>(
   return refuse('not_acceptable', { message: `Accept must be one of ${offered.join(', ')}.` });
 }
 
-/** RFC 9110 section 12.5.1: the most specific range that includes the type gives its quality; the order says nothing. */
+/**
+ * RFC 9110 section 12.5.1: the most specific range that includes the type gives its quality; the order says nothing.
+ */
 function qualityOf(offer: string, ranges: readonly MediaRange[]): number {
   for (const name of [offer, `${offer.split('/')[0]}/*`, '*/*']) {
     const range = ranges.find(({ media }) => media === name);

@@ -24,8 +24,8 @@ export interface MetricsParts {
 type MetricsAccess = Pick<MetricsParts, 'token' | 'baseUrl'>;
 
 /**
- * Serves the metrics to the operator, who is on this machine or has the token. All other callers get 404. The path is not
- * an operation of the API.
+ * Serves the metrics to the operator, who is on this machine or has the token. All other callers get 404. The path is
+ * not an operation of the API.
  */
 export function mountMetrics(app: FastifyInstance, { page, ...access }: MetricsParts): void {
   app.route({

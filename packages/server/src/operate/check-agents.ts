@@ -19,8 +19,8 @@ export type CheckedAgent = {
 );
 
 /**
- * Reads the folder of one agent, or all of them, exactly as a server with these settings does (D-184). Undefined: there is
- * no such folder.
+ * Reads the folder of one agent, or all of them, exactly as a server with these settings does (D-184). Undefined: there
+ * is no such folder.
  */
 export async function checkAgents(
   config: Config,

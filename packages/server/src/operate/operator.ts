@@ -44,7 +44,10 @@ export interface Operator {
   setPassword(email: string, password?: string): Promise<string | undefined>;
   /** Ends every sign-in and every token of the person. */
   signOut(email: string): Promise<void>;
-  /** A one-time link that signs the person, or the owner of the quickstart, in on this machine; undefined where none works. */
+  /**
+   * A one-time link that signs the person, or the owner of the quickstart, in on this machine; undefined where none
+   * works.
+   */
   signInLink(email?: string): Promise<string | undefined>;
   listKeys(): Promise<readonly KeyState[]>;
   /** Tokens that the key signed are refused. Returns the id of the key that signs from now on. */

@@ -13,10 +13,11 @@ export interface Fanout {
 
 /**
  * `run:<id>`: the run's log grew. `control:<id>`: the run was cancelled or answered. `access:<id>`: access
- * of this client or person was taken away. `work`: a run is ready to be claimed. `notices`: the outbox has notices to be
- * numbered. `deliveries`: webhooks have something to send. `feed:<tenant>`: the feed of this tenant grew. `tenants`: a
- * tenant is to be provisioned. `left:<digest>`: a client waits no longer for what the digest names. `connection:<id>`: the
- * refresh of its token has ended. `connections`: an account was connected, for which a run may wait.
+ * of this client or person was taken away. `work`: a run is ready to be claimed. `notices`: the outbox has notices to
+ * be numbered. `deliveries`: webhooks have something to send. `feed:<tenant>`: the feed of this tenant grew. `tenants`:
+ * a tenant is to be provisioned. `left:<digest>`: a client waits no longer for what the digest names.
+ * `connection:<id>`: the refresh of its token has ended. `connections`: an account was connected, for which a run may
+ * wait.
  */
 export type Topic =
   | `run:${string}`

@@ -50,8 +50,8 @@ export interface LegOrigin {
   /** The state that earlier legs have left. */
   readonly state: SessionState;
   /**
-   * True when the previous leg was lost on another machine, or its files are given up: whatever that folder has now, the
-   * archive is what counts (D-91).
+   * True when the previous leg was lost on another machine, or its files are given up: whatever that folder has now,
+   * the archive is what counts (D-91).
    */
   readonly isElsewhere: boolean;
 }

@@ -7,7 +7,9 @@ export interface Sandbox {
    * write to.
    */
   readonly account: Account | undefined;
-  /** For files of this server that end with it: emptied before the first program starts, and removed with the sandbox. */
+  /**
+   * For files of this server that end with it: emptied before the first program starts, and removed with the sandbox.
+   */
   readonly folder: string;
   /** Capabilities of the sandbox on this machine, found by running a command in it. */
   describe(): Promise<SandboxReport>;
@@ -15,7 +17,8 @@ export interface Sandbox {
   spawn(command: readonly string[], options: SpawnOptions): Promise<SandboxedProcess>;
   /**
    * Lets all programs, also those started from now on, run for this long. Unless it is called again in time, a process
-   * outside this one kills them, so it works also while this one is stopped. Without a first call there is no such limit.
+   * outside this one kills them, so it works also while this one is stopped. Without a first call there is no such
+   * limit.
    */
   keepAlive(ms: number): void;
   /** Ends every program that still runs. */
@@ -71,8 +74,8 @@ export interface SandboxedProcess {
   /** Remembers the current processes. The returned function counts the running ones that started since. */
   mark(): Promise<() => Promise<number>>;
   /**
-   * Stops all its processes until `resume`: they execute nothing (SIGSTOP). False when that failed; it should be killed then.
-   * `kill` ends a stopped program, too.
+   * Stops all its processes until `resume`: they execute nothing (SIGSTOP). False when that failed; it should be killed
+   * then. `kill` ends a stopped program, too.
    */
   suspend(): Promise<boolean>;
   resume(): void;

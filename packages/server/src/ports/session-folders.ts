@@ -38,7 +38,8 @@ export interface FolderChanges {
   archive(leg: string): AsyncIterable<Uint8Array>;
   /**
    * Notes that the folder is at this state if the session's row names it. Called before that is committed, so that a
-   * worker that dies in the meantime leaves a folder that the next leg on this machine uses as it is, whatever the row names.
+   * worker that dies in the meantime leaves a folder that the next leg on this machine uses as it is, whatever the row
+   * names.
    */
   propose(state: FolderState): Promise<void>;
   /** Notes that the session's row names this state, for a leg that resumes. */

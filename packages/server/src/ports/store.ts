@@ -36,8 +36,8 @@ import type { WaitRepository } from './repositories/runs/waits.ts';
 import type { WithdrawalRepository } from './repositories/identity/withdrawals.ts';
 
 /**
- * One repository per noun. Those of tenants' data take the `TenantScope` first. A write that returns nothing happens with
- * the next one that returns a promise, at the latest with the commit; if it fails, the transaction does.
+ * One repository per noun. Those of tenants' data take the `TenantScope` first. A write that returns nothing happens
+ * with the next one that returns a promise, at the latest with the commit; if it fails, the transaction does.
  */
 export interface Repositories {
   readonly audit: AuditRepository;
@@ -85,7 +85,9 @@ export interface StoreTransaction extends Repositories {
 export interface Store {
   /** Reads outside a transaction: committed rows only. */
   readonly read: Repositories;
-  /** Commits all of `work` or nothing. `work` awaits only the transaction; it may run again (`Database.transaction`). */
+  /**
+   * Commits all of `work` or nothing. `work` awaits only the transaction; it may run again (`Database.transaction`).
+   */
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
   /** The time of the database: the one clock that all servers of a service share. */
   now(): Promise<number>;

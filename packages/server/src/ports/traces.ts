@@ -8,7 +8,10 @@ import type { EndedRun, Run } from '../domain/run/run.ts';
  * identities of people, unless the operator asks for content (D-585).
  */
 export interface Traces {
-  /** Runs `work` inside a span of the caller's trace, which ends when `work` does; without such a trace only calls it (D-582). */
+  /**
+   * Runs `work` inside a span of the caller's trace, which ends when `work` does; without such a trace only calls it
+   * (D-582).
+   */
   within<T>(start: SpanStart, work: (span: Span) => Promise<T>): Promise<T>;
   /** The trace that each run has of its own; undefined where none are exported. */
   readonly runs: RunTraces | undefined;

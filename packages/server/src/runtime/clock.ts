@@ -1,9 +1,9 @@
 import type { Clock } from '../ports/clock.ts';
 
 /**
- * A longer time is waited for in steps of this one. Node keeps a list of timers for each duration until that has passed,
- * even after its last timer was cleared: with a duration of its own for each stream, there were as many lists as streams
- * within the lifetime of a token.
+ * A longer time is waited for in steps of this one. Node keeps a list of timers for each duration until that has
+ * passed, even after its last timer was cleared: with a duration of its own for each stream, there were as many lists
+ * as streams within the lifetime of a token.
  */
 const stepMs = 60_000;
 

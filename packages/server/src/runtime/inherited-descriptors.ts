@@ -6,11 +6,11 @@ const standardErrorDescriptor = 2;
 const ownFile = new RegExp(`^/.*(?<!\\d)${process.pid}(?!\\d)[^/]*$`);
 
 /**
- * Closes the open files that the process which started this one left behind, and returns their descriptors. Node and its
- * libraries open everything close-on-exec, so any other descriptor above standard error was inherited and would be
- * inherited again, by the programs of agents. Only V8 does not. Its files stay open, because it would continue writing to
- * their numbers, which other files get after a close; the launch chain closes them for programs. Call it before anything
- * else is opened. Linux only.
+ * Closes the open files that the process which started this one left behind, and returns their descriptors. Node and
+ * its libraries open everything close-on-exec, so any other descriptor above standard error was inherited and would be
+ * inherited again, by the programs of agents. Only V8 does not. Its files stay open, because it would continue writing
+ * to their numbers, which other files get after a close; the launch chain closes them for programs. Call it before
+ * anything else is opened. Linux only.
  */
 export function closeInheritedDescriptors(): readonly number[] {
   const inherited = openDescriptors().filter(

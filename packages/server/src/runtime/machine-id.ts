@@ -6,8 +6,8 @@ import { hasCode } from './error-code.ts';
 const file = 'machine-id';
 
 /**
- * Name of the machine that a data folder is on, made with the folder. The session folders beside it are newer than their
- * archives after a crash, so the database has to know where they are (D-91).
+ * Name of the machine that a data folder is on, made with the folder. The session folders beside it are newer than
+ * their archives after a crash, so the database has to know where they are (D-91).
  */
 export function machineId(dataDir: string): string {
   const path = join(dataDir, file);

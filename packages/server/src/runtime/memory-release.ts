@@ -16,8 +16,8 @@ const heapMaxBytes = 192 * mebibyte;
 
 /**
  * Returns memory to the system whenever the process is at rest. V8 collects when something is allocated, and keeps the
- * pages: a server would hold the memory of its start, and later of its busiest minute, for as long as it has little to do.
- * The timer does not keep the process alive.
+ * pages: a server would hold the memory of its start, and later of its busiest minute, for as long as it has little to
+ * do. The timer does not keep the process alive.
  */
 export function releaseMemoryAtRest(intervalMs: number = lookEveryMs): void {
   const rest = new Rest();
@@ -38,9 +38,9 @@ export function releaseMemoryAtRest(intervalMs: number = lookEveryMs): void {
 }
 
 /**
- * Decides whether a process has been at rest for long enough. The collection also throws away compiled code, whose types
- * have no objects while nothing happens: the next few thousand runs take twice the processor time. So a pause between
- * requests is not enough.
+ * Decides whether a process has been at rest for long enough. The collection also throws away compiled code, whose
+ * types have no objects while nothing happens: the next few thousand runs take twice the processor time. So a pause
+ * between requests is not enough.
  */
 export class Rest {
   #looksAtRest = 0;

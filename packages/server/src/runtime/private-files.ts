@@ -6,8 +6,8 @@ export const othersMask = 0o077;
 const sticky = 0o1000;
 
 /**
- * Takes a folder from other users. A folder that many users share, such as /tmp, is refused. One that belongs to another
- * user stays as it is (a volume that Kubernetes made, for example): the files in it are private anyway.
+ * Takes a folder from other users. A folder that many users share, such as /tmp, is refused. One that belongs to
+ * another user stays as it is (a volume that Kubernetes made, for example): the files in it are private anyway.
  */
 export function makeFolderPrivate(path: string): void {
   const { mode, uid } = statSync(path);

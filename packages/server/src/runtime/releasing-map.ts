@@ -1,10 +1,10 @@
 /**
  * A map whose removed values are freed by a minor garbage collection.
  *
- * While entries come and go, V8 replaces the table of a `Map` again and again. It links the old table to the new one, and
- * leaves in it the entries of that moment. Once a table is in the old generation, all later ones survive with it until the
- * next full collection, with everything that their entries reference. So the table of this map holds small boxes, which
- * are emptied when their entry is removed.
+ * While entries come and go, V8 replaces the table of a `Map` again and again. It links the old table to the new one,
+ * and leaves in it the entries of that moment. Once a table is in the old generation, all later ones survive with it
+ * until the next full collection, with everything that their entries reference. So the table of this map holds small
+ * boxes, which are emptied when their entry is removed.
  */
 export class ReleasingMap<Key, Value> {
   readonly #boxes = new Map<Key, Box<Value>>();

@@ -6,8 +6,8 @@ import { type Rate, noLimit } from './rate-limit.ts';
 const minuteUs = 60_000_000;
 
 /**
- * A token bucket per key that all servers of a deployment share: the same rule as `createRateLimit`, with the buckets in
- * the database. For rare calls, because each costs a transaction (spec §8: the rate of management).
+ * A token bucket per key that all servers of a deployment share: the same rule as `createRateLimit`, with the buckets
+ * in the database. For rare calls, because each costs a transaction (spec §8: the rate of management).
  */
 export function createSharedRateLimit(
   { store, clock }: { readonly store: Store; readonly clock: Pick<Clock, 'now'> },

@@ -18,7 +18,9 @@ export type FilterResult =
   | { readonly works: true; readonly program: Buffer }
   | { readonly works: false; readonly reason: string };
 
-/** Names a program that bubblewrap needs and that is not installed, for the operator; `undefined` when none is missing. */
+/**
+ * Names a program that bubblewrap needs and that is not installed, for the operator; `undefined` when none is missing.
+ */
 export function missingPrograms(programs: Programs): string | undefined {
   if (process.platform !== 'linux') return 'bubblewrap runs on Linux only';
   if (programs.bwrap === undefined) {

@@ -58,8 +58,8 @@ export async function openEgressProxy(
   });
 
   await mkdir(folder, { mode: 0o700 });
-  // Stays open as long as the server listens: closing the server unlinks the socket by the path it listened on, and that
-  // path names this descriptor. A descriptor closed earlier may by then belong to the folder of another proxy.
+  // Stays open as long as the server listens: closing the server unlinks the socket by the path it listened on, and
+  // that path names this descriptor. A descriptor closed earlier may by then belong to the folder of another proxy.
   const handle = await open(folder);
   const close = async () => {
     for (const each of sockets) each.destroy();
@@ -198,7 +198,9 @@ function connectStreams(source: Readable, target: Writable): void {
   }
 }
 
-/** An `error` event without a listener ends the process. A failed socket of a program needs no more than its `close`. */
+/**
+ * An `error` event without a listener ends the process. A failed socket of a program needs no more than its `close`.
+ */
 function ignoreErrors<Stream extends Readable | Writable>(stream: Stream): Stream {
   if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
   return stream;

@@ -55,8 +55,8 @@ export function writable(stream: unknown): Writable {
 }
 
 /**
- * Sends a signal; a negative pid means a process group. Ignores processes that have ended, also when the id belongs to a
- * process of another user by now: this is called in event handlers, where an exception would end the server.
+ * Sends a signal; a negative pid means a process group. Ignores processes that have ended, also when the id belongs to
+ * a process of another user by now: this is called in event handlers, where an exception would end the server.
  */
 export function send(pid: number, signal: NodeJS.Signals): void {
   try {

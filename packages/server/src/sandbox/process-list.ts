@@ -35,9 +35,9 @@ const looksMax = 1000;
 const lookPauseMs = 2;
 
 /**
- * Stops all descendants of a process, and resolves when each of their threads has stopped and none is new: a signal is acted
- * on a moment after it was sent. Returns their pids; undefined where they cannot be listed or do not stop, which they do
- * not notice. Signals reach a process also after it left its process group.
+ * Stops all descendants of a process, and resolves when each of their threads has stopped and none is new: a signal is
+ * acted on a moment after it was sent. Returns their pids; undefined where they cannot be listed or do not stop, which
+ * they do not notice. Signals reach a process also after it left its process group.
  */
 export async function stopProcesses(root: number): Promise<readonly number[] | undefined> {
   const stopped = new Set<number>();
@@ -100,8 +100,8 @@ interface View {
 }
 
 /**
- * The /proc of the program's own pid namespace, where it can be read: it has the program's few processes, and that of the
- * server all of the machine (D-425).
+ * The /proc of the program's own pid namespace, where it can be read: it has the program's few processes, and that of
+ * the server all of the machine (D-425).
  */
 async function viewOf(root: number): Promise<View> {
   const own = `/proc/${root}/root/proc`;

@@ -27,14 +27,16 @@ const firstArgument = 16;
 /** CLONE_NEWUSER, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWPID and NEWNET. */
 const newNamespaces = 0x7e02_0000;
 const cloneNewTime = 0x80;
-/** Sockets of the kernel's cryptography (AF_ALG) and to the hypervisor (AF_VSOCK), which no network namespace contains. */
+/**
+ * Sockets of the kernel's cryptography (AF_ALG) and to the hypervisor (AF_VSOCK), which no network namespace contains.
+ */
 const refusedFamilies = [38, 40];
 const { EPERM, ENOSYS, EAFNOSUPPORT } = constants.errno;
 
 /**
  * The seccomp program that bubblewrap loads before it executes a program, for `--seccomp`; `undefined` for an
- * architecture that has no table. Calls of another architecture (32-bit programs) kill the program. Calls that are newer
- * than the table, among them those of the x32 ABI, do not exist for it (ENOSYS), as on an older kernel.
+ * architecture that has no table. Calls of another architecture (32-bit programs) kill the program. Calls that are
+ * newer than the table, among them those of the x32 ABI, do not exist for it (ENOSYS), as on an older kernel.
  */
 export function seccompFilter(architecture: string): Buffer | undefined {
   const found = architectures[architecture];

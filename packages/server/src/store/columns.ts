@@ -3,7 +3,10 @@ import { generated } from './row-maker.ts';
 import type { SqlValue, Statement } from './sql-database.ts';
 import { columnNames, sql } from './sql.ts';
 
-/** Which statements write a column: an insert leaves `changed` ones to their defaults, an update leaves `fixed` ones alone. */
+/**
+ * Which statements write a column: an insert leaves `changed` ones to their defaults, an update leaves `fixed` ones
+ * alone.
+ */
 export type Written = 'always' | 'fixed' | 'changed';
 
 interface Column<Noun> {
@@ -116,8 +119,8 @@ export interface TableParts<Noun> {
 
 /**
  * The table of a noun: one line for each field, in the order of its columns, from which reading, inserting and updating
- * are rendered once. The functions that make values are generated as literals (`row-maker.ts`), so a table costs no more
- * than statements written by hand.
+ * are rendered once. The functions that make values are generated as literals (`row-maker.ts`), so a table costs no
+ * more than statements written by hand.
  */
 export function nounTable<Noun, Row = NounRow>(
   table: string,

@@ -6,8 +6,8 @@ const sizes = [64, 16, 4, 2, 1];
 
 /**
  * Returns a function that inserts rows in batches. The texts are built once: building them for each batch would cost as
- * much as the insert. `head` ends before `values`, and `tail` follows the rows. Nothing waits for the rows: they go with the
- * next statement.
+ * much as the insert. `head` ends before `values`, and `tail` follows the rows. Nothing waits for the rows: they go
+ * with the next statement.
  */
 export function rowInserter(head: Statement, columns: number, tail: Statement = sql``) {
   const row = sql`(${sql.join(Array.from({ length: columns }, () => sql`${''}`))})`;

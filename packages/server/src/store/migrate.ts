@@ -43,7 +43,9 @@ interface Migration extends AppliedMigration {
 
 const appliedQuery = sql`select version, name from schema_migrations order by version`;
 
-/** Thrown for a database that has other migrations than this release, such as every one from before the first (D-290). */
+/**
+ * Thrown for a database that has other migrations than this release, such as every one from before the first (D-290).
+ */
 export class OtherHistory extends Error {
   readonly problem: string;
   readonly remedy =

@@ -23,8 +23,8 @@ export interface Transaction extends Reader {
   /** Returns the number of rows changed. */
   run(statement: Statement): Promise<number>;
   /**
-   * Writes with the next statement that is awaited, at the latest with the commit: on PostgreSQL it costs no round trip.
-   * Its failure dooms the transaction.
+   * Writes with the next statement that is awaited, at the latest with the commit: on PostgreSQL it costs no round
+   * trip. Its failure dooms the transaction.
    */
   later(statement: Statement): void;
   /** As `later`, and the transaction fails unless the statement changes exactly one row. */

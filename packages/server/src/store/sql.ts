@@ -8,8 +8,8 @@ import type { SqlValue, Statement } from './sql-database.ts';
  * A bound value takes its type from the column. Where there is no column (`${n} / 2`, `select ${n}`) write
  * `cast(${n} as bigint)`: alone, a number is a real on SQLite and text on PostgreSQL.
  *
- * The `strings` array of a statement is its identity: the same text has the same array, so a database keeps its prepared
- * statements in a WeakMap and finds one without building any text.
+ * The `strings` array of a statement is its identity: the same text has the same array, so a database keeps its
+ * prepared statements in a WeakMap and finds one without building any text.
  */
 export function sql(strings: TemplateStringsArray, ...parts: (SqlValue | Statement)[]): Statement {
   return parts.every(isSqlValue) ? { strings, values: parts } : compose(strings, parts);
@@ -60,8 +60,8 @@ export function renderSql(strings: readonly string[], dialect: 'sqlite' | 'postg
  */
 const bareLimit = /\blimit \?/g;
 /**
- * A write of several rows copies each page before its first change, to undo only this statement when a later row is refused.
- * A refused statement dooms its transaction, so nothing needs that, and `or fail` leaves it out.
+ * A write of several rows copies each page before its first change, to undo only this statement when a later row is
+ * refused. A refused statement dooms its transaction, so nothing needs that, and `or fail` leaves it out.
  */
 const insertion = /\binsert into\b/g;
 const update = /\bupdate (\w+)\s+set\b/g;

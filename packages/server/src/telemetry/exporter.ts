@@ -27,7 +27,9 @@ type BatchSize =
   | 'maxQueueSize'
   | 'maxExportBatchSize';
 
-/** A provider of our own that sends protobuf over HTTP (D-586). Headers, TLS, timeouts and compression are the SDK's. */
+/**
+ * A provider of our own that sends protobuf over HTTP (D-586). Headers, TLS, timeouts and compression are the SDK's.
+ */
 export function openExporter(
   { tracesUrl, sampler, batch }: ExporterSettings,
   log: Log,

@@ -8,7 +8,10 @@ interface LogOptions {
   readonly format?: 'auto' | 'text' | 'json';
 }
 
-/** Logs to standard error, text for a person at a terminal and otherwise JSON; standard output is for the output of commands. */
+/**
+ * Logs to standard error, text for a person at a terminal and otherwise JSON; standard output is for the output of
+ * commands.
+ */
 export function createLog({ level, format = 'auto' }: LogOptions): Log {
   const isTerminal = process.stderr.isTTY;
   const isText = format === 'text' || (format === 'auto' && isTerminal);

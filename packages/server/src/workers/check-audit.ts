@@ -4,7 +4,9 @@ import { walkEveryMs, walkWrongEveryMs } from '../domain/audit.ts';
 
 const chainsPerPass = 10;
 
-/** Checks rows of the audit chains that nothing has checked yet, and all rows once a day. True when there may be more. */
+/**
+ * Checks rows of the audit chains that nothing has checked yet, and all rows once a day. True when there may be more.
+ */
 export async function checkAudit(services: Pick<Services, 'store' | 'clock'>): Promise<boolean> {
   const { store, clock } = services;
   const now = clock.now();

@@ -18,7 +18,9 @@ import { by } from '../support/identity-fixture.ts';
 import { type RunFixture, createRunFixture } from '../support/run-fixture.ts';
 import { sql } from '../../src/store/sql.ts';
 
-/** A provider that accepts each refresh token once, and ends the account when one is sent again, as rotating ones do. */
+/**
+ * A provider that accepts each refresh token once, and ends the account when one is sent again, as rotating ones do.
+ */
 class Provider implements TokenEndpoints {
   readonly sent: string[] = [];
   answer: 'usual' | RefreshAnswer = 'usual';

@@ -26,8 +26,8 @@ describe.each(databaseKinds)('the runs of one session on %s', (kind) => {
   });
 
   /**
-   * A server whose clock differs from the database's by `offsetMs`, as each server's does a little. Its ids are ahead of
-   * its clock by `idsAheadMs`, as they are when the clock was set back.
+   * A server whose clock differs from the database's by `offsetMs`, as each server's does a little. Its ids are ahead
+   * of its clock by `idsAheadMs`, as they are when the clock was set back.
    */
   function serverAt(offsetMs: number, idsAheadMs = 0) {
     const now = () => world.clock.now() + offsetMs;

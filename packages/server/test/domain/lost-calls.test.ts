@@ -1,4 +1,5 @@
-// What a call becomes that had begun when its process was lost: the server decides, and both kits play the server (D-710).
+// What a call becomes that had begun when its process was lost: the server decides, and both kits play the server
+// (D-710).
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// A tree of runs that call each other, while its workers and the servers that cancel it die at any commit (D-920, D-922).
+// A tree of runs that call each other, while its workers and the servers that cancel it die at any commit (D-920,
+// D-922).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Run, isEnded } from '../../src/domain/run/run.ts';
 import { type Branch, CallTrees, sizeOf, wholeOf } from '../support/call-trees.ts';

@@ -1,4 +1,5 @@
-// Two servers behind one address: the one that holds a call of an assistant is killed after each message of its stream (D-616).
+// Two servers behind one address: the one that holds a call of an assistant is killed after each message of its stream
+// (D-616).
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

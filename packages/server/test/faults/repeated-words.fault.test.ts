@@ -15,7 +15,10 @@ const minute = 60_000;
 const words = Array.from({ length: 20 }, (_, index) => `word${index + 1} `);
 const saidBefore = 7;
 
-/** Stops in the middle of its second step until its server is gone. After that it continues, with other words if it is told to. */
+/**
+ * Stops in the middle of its second step until its server is gone. After that it continues, with other words if it is
+ * told to.
+ */
 const program = `
 import { existsSync, writeFileSync } from 'node:fs';
 import { agent } from '@convoke/agent';

@@ -1,5 +1,5 @@
-// D-130, reach.md §3: what the service charges is what the model server answered, also when a server dies in the middle of
-// a message and another one hands its runs over. The model server counts on its own.
+// D-130, reach.md §3: what the service charges is what the model server answered, also when a server dies in the middle
+// of a message and another one hands its runs over. The model server counts on its own.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

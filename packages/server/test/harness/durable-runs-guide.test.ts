@@ -1,5 +1,5 @@
-// The table of docs/guides/durable-runs.md: what survives what, per framework. faults/rolling-restart.fault.test.ts hands runs of
-// these frameworks over, and the recovery tests of each framework lose them.
+// The table of docs/guides/durable-runs.md: what survives what, per framework. faults/rolling-restart.fault.test.ts
+// hands runs of these frameworks over, and the recovery tests of each framework lose them.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';

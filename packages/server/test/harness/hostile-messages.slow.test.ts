@@ -31,7 +31,10 @@ const shapes = Object.entries(worst);
 const parsing = (value: string) =>
   Math.min(...Array.from({ length: 4 }, () => workOf(() => JSON.parse(value))));
 
-/** What JSON.parse takes for a value, or for arrays of the same length. A schema that walks all of it takes thirty times as much. */
+/**
+ * What JSON.parse takes for a value, or for arrays of the same length. A schema that walks all of it takes thirty times
+ * as much.
+ */
 const parserWork = new Map<string, number>();
 beforeAll(() => {
   const arrays = parsing(worst['arrays in an array']);

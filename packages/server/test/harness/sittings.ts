@@ -158,8 +158,8 @@ export class Sitting {
   }
 
   /**
-   * Reads a leg until it ends. `onAsked` returns the answer for a running leg; without one the leg waits. `onEvent` gets
-   * every event.
+   * Reads a leg until it ends. `onAsked` returns the answer for a running leg; without one the leg waits. `onEvent`
+   * gets every event.
    */
   async hear(
     leg: Leg,

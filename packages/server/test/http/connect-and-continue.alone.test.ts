@@ -1,4 +1,5 @@
-// A run asks for an account with a link, and continues when the account is connected: with a program as agent, over HTTP.
+// A run asks for an account with a link, and continues when the account is connected: with a program as agent, over
+// HTTP.
 import { isTerminalRunStatus } from '@convoke/contract';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { AccountService, signInAt } from '../support/account-service.ts';

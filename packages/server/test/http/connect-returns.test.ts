@@ -7,7 +7,9 @@ import { databaseKinds } from '../support/databases.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 
-/** Browsers that come back from a service: at the same moment, without a right to, and to a server that dies (D-606). */
+/**
+ * Browsers that come back from a service: at the same moment, without a right to, and to a server that dies (D-606).
+ */
 describe.each(databaseKinds)('returns from a service on %s', (database) => {
   let service: AccountService;
   let server: TestServer;

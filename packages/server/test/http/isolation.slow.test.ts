@@ -99,8 +99,8 @@ describe.each(databaseKinds)('on %s', (database) => {
       'key',
       'service',
     ];
-    // Faces that select the tenant by their path have tests of their own (D-234), and so has their metadata, which says the
-    // same of every tenant (D-619). A callback has no caller: its token is all that it needs (D-910).
+    // Faces that select the tenant by their path have tests of their own (D-234), and so has their metadata, which says
+    // the same of every tenant (D-619). A callback has no caller: its token is all that it needs (D-910).
     const isSelector = (name: string) =>
       (name === 'tenant_id' && operations[operation].tag === 'Faces') ||
       operation === 'get_resource_metadata' ||

@@ -101,7 +101,8 @@ describe.each(deployments)('run events on %s', (database) => {
         seen.set(event.type, [...(seen.get(event.type) ?? []), event]);
       }
       // Not in the specification: workers/continue-runs.test.ts has interruptions, execution/rules.test.ts decisions,
-      // http/approvers.test.ts approvals, http/connected-agents.alone.test.ts accounts, and execution/waits.test.ts waits.
+      // http/approvers.test.ts approvals, http/connected-agents.alone.test.ts accounts, and execution/waits.test.ts
+      // waits.
       const ofWaits = ['wait_started', 'wait_ended'];
       const ofRules = ['call_decided', 'permission_approved'];
       const own = ['run_interrupted', 'connection_used', ...ofRules, ...ofWaits];

@@ -108,7 +108,8 @@ describe.each(databaseKinds)('schedules over HTTP on %s', (database) => {
       const tenant = await addTenant(server, 'Full');
       const as = (await addClient(server, {})).in(tenant);
       const ask = () => server.fetch('POST', '/v1/schedules', { as, body: yearly });
-      // One after the other: a hundred at once may wait longer for a connection to the database than they are allowed to.
+      // One after the other: a hundred at once may wait longer for a connection to the database than they are allowed
+      // to.
       for (let left = limits.schedulesPerTenant; left > 5; left -= 1) {
         expect((await ask()).status).toBe(201);
       }

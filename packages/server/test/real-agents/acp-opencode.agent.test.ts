@@ -9,7 +9,8 @@ await acpSuite({
   package: { name, version: '1.18.18' },
   settings: ({ modules, modelUrl }) => {
     const models = { scripted: { name: 'scripted' } };
-    // It connects to itself over 127.0.0.1 without the proxy; the model must go through the proxy, so it has another name.
+    // It connects to itself over 127.0.0.1 without the proxy; the model must go through the proxy, so it has another
+    // name.
     const url = modelUrl.replace('127.0.0.1', 'localhost');
     const options = { baseURL: `${url}/v1`, apiKey: 'key-of-the-agent' };
     const provider = { npm: '@ai-sdk/openai-compatible', name: 'scripted', options, models };

@@ -52,7 +52,9 @@ function harness(): Harness {
 describe('Claude, whose server drains', () => {
   let sessions = 0;
 
-  /** A session on one server; `elsewhere` is the same one on another, with its files and its HOME as they were archived. */
+  /**
+   * A session on one server; `elsewhere` is the same one on another, with its files and its HOME as they were archived.
+   */
   async function sit(parts: Partial<Agent> = {}) {
     sessions += 1;
     const session = `drained-${sessions}`;

@@ -129,7 +129,9 @@ const signInPage = `<!doctype html><html lang="en"><title>The service</title><li
 <h1>The service</h1><form method="post"><label>Name <input name="name"></label><button>Allow</button>
 <button name="refuse" value="yes">Refuse</button></form></html>`;
 
-/** Follows a link as the browser of a person would, until it leaves the service. Returns where the browser is sent to. */
+/**
+ * Follows a link as the browser of a person would, until it leaves the service. Returns where the browser is sent to.
+ */
 export async function signInAt(
   { issuer }: AccountService,
   connectUrl: string,

@@ -5,8 +5,8 @@ const legsMax = 6;
 const commitsMax = 60;
 
 /**
- * Has something happen at each commit of each leg of a run, one run for each: `play` has the run end under these fates, one
- * a leg. Returns how many seats there were.
+ * Has something happen at each commit of each leg of a run, one run for each: `play` has the run end under these fates,
+ * one a leg. Returns how many seats there were.
  */
 export async function atEverySeat(
   fateAt: (commit: number) => Death | Moment,

@@ -20,7 +20,10 @@ type ValueOf<Union, Name> = Union extends unknown
     : never
   : never;
 
-/** A function for each place of a value that takes any text, in the shape of the value. Numbers and fixed words have none. */
+/**
+ * A function for each place of a value that takes any text, in the shape of the value. Numbers and fixed words have
+ * none.
+ */
 type TextsOf<Value, Made> = [Value] extends [never]
   ? never
   : [string] extends [Value]

@@ -1,5 +1,5 @@
-// Creating the schema takes a good part of the time of a small test. So the first test that needs a migrated database makes one,
-// and every other database of the run is a copy of it.
+// Creating the schema takes a good part of the time of a small test. So the first test that needs a migrated database
+// makes one, and every other database of the run is a copy of it.
 import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, rename } from 'node:fs/promises';
 import { join } from 'node:path';

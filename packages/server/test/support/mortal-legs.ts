@@ -325,8 +325,8 @@ function numbered<T>(log: readonly T[]): readonly (T & { readonly id: string })[
 interface Finishing {
   readonly answer: (asked: Asked) => Answer | undefined;
   /**
-   * Who answers next. The servers that get a person's answer first die at its commit: one before it, one after it. Without
-   * it, a client answers.
+   * Who answers next. The servers that get a person's answer first die at its commit: one before it, one after it.
+   * Without it, a client answers.
    */
   readonly allowerOf?: (() => Allower) | undefined;
 }

@@ -13,8 +13,8 @@ const headerBytes = 12;
 const typeA = 1;
 
 /**
- * A name server on this machine. It knows the IPv4 addresses of `names`, says of others that they do not exist, and never
- * answers for a name below `.slow.example`.
+ * A name server on this machine. It knows the IPv4 addresses of `names`, says of others that they do not exist, and
+ * never answers for a name below `.slow.example`.
  */
 export async function startNameServer(names: Record<string, string>): Promise<NameServer> {
   const socket = createSocket('udp4');

@@ -1,7 +1,7 @@
 /**
  * How long a caller waits, counted in the processor time of this process until it has its answer, in microseconds: the
- * median of several calls. Work of the server that comes first counts; other programs on the machine do not, so that the
- * figure is nearly the same on a busy one.
+ * median of several calls. Work of the server that comes first counts; other programs on the machine do not, so that
+ * the figure is nearly the same on a busy one.
  */
 export async function medianWork(calls: number, call: () => Promise<unknown>): Promise<number> {
   const works: number[] = [];
@@ -46,9 +46,9 @@ export async function longestTurn(work: () => Promise<unknown>): Promise<number>
 const triesMax = 8;
 
 /**
- * Measures up to eight times, until a figure is below the goal, and returns the least. Collections of garbage, compilers
- * and other programs only add to a figure, so one below the goal shows what the work itself needs; work that needs more
- * is above it every time.
+ * Measures up to eight times, until a figure is below the goal, and returns the least. Collections of garbage,
+ * compilers and other programs only add to a figure, so one below the goal shows what the work itself needs; work that
+ * needs more is above it every time.
  */
 export async function leastOf(
   measure: () => Promise<number> | number,

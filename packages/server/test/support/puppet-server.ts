@@ -15,7 +15,10 @@ export interface PuppetServer {
   readonly puppet: Puppet;
 }
 
-/** Starts a server whose agent `puppet` does what the test says; the usual agents are there too, unless others are given. */
+/**
+ * Starts a server whose agent `puppet` does what the test says; the usual agents are there too, unless others are
+ * given.
+ */
 export async function startPuppetServer({
   agents = usualAgents,
   puppetAgent,

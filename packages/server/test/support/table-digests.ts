@@ -15,7 +15,9 @@ const marks: Readonly<Record<string, readonly string[]>> = {
   runs: ['lease_expires_at'],
 };
 
-/** The server removes a row whose time is over, which no request has to cause. Each row has a digest of its own here. */
+/**
+ * The server removes a row whose time is over, which no request has to cause. Each row has a digest of its own here.
+ */
 const expiring = 'identity_records';
 
 /** A column whose value says that a background pass of the server, once a second, is going to change the row. */
@@ -31,8 +33,8 @@ interface Digests {
 }
 
 /**
- * A digest of each table's rows, by its name, read past the server from its database; of rows that expire their time, by
- * the table's name and their digest.
+ * A digest of each table's rows, by its name, read past the server from its database; of rows that expire their time,
+ * by the table's name and their digest.
  */
 async function tableDigests(server: TestServer): Promise<Digests> {
   const database = await openTransfer(server.config, 'read');

@@ -1,4 +1,5 @@
-// The trace of a run over servers that are killed, and over those that hand it to another one, in processes of their own.
+// The trace of a run over servers that are killed, and over those that hand it to another one, in processes of their
+// own.
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

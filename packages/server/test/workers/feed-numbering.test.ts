@@ -30,7 +30,10 @@ type Seat = (typeof seats)[number];
 
 class Killed extends Error {}
 
-/** A store whose transactions end at a chosen call, as if the server died there; `after` is a commit whose answer is lost. */
+/**
+ * A store whose transactions end at a chosen call, as if the server died there; `after` is a commit whose answer is
+ * lost.
+ */
 function mortal(store: Store, nextSeat: () => Seat | undefined): Store {
   return {
     ...store,

@@ -81,7 +81,9 @@ class MortalServer {
     this.#calls = new CheckedCalls(quickstart.base_url, usual);
   }
 
-  /** Lets the process die this many moments from now, then starts another one. Returns false if the work ended first. */
+  /**
+   * Lets the process die this many moments from now, then starts another one. Returns false if the work ended first.
+   */
   async dieAt(moment: number, work: () => Promise<unknown>): Promise<boolean> {
     const isGone = this.#process.dieAt({ work: 'identity', moment }).then(() => true);
     const isDone = work().then(

@@ -1,5 +1,5 @@
-// A server in a process of its own that kills itself, as `kill -9` does, at a chosen point of its work. The parent process
-// chooses the point and receives the address of the server.
+// A server in a process of its own that kills itself, as `kill -9` does, at a chosen point of its work. The parent
+// process chooses the point and receives the address of the server.
 import { subscribe } from 'node:diagnostics_channel';
 import { compose } from '../../src/compose/compose.ts';
 import { readConfig } from '../../src/config/config.ts';

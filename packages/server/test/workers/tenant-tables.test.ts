@@ -22,7 +22,10 @@ import { createRunFixture } from '../support/run-fixture.ts';
 
 const day = 24 * 3_600_000;
 
-/** Tables of no tenant: of an organization, of people, or of the service. A new one is added here, or it has `tenant_id`. */
+/**
+ * Tables of no tenant: of an organization, of people, or of the service. A new one is added here, or it has
+ * `tenant_id`.
+ */
 const ofNoTenant = [
   ['audit_checks', 'audit_heads', 'audit_rows', 'clients', 'credentials', 'identity_records'],
   [

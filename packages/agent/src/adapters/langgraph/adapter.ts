@@ -31,8 +31,8 @@ interface Graph {
 }
 
 /**
- * Runs a graph whose checkpoints are the recovery points of the run. `interrupt()` becomes a question or an approval, and the
- * session's next run continues with the graph's state.
+ * Runs a graph whose checkpoints are the recovery points of the run. `interrupt()` becomes a question or an approval,
+ * and the session's next run continues with the graph's state.
  */
 export async function runGraph(
   ctx: Context<object>,

@@ -25,7 +25,10 @@ export function openTasks(tasks: readonly Task[], content: Content): readonly Ta
   });
 }
 
-/** Gets what the interrupts of a graph want, all at once, mostly from people. Returns the answers by the ids of interrupts. */
+/**
+ * Gets what the interrupts of a graph want, all at once, mostly from people. Returns the answers by the ids of
+ * interrupts.
+ */
 export async function answersTo(
   saver: GraphSaver,
   tasks: readonly Task[],

@@ -15,8 +15,8 @@ export interface Scratchpad {
 }
 
 /**
- * A rule says that a person has to allow a step: the node stops as LangGraph stops it, and runs again with the answer. The step
- * finds the answer itself, so it is none of those that the node's own interrupts return (D-767).
+ * A rule says that a person has to allow a step: the node stops as LangGraph stops it, and runs again with the answer.
+ * The step finds the answer itself, so it is none of those that the node's own interrupts return (D-767).
  */
 export function interruptFor(request: PermissionRequest, scratchpad: Scratchpad): never {
   const { interruptCounter, resume = [] } = scratchpad;

@@ -76,8 +76,8 @@ interface NewWrites {
 }
 
 /**
- * Adds what a task wrote since a checkpoint, if that is still the last one. Its interrupt of before is over, unless it is
- * written again: LangGraph would show it until the next checkpoint.
+ * Adds what a task wrote since a checkpoint, if that is still the last one. Its interrupt of before is over, unless it
+ * is written again: LangGraph would show it until the next checkpoint.
  */
 export function withWrites(content: Content, { namespace, id, writes }: NewWrites): Content {
   const kept = content[namespace];
@@ -91,8 +91,8 @@ export function withWrites(content: Content, { namespace, id, writes }: NewWrite
 }
 
 /**
- * Whether an interrupt waits for its answer (D-363). The tasks around the one that raised it have it as well, and keep it
- * longer: those do not count.
+ * Whether an interrupt waits for its answer (D-363). The tasks around the one that raised it have it as well, and keep
+ * it longer: those do not count.
  */
 export function isOpen(content: Content, id: string): boolean {
   const namespaces = Object.keys(content);
@@ -133,8 +133,8 @@ interface StreamedMessage {
 }
 
 /**
- * Drops the pieces in which a model streamed its calls: LangChain would make the calls of a loaded message of them once more,
- * without the input that a person has changed since.
+ * Drops the pieces in which a model streamed its calls: LangChain would make the calls of a loaded message of them once
+ * more, without the input that a person has changed since.
  */
 export function withCallsAsTheyAre(text: string): string {
   if (!text.includes('"tool_call_chunks":[{')) return text;

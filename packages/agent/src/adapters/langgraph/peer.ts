@@ -1,4 +1,5 @@
-// As much of LangGraph as its adapter uses. It is an optional peer: an agent's folder has its own, and this repository has none.
+// As much of LangGraph as its adapter uses. It is an optional peer: an agent's folder has its own, and this repository
+// has none.
 
 export interface CheckpointConfig {
   readonly configurable?: {

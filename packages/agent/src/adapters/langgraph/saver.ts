@@ -27,8 +27,8 @@ export function saverOf(leg: Leg): GraphSaver {
 }
 
 /**
- * Makes LangGraph's checkpoints the recovery points of the run (D-178). A point is stored while no task has the floor, so it
- * never covers half of an answer (D-182).
+ * Makes LangGraph's checkpoints the recovery points of the run (D-178). A point is stored while no task has the floor,
+ * so it never covers half of an answer (D-182).
  */
 export class GraphSaver extends BaseCheckpointSaver {
   readonly #leg: Leg;
@@ -107,7 +107,8 @@ export class GraphSaver extends BaseCheckpointSaver {
     const stored = await storedWrites(task, writes, (value) => this.#dump(value));
     this.#content = withWrites(this.#content, { namespace, id, writes: stored });
     this.#isDirty = true;
-    // A subgraph that is continued runs all tasks of its last step again, so what they say is sure with its next checkpoint.
+    // A subgraph that is continued runs all tasks of its last step again, so what they say is sure with its next
+    // checkpoint.
     const isSure = namespace === '' || writes.some(([channel]) => channel === '__interrupt__');
     if (isSure) await this.#end([task]);
     else this.#ended.add(task);

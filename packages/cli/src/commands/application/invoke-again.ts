@@ -18,8 +18,8 @@ interface InvokedAgain {
 }
 
 /**
- * `convoke invoke --watch`: invokes an agent, and again each time the server has read a change of its folder. A run that has
- * not ended by then is cancelled, because its code is no longer the author's (D-356). Ctrl-C ends it.
+ * `convoke invoke --watch`: invokes an agent, and again each time the server has read a change of its folder. A run
+ * that has not ended by then is cancelled, because its code is no longer the author's (D-356). Ctrl-C ends it.
  */
 export async function invokeAgain(invoked: InvokedAgain): Promise<void> {
   const { convoke, agent, start, options, json } = invoked;

@@ -23,8 +23,8 @@ export interface BridgeParts {
 }
 
 /**
- * Passes the messages of one client on to the server, and its answers back (D-624). A server that restarts, a connection
- * that breaks and a new token are not seen by the client: calls are sent again under a key, or continued.
+ * Passes the messages of one client on to the server, and its answers back (D-624). A server that restarts, a
+ * connection that breaks and a new token are not seen by the client: calls are sent again under a key, or continued.
  */
 export class Bridge {
   readonly #parts: BridgeParts;

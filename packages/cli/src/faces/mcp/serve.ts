@@ -2,7 +2,9 @@ import { createInterface } from 'node:readline';
 import { noteTerminal } from '../note-terminal.ts';
 import { Bridge, type BridgeParts } from './bridge.ts';
 
-/** Passes messages between the client on standard input and output and the server, until the client closes them (D-216). */
+/**
+ * Passes messages between the client on standard input and output and the server, until the client closes them (D-216).
+ */
 export async function serveMcp(parts: Pick<BridgeParts, 'fetch' | 'url'>): Promise<void> {
   noteTerminal('an assistant');
   const bridge = new Bridge({

@@ -70,8 +70,8 @@ export function placeOf(path: string): { folder: 'outputs' | 'files'; name: stri
 }
 
 /**
- * The files that a session lists for a place, newest first. Each change of an output is another file with the same name;
- * of several attached files with one name, the later ones stand in the folder with their id before it (D-43).
+ * The files that a session lists for a place, newest first. Each change of an output is another file with the same
+ * name; of several attached files with one name, the later ones stand in the folder with their id before it (D-43).
  */
 export function filesAt<File extends ListedFile>(
   files: readonly File[],

@@ -8,9 +8,9 @@ import {
 } from './markdown-tree.ts';
 
 /**
- * Markdown of an agent within bounded work (D-487). The parser is quadratic in the marks of a paragraph and recursive in
- * quotes, so an agent could freeze the page of the person who decides about its call. A long text is parsed in pieces,
- * cut where a paragraph begins; a piece that would cost too much stays text.
+ * Markdown of an agent within bounded work (D-487). The parser is quadratic in the marks of a paragraph and recursive
+ * in quotes, so an agent could freeze the page of the person who decides about its call. A long text is parsed in
+ * pieces, cut where a paragraph begins; a piece that would cost too much stays text.
  */
 export function boundedMarkdown(text: string, parse: typeof lexer): readonly MarkdownNode[] {
   if (text.length > textCharsMax) return [plain(text)];
@@ -93,7 +93,10 @@ function depthOf(line: string): number {
   }
 }
 
-/** Splits a text into code blocks and pieces of at most `charsMax` characters. A list is never split, so it may be longer. */
+/**
+ * Splits a text into code blocks and pieces of at most `charsMax` characters. A list is never split, so it may be
+ * longer.
+ */
 function piecesOf(text: string, charsMax: number): readonly Piece[] {
   const pieces: Piece[] = [];
   const lines = text.split('\n');

@@ -2,8 +2,8 @@ import type { Token, Tokens } from 'marked';
 import { printable } from '../formats.ts';
 
 /**
- * What agents write, as a tree of the few elements that the console shows. The text is hostile: HTML stays text, an image is
- * shown as its address and never loaded, and only links to the web and to mail remain links.
+ * What agents write, as a tree of the few elements that the console shows. The text is hostile: HTML stays text, an
+ * image is shown as its address and never loaded, and only links to the web and to mail remain links.
  */
 export type MarkdownNode = string | MarkdownElement;
 
@@ -166,9 +166,9 @@ function linkOf(link: Tokens.Link, depth: number): MarkdownNode[] {
 }
 
 /**
- * The host that a person reads in a text which is an address and nothing else, with or without `https://`. It is compared
- * as it is written, not as a parser reads it: letters of other scripts, user info and numbers in place of names all
- * look like a host that they are not.
+ * The host that a person reads in a text which is an address and nothing else, with or without `https://`. It is
+ * compared as it is written, not as a parser reads it: letters of other scripts, user info and numbers in place of
+ * names all look like a host that they are not.
  */
 function addressedHost(text: string): string | undefined {
   const mail = /^(?:mailto:)?([^?@\s]+@[^?@\s]+)$/.exec(text);

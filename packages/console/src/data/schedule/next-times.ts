@@ -1,6 +1,6 @@
 /**
- * The next times of a cron expression, as text in its zone. The server reads expressions with the same library; here it is a
- * chunk that loads with the form (D-334). Throws where the expression or the zone is not valid.
+ * The next times of a cron expression, as text in its zone. The server reads expressions with the same library; here it
+ * is a chunk that loads with the form (D-334). Throws where the expression or the zone is not valid.
  */
 export async function nextTimes(cron: string, zone: string, count: number): Promise<string[]> {
   const { Cron } = await import('croner');

@@ -19,7 +19,10 @@ type Change =
     }
   | { readonly path: string; readonly whyNot: string };
 
-/** The change that a call would make to a file of the session, or why it cannot be shown, with the call's whole input (D-445). */
+/**
+ * The change that a call would make to a file of the session, or why it cannot be shown, with the call's whole input
+ * (D-445).
+ */
 export function FileChange({ ask }: { readonly ask: Ask }): JSX.Element | null {
   const tenant = useTenant();
   const found = useResource(`${tenant.tenantId}/file-change/${ask.key}`, () =>

@@ -25,7 +25,9 @@ export function Plan({ cron }: { readonly cron: string }): JSX.Element {
   return words === cron ? <code>{cron}</code> : <span title={cron}>{words}</span>;
 }
 
-/** When a schedule runs: in words, or as a cron expression; each changes the other. Shows the next times while typing. */
+/**
+ * When a schedule runs: in words, or as a cron expression; each changes the other. Shows the next times while typing.
+ */
 export function ScheduleTimes(props: {
   readonly cron: string;
   readonly zone: string;

@@ -63,7 +63,9 @@ export function FilterText(
   );
 }
 
-/** A moment to filter by: in the zone of the page here, exact in the address, so that a link means the same elsewhere. */
+/**
+ * A moment to filter by: in the zone of the page here, exact in the address, so that a link means the same elsewhere.
+ */
 export function FilterMoment({ field, value, name }: FilterProps): JSX.Element {
   const zone = settings.timeZone.value;
   const [typed, setTyped] = useTyped(fieldOfMoment(value, zone), (text) =>

@@ -98,7 +98,10 @@ function Detail(props: { readonly interaction: string; readonly inbox: Inbox }):
   );
 }
 
-/** Stores the recorded answer and shows the next request, unless another person answered first: then it shows their answer. */
+/**
+ * Stores the recorded answer and shows the next request, unless another person answered first: then it shows their
+ * answer.
+ */
 function settle({ open, answered }: Inbox, record: InteractionRecord, isLate: boolean): void {
   const { interaction_key: key } = record;
   const waiting = open.peek();

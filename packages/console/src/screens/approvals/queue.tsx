@@ -102,8 +102,8 @@ export function Queue(props: {
 const ends: ReadonlySet<string> = new Set(['run_completed', 'run_failed', 'run_cancelled']);
 
 /**
- * Whether a notice changes the open requests: a run has asked, another person has answered, or a run with an open row has ended. The
- * answers of this page are known already.
+ * Whether a notice changes the open requests: a run has asked, another person has answered, or a run with an open row
+ * has ended. The answers of this page are known already.
  */
 function changesList(
   { type, run_id: run, data }: NoticeRecord,

@@ -16,7 +16,9 @@ interface Refusal {
   readonly error: unknown;
 }
 
-/** Asks before runs are cancelled. It closes when the server has recorded all; else it says which were refused, and why. */
+/**
+ * Asks before runs are cancelled. It closes when the server has recorded all; else it says which were refused, and why.
+ */
 export function CancelRuns(props: {
   readonly runs: readonly RunSummary[];
   readonly onClose: () => void;

@@ -69,7 +69,8 @@ export class ConsoleTests {
 
   /**
    * The same for a test that is not about loading: the page that such tests of the file share goes to the screen by
-   * itself. A load costs as much as five screens. An address without a screen on the way leaves nothing of the last test.
+   * itself. A load costs as much as five screens. An address without a screen on the way leaves nothing of the last
+   * test.
    */
   async visit(path: string): Promise<Page> {
     if (this.#visited === undefined) {
@@ -109,8 +110,8 @@ export class ConsoleTests {
   }
 
   /**
-   * Ends all pages, or leaves the one that tests share. What a page reports while it is closed is no fault: its requests
-   * are cut off.
+   * Ends all pages, or leaves the one that tests share. What a page reports while it is closed is no fault: its
+   * requests are cut off.
    */
   async closePages({ butVisited = false } = {}): Promise<void> {
     const kept = butVisited && this.#expected.length === 0 ? this.#visited : undefined;
@@ -173,8 +174,9 @@ export class ConsoleTests {
   }
 
   /**
-   * What the page has stored: settings, and the screen to return to. The latter stays as long as a person sees the sign-in
-   * page, and a test may end there. A page that is navigating has no storage to look at; the test of its own kind waits.
+   * What the page has stored: settings, and the screen to return to. The latter stays as long as a person sees the
+   * sign-in page, and a test may end there. A page that is navigating has no storage to look at; the test of its own
+   * kind waits.
    */
   async #inspect(page: Page): Promise<void> {
     if (page.isClosed() || !page.url().startsWith(this.server.baseUrl)) return;

@@ -27,8 +27,9 @@ const around = ['.sidebar', '.top'];
 const rulesOfColours = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 
 /**
- * All rules of axe, on the whole page. What is around the content is the same on every screen, and takes as long to check
- * as most of them: it may be left out where another test looks at it. Rules about the page as a whole count anyway.
+ * All rules of axe, on the whole page. What is around the content is the same on every screen, and takes as long to
+ * check as most of them: it may be left out where another test looks at it. Rules about the page as a whole count
+ * anyway.
  */
 export async function expectAccessible(page: Page, { frame = true } = {}): Promise<void> {
   const part = frame ? 'html' : { include: ['html'], exclude: around };

@@ -55,8 +55,8 @@ interface Storing {
 }
 
 /**
- * The end of the transaction that connects an account. A new one takes the lock of the tenant, so that parallel requests
- * neither exceed the limit nor insert the same owner twice.
+ * The end of the transaction that connects an account. A new one takes the lock of the tenant, so that parallel
+ * requests neither exceed the limit nor insert the same owner twice.
  */
 export async function storeAccount(
   services: ConnectionServices,

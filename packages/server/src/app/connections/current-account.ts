@@ -43,8 +43,8 @@ export interface WantedAccount extends Omit<Wanted, 'now'> {
 }
 
 /**
- * The account as it is now, with a token that lasts: refreshed by this server, or by the one that has claimed the refresh.
- * Reads the row each time, so that a revocation counts for the next request (D-597).
+ * The account as it is now, with a token that lasts: refreshed by this server, or by the one that has claimed the
+ * refresh. Reads the row each time, so that a revocation counts for the next request (D-597).
  */
 export async function currentAccount(
   services: AccountServices,

@@ -1,4 +1,6 @@
-/** The refreshes that this process has under way: it finishes them before it ends, because a lost one ends the account. */
+/**
+ * The refreshes that this process has under way: it finishes them before it ends, because a lost one ends the account.
+ */
 export class Refreshes {
   readonly #underWay = new Set<Promise<unknown>>();
 

@@ -49,7 +49,10 @@ function stateOf(
   return { status: 'expired', statusReason };
 }
 
-/** D-941: a service of which the agent uses the accounts of end users, the end user of the session, and how to connect it. */
+/**
+ * D-941: a service of which the agent uses the accounts of end users, the end user of the session, and how to connect
+ * it.
+ */
 export async function placeInSession(
   services: SessionServices,
   scope: TenantScope,

@@ -18,7 +18,9 @@ export async function mayStore(
   return (await tx.files.storedBytes(tenantId)) + bytes <= most;
 }
 
-/** How many bytes the files of a tenant may grow now, as a first check before bytes are read; only `mayStore` decides. */
+/**
+ * How many bytes the files of a tenant may grow now, as a first check before bytes are read; only `mayStore` decides.
+ */
 export async function storageLeft(
   read: Repositories,
   { tenantId }: TenantScope,

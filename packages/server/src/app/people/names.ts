@@ -12,7 +12,10 @@ export interface NamePerson {
   readonly by: Actor;
 }
 
-/** D-415: sets what a person wants to be called. The audit log keeps each name, because other records show the present one. */
+/**
+ * D-415: sets what a person wants to be called. The audit log keeps each name, because other records show the present
+ * one.
+ */
 export async function namePerson(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
   request: NamePerson,

@@ -30,8 +30,8 @@ interface RunOfCalls {
 const service: Actor = { kind: 'system', id: 'rules', requestId: null, address: null };
 
 /**
- * Counts the decisions, and writes to the audit what was denied, or allowed by what a person had said before (D-524). An
- * agent can cause any number of them, so the rows are limited; the log of the run has them all. Call it last in the
+ * Counts the decisions, and writes to the audit what was denied, or allowed by what a person had said before (D-524).
+ * An agent can cause any number of them, so the rows are limited; the log of the run has them all. Call it last in the
  * transaction, as `recordAudit`.
  */
 export async function recordDecidedCalls(

@@ -13,8 +13,8 @@ const none: VersionedRules = { version: 0, list: [] };
 const knownMost = 1_000;
 
 /**
- * The rules of organizations as this server last read them. What is known may have been replaced since: a transaction that
- * decides by it compares its version, and reads the document again where that is another one (D-506).
+ * The rules of organizations as this server last read them. What is known may have been replaced since: a transaction
+ * that decides by it compares its version, and reads the document again where that is another one (D-506).
  */
 export class KnownRules {
   readonly #known = new BoundedMap<OrganizationId, VersionedRules>(knownMost);

@@ -101,8 +101,8 @@ function sha256Of(rules: RuleBodies): string {
 }
 
 /**
- * Refuses a tenant that the organization does not have: the rule would never match. One that was named before may have been
- * offboarded since, which must not stand in the way of another rule (D-768).
+ * Refuses a tenant that the organization does not have: the rule would never match. One that was named before may have
+ * been offboarded since, which must not stand in the way of another rule (D-768).
  */
 export async function requireTenants(
   { tenants }: Pick<StoreTransaction, 'tenants'>,

@@ -46,9 +46,9 @@ interface NextRun {
 }
 
 /**
- * Begins the next queued run of a session in the transaction that ended the one before, or makes it ready for a worker. A
- * worker needs a transaction of its own to claim it, so a session would execute one run for every two that it is given.
- * Called last: the run starts from what the transaction has stored of the session.
+ * Begins the next queued run of a session in the transaction that ended the one before, or makes it ready for a worker.
+ * A worker needs a transaction of its own to claim it, so a session would execute one run for every two that it is
+ * given. Called last: the run starts from what the transaction has stored of the session.
  */
 export async function beginNext(
   services: Pick<Services, 'clock' | 'fanout' | 'metrics' | 'slots' | 'isSingleServer' | 'agents'>,

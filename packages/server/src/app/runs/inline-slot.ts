@@ -12,8 +12,8 @@ import type { Services } from '../services.ts';
 type SlotServices = Pick<Services, 'slots' | 'isSingleServer' | 'settings'>;
 
 /**
- * The slot of a run that may start inline, and what the transaction has read for it. Its transaction calls `reset` when it
- * begins, the two reads beside its other statements, then `reserve`; and `giveUp` follows when it has failed.
+ * The slot of a run that may start inline, and what the transaction has read for it. Its transaction calls `reset` when
+ * it begins, the two reads beside its other statements, then `reserve`; and `giveUp` follows when it has failed.
  */
 export class InlineSlot {
   readonly #services: SlotServices;
@@ -25,7 +25,10 @@ export class InlineSlot {
     this.#services = services;
   }
 
-  /** Counts the runs of the tenant, where other servers execute some. Issued with other statements, it costs no round trip. */
+  /**
+   * Counts the runs of the tenant, where other servers execute some. Issued with other statements, it costs no round
+   * trip.
+   */
   async readShare(tx: StoreTransaction, { tenantId }: TenantScope): Promise<void> {
     const { slots, settings } = this.#services;
     if (slots === undefined || !needsTenantCount(this.#services)) return;

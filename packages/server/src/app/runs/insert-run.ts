@@ -46,7 +46,8 @@ export interface RequestedRun {
 
 /**
  * D-01: an id that sorts after those of the session's earlier runs, which other servers may have made. The last change
- * of the session is never before the time in its newest run's id, so only an id that is not later requires reading that run.
+ * of the session is never before the time in its newest run's id, so only an id that is not later requires reading that
+ * run.
  */
 export async function laterId(
   { ids }: Pick<Services, 'ids'>,
@@ -70,7 +71,9 @@ interface NewRun {
   readonly hasBudgets: boolean;
 }
 
-/** Inserts the run into its session. Returns it as it is stored: `running` when its first leg starts with the commit. */
+/**
+ * Inserts the run into its session. Returns it as it is stored: `running` when its first leg starts with the commit.
+ */
 export async function insertRun(
   services: InsertServices,
   tx: StoreTransaction,

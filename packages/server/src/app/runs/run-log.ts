@@ -4,7 +4,10 @@ import type { Run } from '../../domain/run/run.ts';
 import type { EventPage } from '../../ports/repositories/runs/run-events.ts';
 import type { Services } from '../services.ts';
 
-/** What a reader has to know of a run. A stream holds it for as long as it is open, and not the row with everything in it. */
+/**
+ * What a reader has to know of a run. A stream holds it for as long as it is open, and not the row with everything in
+ * it.
+ */
 export interface RunLog {
   readonly id: RunId;
   readonly lastSeq: number;

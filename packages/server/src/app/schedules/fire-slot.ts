@@ -24,8 +24,8 @@ const service: Actor = { kind: 'system', id: 'schedules', requestId: null, addre
 
 /**
  * Deals with the slots of a schedule that have come (D-141): the row of the slot, its run and the next slot are written
- * in one transaction. A crash before the commit leaves the slot due; after it the run exists. No other server deals with
- * the schedule in the meantime: its row is locked, and a second row of one slot cannot be inserted.
+ * in one transaction. A crash before the commit leaves the slot due; after it the run exists. No other server deals
+ * with the schedule in the meantime: its row is locked, and a second row of one slot cannot be inserted.
  */
 export async function fireSlot(services: StartServices, id: ScheduleId): Promise<void> {
   try {

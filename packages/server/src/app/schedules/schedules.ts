@@ -87,7 +87,10 @@ export async function createSchedule(
   });
 }
 
-/** The fingerprint of the request: who sends it is no part of it (D-57), nor are labels and an end user of which there are none. */
+/**
+ * The fingerprint of the request: who sends it is no part of it (D-57), nor are labels and an end user of which there
+ * are none.
+ */
 function bodyOf({ labels, endUser, ...plan }: CreateSchedule['plan']): JsonObject {
   return {
     ...plan,

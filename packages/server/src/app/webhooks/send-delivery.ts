@@ -52,7 +52,9 @@ export function leaseDeliveries(
   });
 }
 
-/** Sends a leased delivery once and records what came of it. A crash in between means one more try, with the same id. */
+/**
+ * Sends a leased delivery once and records what came of it. A crash in between means one more try, with the same id.
+ */
 export async function sendDelivery(
   services: WebhookServices,
   { webhook, delivery }: LeasedDelivery,

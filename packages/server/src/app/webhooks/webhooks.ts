@@ -155,8 +155,8 @@ export function rotateWebhook(
 }
 
 /**
- * Its deliveries stay until their time is over: without the webhook they are neither sent nor read. One that is not there
- * is deleted already (D-490).
+ * Its deliveries stay until their time is over: without the webhook they are neither sent nor read. One that is not
+ * there is deleted already (D-490).
  */
 export function deleteWebhook(
   { store, clock }: Pick<Services, 'store' | 'clock'>,

@@ -17,7 +17,10 @@ import { accountPath, peopleRoutes } from './provider-settings.ts';
 import type { SignIn } from './sign-in.ts';
 import { type ActiveSignIn, endSignIn, listSignIns } from './sign-ins.ts';
 
-/** The page on which a person sets their name, changes their password and ends their sign-ins. Needs the session of the browser. */
+/**
+ * The page on which a person sets their name, changes their password and ends their sign-ins. Needs the session of the
+ * browser.
+ */
 export interface Account {
   handle(provider: Provider, exchange: Exchange): Promise<void>;
 }

@@ -6,8 +6,8 @@ import { signInBrowser } from './browser-session.ts';
 import { type Exchange, isCrossSite, readForm } from './exchange.ts';
 
 /**
- * Signs in the browser in which a person has just made an account (D-790): the answer to the sign-up has a ticket, and the
- * page sends it here. The ticket is in the body, so no log of a proxy contains it.
+ * Signs in the browser in which a person has just made an account (D-790): the answer to the sign-up has a ticket, and
+ * the page sends it here. The ticket is in the body, so no log of a proxy contains it.
  */
 export interface JoinTickets {
   handle(provider: Provider, exchange: Exchange): Promise<void>;

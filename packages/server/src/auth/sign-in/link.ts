@@ -25,7 +25,10 @@ export interface SignInLinkParts extends Pick<Services, 'store' | 'clock'> {
 
 const secretBytes = 32;
 
-/** The address of a new link; undefined where a link would not work: the server's address is not that of a machine's own. */
+/**
+ * The address of a new link; undefined where a link would not work: the server's address is not that of a machine's
+ * own.
+ */
 export async function makeSignInLink(
   parts: SignInLinkParts,
   request: Omit<IssueSignInLink, 'secret'>,

@@ -5,9 +5,9 @@ import type { IdentityRecord } from '../../ports/repositories/identity/identity-
 import type { Sealing } from '../sealing.ts';
 
 /**
- * Stores the sessions, codes and refresh tokens of the identity provider in our database. Their ids are the secrets that
- * the provider issues, so an id is stored as a keyed digest, and the payload, which repeats the id, is encrypted: a copy
- * of the database is not enough to sign in.
+ * Stores the sessions, codes and refresh tokens of the identity provider in our database. Their ids are the secrets
+ * that the provider issues, so an id is stored as a keyed digest, and the payload, which repeats the id, is encrypted:
+ * a copy of the database is not enough to sign in.
  */
 export interface RecordParts extends Pick<Services, 'store' | 'clock'> {
   readonly sealing: Sealing;

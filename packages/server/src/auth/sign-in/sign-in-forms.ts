@@ -12,8 +12,8 @@ import type { SignIn } from './sign-in.ts';
 
 /**
  * Handles the login step of a sign-in that the identity provider started. The provider binds the sign-in to the browser
- * with a cookie, so a form posted by another site finds no sign-in; the proof in the form shows that it was rendered for
- * this one.
+ * with a cookie, so a form posted by another site finds no sign-in; the proof in the form shows that it was rendered
+ * for this one.
  */
 export interface SignInForms {
   handle(provider: Provider, exchange: Exchange): Promise<void>;

@@ -5,8 +5,8 @@ import { peopleRoutes } from './provider-settings.ts';
 const hinted: ReadonlySet<string> = new Set(['invalid_client', 'unsupported_grant_type']);
 
 /**
- * Names the API's token endpoint where the one of people refuses a client (D-800). Two documents have the same issuer, and
- * a library that reads OpenID Connect discovery sends the secret of a client of the API here.
+ * Names the API's token endpoint where the one of people refuses a client (D-800). Two documents have the same issuer,
+ * and a library that reads OpenID Connect discovery sends the secret of a client of the API here.
  */
 export function nameTokenEndpoint(provider: Provider, baseUrl: string): void {
   const endpoint = `${baseUrl}${operations.issue_token.path}`;

@@ -5,8 +5,8 @@ import { isPerson, personsText } from './declared.ts';
 type Writer = Pick<ApplicationCaller, 'identity'>;
 
 /**
- * D-595: a client writes the connections of its tenant and of all end users, but of no person of the organization; a person
- * writes the own ones, and an owner or admin those of the tenant, too.
+ * D-595: a client writes the connections of its tenant and of all end users, but of no person of the organization; a
+ * person writes the own ones, and an owner or admin those of the tenant, too.
  */
 export function mayPutConnection({ identity }: Writer, endUser: string | null): Ruling<undefined> {
   if (identity.kind === 'client') {

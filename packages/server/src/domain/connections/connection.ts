@@ -10,14 +10,15 @@ import type { ApplicationActor } from '../access.ts';
 import { type Ruling, accepted, refused } from '../refusal.ts';
 
 /**
- * The account of a tenant, or of an end user of it, for a service that agents use (D-590). There is one for each service
- * and owner.
+ * The account of a tenant, or of an end user of it, for a service that agents use (D-590). There is one for each
+ * service and owner.
  *
  * - `connected`: agents get its secret. Putting it again replaces the secret.
  * - `expired`: agents do not get it, for `statusReason`. Putting it again connects it.
  *
- * Deleting it removes the row with the secret: no status says that there was one. `version` counts the secrets: a leg that
- * changes the state of a connection names the version that it used, so that a newer secret is never judged by an older one.
+ * Deleting it removes the row with the secret: no status says that there was one. `version` counts the secrets: a leg
+ * that changes the state of a connection names the version that it used, so that a newer secret is never judged by an
+ * older one.
  */
 export interface Connection {
   readonly id: ConnectionId;

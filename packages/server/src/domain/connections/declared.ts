@@ -28,8 +28,8 @@ export function placesFor(
 }
 
 /**
- * D-591, D-592: the end user of a new session. A client names the users of its product; a session that a person opens is
- * that person's, and no other name is accepted.
+ * D-591, D-592: the end user of a new session. A client names the users of its product; a session that a person opens
+ * is that person's, and no other name is accepted.
  */
 export function endUserOfSession(
   { actor }: Pick<ApplicationCaller, 'actor'>,

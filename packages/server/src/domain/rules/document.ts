@@ -24,7 +24,9 @@ export function rulesText(rules: RuleBodies): string {
   return canonicalJson(JSON.parse(JSON.stringify(rules)) as Json);
 }
 
-/** Names of the rules that a new document adds, changes and removes. Rules that only changed their places are in none. */
+/**
+ * Names of the rules that a new document adds, changes and removes. Rules that only changed their places are in none.
+ */
 export interface RuleChanges {
   readonly added: readonly string[];
   readonly changed: readonly string[];

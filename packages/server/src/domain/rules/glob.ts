@@ -1,4 +1,6 @@
-/** `*` matches any number of characters; everything else is literal. Takes one pass over `text`, whatever the glob is. */
+/**
+ * `*` matches any number of characters; everything else is literal. Takes one pass over `text`, whatever the glob is.
+ */
 export function matchesGlob(glob: string, text: string): boolean {
   const first = glob.indexOf('*');
   if (first === -1) return text === glob;

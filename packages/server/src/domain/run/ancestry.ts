@@ -4,8 +4,8 @@ import type { Run } from './run.ts';
 type Called = Pick<Run, 'id' | 'ancestors'>;
 
 /**
- * The place of a run among those that call each other, in one column: parent, root, depth and chain are read from it, and
- * the runs below a run are those whose `ancestors` begin with its path (D-920).
+ * The place of a run among those that call each other, in one column: parent, root, depth and chain are read from it,
+ * and the runs below a run are those whose `ancestors` begin with its path (D-920).
  */
 export function pathOf({ id, ancestors }: Called): string {
   return `${ancestors ?? ''}${id}/`;

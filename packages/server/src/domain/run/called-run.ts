@@ -30,7 +30,9 @@ export function refusedCall({ caller, agent, name, input }: WantedCall): string 
   return undefined;
 }
 
-/** Why the caller may call no further run, or not this agent; `chain` are the agents of the caller and of its callers. */
+/**
+ * Why the caller may call no further run, or not this agent; `chain` are the agents of the caller and of its callers.
+ */
 export function refusedInTree({
   name,
   chain,

@@ -13,8 +13,8 @@ import type { Ceiling } from '../usage/budget.ts';
 import type { TokenUsage } from '../usage/usage.ts';
 
 /**
- * The fields of a run, in four parts. A new field is one line here, its type taken from its first value, and one line in
- * `store/repositories/runs/run-columns.ts`, which the compiler asks for.
+ * The fields of a run, in four parts. A new field is one line here, its type taken from its first value, and one line
+ * in `store/repositories/runs/run-columns.ts`, which the compiler asks for.
  */
 export type RunFields = RunIdentity & RunProgress & RunRecovery & RunState;
 
@@ -37,7 +37,9 @@ export interface RunIdentity {
   /** The request's `input`, as JSON text. */
   readonly input: string;
   readonly ceiling: Ceiling;
-  /** The runs that called it, the root first, as `run_root/run_caller/`; null for a run that no run has called (D-920). */
+  /**
+   * The runs that called it, the root first, as `run_root/run_caller/`; null for a run that no run has called (D-920).
+   */
   readonly ancestors: string | null;
   readonly createdAt: number;
 }

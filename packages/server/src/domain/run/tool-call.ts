@@ -1,8 +1,8 @@
 import type { Json } from '../json.ts';
 
 /**
- * A tool call with an effect, as the ledger of its run knows it (D-80). The intent is durable before the call starts and
- * the result before the model gets it, so after the loss of a worker the ledger shows which calls may have been
+ * A tool call with an effect, as the ledger of its run knows it (D-80). The intent is durable before the call starts
+ * and the result before the model gets it, so after the loss of a worker the ledger shows which calls may have been
  * carried out.
  *
  * - `begun`: the call may be executing. After a loss it is in doubt.

@@ -7,14 +7,14 @@ import type { EndedRun } from './run.ts';
 import type { TenantScope } from '../scope.ts';
 
 /**
- * What a run waits for beside a person: a time, a message from outside, or a run that it has called (D-850, D-920). It is a
- * row, so a run that waits has no process, no lease and no slot. A message that comes before its run asks for it is kept as
- * such a row, too.
+ * What a run waits for beside a person: a time, a message from outside, or a run that it has called (D-850, D-920). It
+ * is a row, so a run that waits has no process, no lease and no slot. A message that comes before its run asks for it
+ * is kept as such a row, too.
  *
  * - `open`: the run has asked, and nothing has come.
- * - `settled`: the time or the message has come, the called run has ended or was not started, or the time for it is over. A
- *   row without a `ref` is a message that is kept: the next request of its name takes it. `appliedAt` is set when a leg gets
- *   it.
+ * - `settled`: the time or the message has come, the called run has ended or was not started, or the time for it is
+ *   over. A row without a `ref` is a message that is kept: the next request of its name takes it. `appliedAt` is set
+ *   when a leg gets it.
  * - `cancelled`: its run ended.
  */
 export interface Wait extends TenantScope {

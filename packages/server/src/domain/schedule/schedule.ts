@@ -169,8 +169,8 @@ export interface ScheduleChange {
 }
 
 /**
- * A new pattern counts from now on; slots of the old one that were not dealt with are dropped. Who changes when the runs
- * start or what they are asked takes the schedule over: they start in that name, within that client's budget.
+ * A new pattern counts from now on; slots of the old one that were not dealt with are dropped. Who changes when the
+ * runs start or what they are asked takes the schedule over: they start in that name, within that client's budget.
  */
 export function changeSchedule(
   schedule: Schedule,

@@ -27,7 +27,10 @@ const perMillion = 1_000_000n;
 /** Far more than any report costs. Sums of such costs stay exact. */
 const costMax = 10n ** 12n;
 
-/** Never negative. Undefined when the model has no price. Fractions of a millionth are rounded up, so that a ceiling is never passed unseen. */
+/**
+ * Never negative. Undefined when the model has no price. Fractions of a millionth are rounded up, so that a ceiling is
+ * never passed unseen.
+ */
 export function costOf(prices: Prices, model: string, used: TokenCounts): number | undefined {
   const price = prices.models.find(({ glob }) => matchesGlob(glob, model));
   if (price === undefined) return undefined;

@@ -1,4 +1,6 @@
-/** Tokens of one report, or of many. `inputTokens` includes those read from a cache, `outputTokens` those of reasoning. */
+/**
+ * Tokens of one report, or of many. `inputTokens` includes those read from a cache, `outputTokens` those of reasoning.
+ */
 export interface TokenCounts {
   readonly inputTokens: number;
   readonly outputTokens: number;

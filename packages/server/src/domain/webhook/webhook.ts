@@ -18,8 +18,8 @@ import { type Ruling, accepted, refused } from '../refusal.ts';
  * A URL that gets the notices of a tenant (D-120).
  *
  * - `active`: every new notice that it selects becomes a delivery, and deliveries are sent.
- * - `disabled`: neither. By a caller; by the service with the reason `gone` (the receiver answered 410) or `failing` (no
- *   success for five days). Deliveries that wait stay, and are sent after it is enabled again.
+ * - `disabled`: neither. By a caller; by the service with the reason `gone` (the receiver answered 410) or `failing`
+ *   (no success for five days). Deliveries that wait stay, and are sent after it is enabled again.
  *
  * Secrets are sealed; `previousSecret` signs beside the newest one until `previousUntil` (D-124).
  */

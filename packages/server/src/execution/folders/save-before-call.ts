@@ -9,8 +9,8 @@ export type SaveFolder = () => Promise<SavedFolder | undefined>;
 
 /**
  * D-92: archives a small session folder with unsaved changes, before a call that reaches the world outside. If the
- * worker is lost during that call, any machine can continue with all files. A failure only costs this certainty: the call
- * begins anyway, and the leg tries it no more.
+ * worker is lost during that call, any machine can continue with all files. A failure only costs this certainty: the
+ * call begins anyway, and the leg tries it no more.
  */
 export function folderSaver(
   services: SnapshotServices,

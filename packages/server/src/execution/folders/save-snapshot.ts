@@ -151,10 +151,10 @@ async function publish(
 }
 
 /**
- * Notes on this machine which state the folder is about to be recorded as. A worker that dies before the commit leaves a
- * folder at the state before, with later changes; after the commit the folder is at the new state. The transaction that
- * records it also schedules the removal of the archive before. A commit that seemed lost may have happened: the worker
- * that removes the new archive looks at the row.
+ * Notes on this machine which state the folder is about to be recorded as. A worker that dies before the commit leaves
+ * a folder at the state before, with later changes; after the commit the folder is at the new state. The transaction
+ * that records it also schedules the removal of the archive before. A commit that seemed lost may have happened: the
+ * worker that removes the new archive looks at the row.
  */
 export async function propose(
   services: SnapshotServices,

@@ -5,8 +5,8 @@ import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import type { InterruptionReason } from '../../domain/run/run-parts.ts';
 
 /**
- * Ends the text that is discarded. It is part of it, so readers that know `run_interrupted` drop it, and it is no part of
- * `output_text`. To any other reader it says why the words before it are repeated.
+ * Ends the text that is discarded. It is part of it, so readers that know `run_interrupted` drop it, and it is no part
+ * of `output_text`. To any other reader it says why the words before it are repeated.
  */
 export function endOfDiscarded(agent: Agent | undefined): RunEventDraft {
   const framework = agent?.framework ?? '';
@@ -21,7 +21,10 @@ export interface Interrupted {
   readonly reason: InterruptionReason;
 }
 
-/** Takes text back in the middle of a leg, because it says something else: readers see the interruption once more (D-473). */
+/**
+ * Takes text back in the middle of a leg, because it says something else: readers see the interruption once more
+ * (D-473).
+ */
 export function discardFrom(
   id: string,
   { runId, attempt, reason }: Interrupted,

@@ -6,8 +6,8 @@ import type { StoreTransaction } from '../../ports/store.ts';
 import type { Raised } from './raise-interactions.ts';
 
 /**
- * A live runtime keeps its process while it waits for a person: the lease stays, the status is `waiting`. A leg that waits
- * for something else continues with its other branches.
+ * A live runtime keeps its process while it waits for a person: the lease stays, the status is `waiting`. A leg that
+ * waits for something else continues with its other branches.
  */
 export function recordRaised(
   services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,

@@ -10,9 +10,9 @@ export interface NewText {
 const nothing: NewText = { text: '' };
 
 /**
- * Compares the text of a leg with the cut text of its predecessor, after the recovery point from which both start (D-473).
- * What is equal is in the answer already and is dropped; the leg continues behind it. At the first difference the rest of
- * the cut text is taken back, from the beginning of the delta that differs.
+ * Compares the text of a leg with the cut text of its predecessor, after the recovery point from which both start
+ * (D-473). What is equal is in the answer already and is dropped; the leg continues behind it. At the first difference
+ * the rest of the cut text is taken back, from the beginning of the delta that differs.
  */
 export class RepeatedText {
   readonly #deltas: readonly CutDelta[];

@@ -28,7 +28,9 @@ const tokenResponse = z.looseObject({
   expires_in: z.number().positive().max(Number.MAX_SAFE_INTEGER).nullish(),
 });
 
-/** The address where the card says that client credentials are exchanged for a token. A card may have no schemes at all. */
+/**
+ * The address where the card says that client credentials are exchanged for a token. A card may have no schemes at all.
+ */
 export function tokenUrlOf({ securitySchemes = {} }: Partial<AgentCard>): string | undefined {
   for (const { scheme } of Object.values(securitySchemes)) {
     if (scheme?.$case !== 'oauth2SecurityScheme') continue;

@@ -13,8 +13,9 @@ const eventsHeldMax = 1024;
 const bytesHeldMax = 8 * 1024 * 1024;
 
 /**
- * The agent's input and output as a stream of messages. The SDK reads as fast as it can and parses everything, so both are
- * bounded here: nothing is read while the leg has many events to store, and a message that is too large ends the leg.
+ * The agent's input and output as a stream of messages. The SDK reads as fast as it can and parses everything, so both
+ * are bounded here: nothing is read while the leg has many events to store, and a message that is too large ends the
+ * leg.
  */
 export function messageStream(
   { child, clock }: { readonly child: SandboxedProcess; readonly clock: Clock },
@@ -27,7 +28,9 @@ export function messageStream(
   });
 }
 
-/** The lines of an agent, read at the pace that one program may have. Throws a `LegFailure` for one that is too large. */
+/**
+ * The lines of an agent, read at the pace that one program may have. Throws a `LegFailure` for one that is too large.
+ */
 async function* boundedLines(stdout: Readable, clock: Clock): AsyncGenerator<Line, void> {
   const pace = new ReadingPace(clock);
   try {

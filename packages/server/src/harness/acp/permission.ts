@@ -38,8 +38,8 @@ export function shownCall(tools: readonly string[], call: ToolCallUpdate): Shown
 }
 
 /**
- * Selects an option that allows the call; undefined if there is none. Agents choose their own option ids, so only the kind
- * of an option has a meaning. `once`: if the agent offers nothing but `allow_always`, it would never ask again.
+ * Selects an option that allows the call; undefined if there is none. Agents choose their own option ids, so only the
+ * kind of an option has a meaning. `once`: if the agent offers nothing but `allow_always`, it would never ask again.
  */
 export function allowOutcome(
   options: readonly PermissionOption[],

@@ -14,8 +14,8 @@ const reportedCost = z.object({
 });
 
 /**
- * Turns the cost that an agent reports for its whole session into that of one leg: what was added since the previous leg
- * (D-131). An agent that reports less than before counts from zero again, as one does after its restart.
+ * Turns the cost that an agent reports for its whole session into that of one leg: what was added since the previous
+ * leg (D-131). An agent that reports less than before counts from zero again, as one does after its restart.
  */
 export class SessionCost {
   #before: KnownCost | undefined;

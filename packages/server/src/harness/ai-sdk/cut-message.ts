@@ -21,8 +21,8 @@ export function requestToContinue(cut: string): readonly ModelMessage[] {
 }
 
 /**
- * The cut message and what the model added to it, as the one message that they are. `repeated` is the number of characters
- * with which the model said again what it had said.
+ * The cut message and what the model added to it, as the one message that they are. `repeated` is the number of
+ * characters with which the model said again what it had said.
  */
 export function mended(
   { cut, repeated }: { readonly cut: string; readonly repeated: number },
@@ -62,9 +62,9 @@ function withoutBeginning({ content }: AssistantModelMessage, length: number): r
 /**
  * Takes the message with which a model continues a cut one, and passes on what is new in it. A model that was asked to
  * continue may begin again anyway. What it says is held back while it could be a repetition, and dropped if it is
- * one: its beginning equals the whole cut message, or the end of that, if this end has at least 20 characters and occurs
- * in the cut message only once. The longest repetition counts. A message that is over before it gets as far as the cut
- * one did, and has said the same until then, is dropped as a whole.
+ * one: its beginning equals the whole cut message, or the end of that, if this end has at least 20 characters and
+ * occurs in the cut message only once. The longest repetition counts. A message that is over before it gets as far as
+ * the cut one did, and has said the same until then, is dropped as a whole.
  */
 export class Continuation {
   readonly #cut: string;

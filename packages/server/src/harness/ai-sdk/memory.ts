@@ -17,7 +17,10 @@ const resultsKept = 4;
 const openCall = z.strictObject({
   /** Names the call in the ledger, and its interaction if there is one; unique within its run. */
   ref: z.string(),
-  /** Whether a person answers it, or it runs as the rules allow. An earlier release wrote `permission` for some of these. */
+  /**
+   * Whether a person answers it, or it runs as the rules allow. An earlier release wrote `permission` for some of
+   * these.
+   */
   kind: z.enum(['permission', 'question', 'run']),
   toolCallId: z.string(),
   /** The tool's name on the wire to the model. */

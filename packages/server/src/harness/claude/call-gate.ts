@@ -26,7 +26,9 @@ interface BegunCall {
   readonly begun: Promise<Begun>;
 }
 
-/** Passes Claude's tool calls by the ledger: the intent before a call starts, its result when Claude reports it (D-80). */
+/**
+ * Passes Claude's tool calls by the ledger: the intent before a call starts, its result when Claude reports it (D-80).
+ */
 export class CallGate {
   readonly #parts: CallGateParts;
   readonly #calls = new Map<string, BegunCall>();
@@ -48,8 +50,8 @@ export class CallGate {
   }
 
   /**
-   * Resolves when the intent is durable, or when the call must not start. It begins once, however often Claude asks about
-   * it. `ref`: its name in the ledger, if an earlier attempt had begun it.
+   * Resolves when the intent is durable, or when the call must not start. It begins once, however often Claude asks
+   * about it. `ref`: its name in the ledger, if an earlier attempt had begun it.
    */
   begin(call: ToolCall, ref: string = call.id): Promise<Begun> {
     // A question is asked, not carried out (D-509).

@@ -4,7 +4,9 @@ import type { ClaudeParts } from './leg.ts';
 import { claudeSdkProblem, loadClaudeSdk } from './sdk.ts';
 import { type ClaudeSettings, readClaude } from './settings.ts';
 
-/** Runs Claude Code through Anthropic's Agent SDK, which the operator installs. The SDK is loaded when a run needs it. */
+/**
+ * Runs Claude Code through Anthropic's Agent SDK, which the operator installs. The SDK is loaded when a run needs it.
+ */
 export function claudeHarness(
   parts: Omit<ClaudeParts, 'load'> & Partial<Pick<ClaudeParts, 'load'>>,
 ): Harness<ClaudeSettings> {

@@ -3,8 +3,8 @@ import type { HarnessEvent } from '../../ports/harness.ts';
 const eventsHeldMax = 1024;
 
 /**
- * A turn that was interrupted to be handed over, until its result. What Claude emits in the meantime is held: words that are not
- * in a complete message are not in its session either, so they are not part of the answer.
+ * A turn that was interrupted to be handed over, until its result. What Claude emits in the meantime is held: words
+ * that are not in a complete message are not in its session either, so they are not part of the answer.
  */
 export class Interruption {
   /** Whether Claude waited for a person. */

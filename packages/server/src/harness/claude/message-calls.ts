@@ -11,9 +11,9 @@ interface Message {
 }
 
 /**
- * Collects the tool calls of the model's current message. A call can be deferred only if it is the only one: of several,
- * the runtime would silently lose all but the last. The permission hook fires before the message is complete, so
- * `isOnlyCall` waits for its end.
+ * Collects the tool calls of the model's current message. A call can be deferred only if it is the only one: of
+ * several, the runtime would silently lose all but the last. The permission hook fires before the message is complete,
+ * so `isOnlyCall` waits for its end.
  */
 export class MessageCalls {
   readonly #clock: Clock;

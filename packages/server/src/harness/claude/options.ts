@@ -26,8 +26,8 @@ export interface SpawnCall {
 }
 
 /**
- * Options of the SDK: every tool call goes through the permission hook, and Claude reads only those files of the session
- * folder that the agent enables.
+ * Options of the SDK: every tool call goes through the permission hook, and Claude reads only those files of the
+ * session folder that the agent enables.
  */
 export function queryOptions(parts: QueryParts): Readonly<Record<string, unknown>> {
   const { context, settings, permissionHook, session, abort, spawn } = parts;

@@ -1,14 +1,15 @@
 /**
  * Where a leg of Claude is:
  *
- * - `settling`: Claude first repeats the call that a cancelled run deferred. It is refused, and Claude's response to that is
- *   not part of this run. A leg that has none begins with `answering`.
+ * - `settling`: Claude first repeats the call that a cancelled run deferred. It is refused, and Claude's response to
+ *   that is not part of this run. A leg that has none begins with `answering`.
  * - `answering`: Claude has the prompt, or a deferred call resumes.
  * - `yielding`: the server stops. The turn is interrupted as soon as that is safe (D-85), and no further call begins.
  *   `settling to yield`: asked while `settling`, which has to come to its end first.
  * - `given back`: asked before the model had begun to answer, so the leg ended as it was claimed. No input follows.
  * - `over`: Claude has given its result, or the leg has failed. No input follows.
- * - `cancelled`: cancelled or killed, from any of these and for good. The leg ends cancelled, whatever Claude still says.
+ * - `cancelled`: cancelled or killed, from any of these and for good. The leg ends cancelled, whatever Claude still
+ *   says.
  */
 type Name =
   | 'settling'

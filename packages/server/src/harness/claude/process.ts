@@ -16,7 +16,8 @@ export class ClaudeProcess extends EventEmitter {
 
   constructor(start: () => Promise<SandboxedProcess>) {
     super();
-    // The SDK may have stopped listening by the time something fails, and an `error` without a listener ends the server.
+    // The SDK may have stopped listening by the time something fails, and an `error` without a listener ends the
+    // server.
     for (const emitter of [this, this.stdin, this.stdout]) emitter.on('error', () => undefined);
     this.started = start();
     const fail = (error: unknown) => {

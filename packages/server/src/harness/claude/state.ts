@@ -27,8 +27,8 @@ const progress = z.strictObject({
 export type Progress = z.infer<typeof progress>;
 
 /**
- * Checkpoint: the id of Claude's own session, which is stored in HOME, the deferred call, and what a leg that resumes has
- * to know; `progress` is absent once the run has ended.
+ * Checkpoint: the id of Claude's own session, which is stored in HOME, the deferred call, and what a leg that resumes
+ * has to know; `progress` is absent once the run has ended.
  */
 const stateSchema = z.strictObject({
   session: z.string(),

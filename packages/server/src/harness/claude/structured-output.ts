@@ -4,8 +4,8 @@ import type { LegEnd } from '../../ports/harness.ts';
 import { askedOutput } from '../output-schema.ts';
 
 /**
- * The tool with which Claude gives the output of an agent that has an `output_schema`. Its program adds the tool and checks
- * what it gets; the call changes nothing, so it passes neither the ledger nor the rules.
+ * The tool with which Claude gives the output of an agent that has an `output_schema`. Its program adds the tool and
+ * checks what it gets; the call changes nothing, so it passes neither the ledger nor the rules.
  */
 export const outputToolName = 'StructuredOutput';
 

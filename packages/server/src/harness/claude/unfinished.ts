@@ -32,7 +32,9 @@ export function promptOf({ input, before, progress }: Beginning, task: string): 
   return promptToGoOn(task, { progress, settled: input, isTold, said: progress?.said });
 }
 
-/** The prompt for a new session, in place of one that was lost before Claude had stored it: everything that is known. */
+/**
+ * The prompt for a new session, in place of one that was lost before Claude had stored it: everything that is known.
+ */
 export function promptToBeginAgain(
   { progress, settled = nothingSettled }: Beginning,
   { prompt, said = '' }: Pick<LegContext, 'prompt' | 'said'>,
@@ -64,8 +66,8 @@ function promptToGoOn(task: string, { progress, settled, isTold, said }: Unheard
 }
 
 /**
- * Calls that were carried out, or of which it is not known, and that Claude may make again because the end of its session
- * was lost with its process.
+ * Calls that were carried out, or of which it is not known, and that Claude may make again because the end of its
+ * session was lost with its process.
  */
 export function repeatableByMistake({ input, progress }: Beginning): readonly KnownCall[] {
   return isHandedOver(progress) ? [] : callsMade(input);

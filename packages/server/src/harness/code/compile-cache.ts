@@ -11,8 +11,8 @@ const bytesMax = 256 * 1024 * 1024;
 const keptMax = 2;
 
 /**
- * Compiled code of agents, as the run that loads them when their folder is read has left it (D-184). Legs get it read-only:
- * a cache that sessions could write would be code that one tenant hands to another.
+ * Compiled code of agents, as the run that loads them when their folder is read has left it (D-184). Legs get it
+ * read-only: a cache that sessions could write would be code that one tenant hands to another.
  */
 export class CompileCaches {
   readonly #sandbox: Sandbox;

@@ -18,9 +18,9 @@ import { type CodeSettings, readCode } from './settings.ts';
 const lineBytesMax = 10 * 1024 * 1024;
 
 /**
- * Agents that are one function, which a kit (`packages/agent`, `packages/agent-python`) calls in a sandboxed process (D-160).
- * Every effect passes the ledger, and every leg calls the function from its first line, so a run survives the loss of its
- * worker.
+ * Agents that are one function, which a kit (`packages/agent`, `packages/agent-python`) calls in a sandboxed process
+ * (D-160). Every effect passes the ledger, and every leg calls the function from its first line, so a run survives the
+ * loss of its worker.
  */
 export function codeHarness(parts: StdioParts): Harness<CodeSettings> {
   const processes = new CodeProcesses(parts);

@@ -10,8 +10,8 @@ const launcher = createRequire(import.meta.url).resolve('@convoke/agent/launch')
 const kitFolder = dirname(dirname(launcher));
 
 /**
- * Returns the command that starts the kit's launcher. Descriptor 3 becomes the connection to the server, and standard output
- * is redirected to standard error: nothing that the agent or its children print becomes part of the answer.
+ * Returns the command that starts the kit's launcher. Descriptor 3 becomes the connection to the server, and standard
+ * output is redirected to standard error: nothing that the agent or its children print becomes part of the answer.
  */
 export function launchCommand(
   { entry }: Pick<CodeSettings, 'entry'>,

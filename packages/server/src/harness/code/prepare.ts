@@ -34,9 +34,9 @@ export interface PrepareParts {
 }
 
 /**
- * Loads an agent's program once in the sandbox, without a session (D-184): what is wrong with it is known before a client
- * invokes it, and its code is compiled. Where there is no sandbox, or a secret is missing, its runs say so; of a secret its
- * author is warned before.
+ * Loads an agent's program once in the sandbox, without a session (D-184): what is wrong with it is known before a
+ * client invokes it, and its code is compiled. Where there is no sandbox, or a secret is missing, its runs say so; of a
+ * secret its author is warned before.
  */
 export async function prepareCode(
   parts: PrepareParts,

@@ -62,7 +62,9 @@ export class CodeProcesses {
     return child;
   }
 
-  /** Waits until the launcher is about to load the program: every process that is started from then on is the program's. */
+  /**
+   * Waits until the launcher is about to load the program: every process that is started from then on is the program's.
+   */
   async #admit({ context, env }: ProgramNeeds, child: SandboxedProcess): Promise<void> {
     for await (const _ready of linesOf(child.stdout, readyBytesMax)) break;
     this.#started.set(child, { env, countOthers: await child.mark() });

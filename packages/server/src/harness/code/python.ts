@@ -11,8 +11,8 @@ function kitFolder(): string {
 }
 
 /**
- * Returns the command that starts an agent in Python. A script in the sandbox chooses the interpreter, because only there it is
- * known which one exists.
+ * Returns the command that starts an agent in Python. A script in the sandbox chooses the interpreter, because only
+ * there it is known which one exists.
  */
 export function launchPython(
   entry: string,

@@ -9,8 +9,9 @@ const namesMax = 10_000;
 const bytesMax = 64 * 1024 * 1024;
 
 /**
- * Identifies the code of an agent by the bytes of the named files and of everything in `src/`. A leg compares it with that
- * of the previous leg, to see whether the author edited the agent. Follows no link, and throws an `AgentFileError` for one.
+ * Identifies the code of an agent by the bytes of the named files and of everything in `src/`. A leg compares it with
+ * that of the previous leg, to see whether the author edited the agent. Follows no link, and throws an `AgentFileError`
+ * for one.
  */
 export async function digestSources(folder: string, names: readonly string[]): Promise<string> {
   const sources = new SourceDigest();

@@ -1,8 +1,8 @@
 import type { Clock } from '../../ports/clock.ts';
 
 /**
- * Set when a leg shall end. One flag and at most one sleeper: cheaper per leg than combined abort signals. It listens to
- * the signal from the first sleep on; a leg that never sleeps only looks at it.
+ * Set when a leg shall end. One flag and at most one sleeper: cheaper per leg than combined abort signals. It listens
+ * to the signal from the first sleep on; a leg that never sleeps only looks at it.
  */
 export class CancelFlag {
   readonly #signal: AbortSignal;

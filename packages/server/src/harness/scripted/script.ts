@@ -23,7 +23,10 @@ export type Leaf =
   /** What the run returns, unless a later step says otherwise (D-568). */
   | { readonly kind: 'output'; readonly value: Json }
   | { readonly kind: 'fail'; readonly message: string; readonly code: FailCode };
-/** A step at which the run waits as a row, without a process. Without `seconds` it waits as long as for a person, or for any time. */
+/**
+ * A step at which the run waits as a row, without a process. Without `seconds` it waits as long as for a person, or for
+ * any time.
+ */
 export type WaitLeaf =
   | { readonly kind: 'timer'; readonly name: string; readonly seconds: number }
   | { readonly kind: 'receive'; readonly name: string; readonly seconds?: number }

@@ -16,7 +16,10 @@ export class TooLong extends Error {
   override readonly name = 'TooLong';
 }
 
-/** Replaces `{{prompt}}`, `{{answer}}`, `{{run_number}}` and `{{input.<member>}}`; the inserted values are not expanded again. */
+/**
+ * Replaces `{{prompt}}`, `{{answer}}`, `{{run_number}}` and `{{input.<member>}}`; the inserted values are not expanded
+ * again.
+ */
 export function expandText(text: string, values: Values): string {
   return expandWithin(text, values, { left: expandedCharsMax });
 }

@@ -9,7 +9,9 @@ export const waitsMax = 10_000;
 
 type SettledWait = Extract<KnownWait, { state: 'settled' }>;
 
-/** What the run waits for at a step (D-927). Its ref is that of the step, so a leg that raises it again changes nothing. */
+/**
+ * What the run waits for at a step (D-927). Its ref is that of the step, so a leg that raises it again changes nothing.
+ */
 export function waitEvent(leaf: WaitLeaf, ref: string, values: Values): HarnessEvent {
   const due = leaf.seconds === undefined ? {} : { due: { inMs: leaf.seconds * 1000 } };
   switch (leaf.kind) {

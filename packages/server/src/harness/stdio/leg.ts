@@ -82,8 +82,8 @@ export interface StartedLeg {
 }
 
 /**
- * How far the process of a leg is. Each moves to the next; a kept process that ends before it worked is replaced once, and
- * the new one begins at `starting`.
+ * How far the process of a leg is. Each moves to the next; a kept process that ends before it worked is replaced once,
+ * and the new one begins at `starting`.
  *
  * - `starting`: it has no start message yet. Nothing is sent to it.
  * - `started`: it has its start message, which is its first line, and has done nothing in this leg.

@@ -26,7 +26,10 @@ interface ProgramCallsParts {
   readonly send: (message: object) => void;
 }
 
-/** The calls that the program of a leg announces: the ledger knows what has begun and ended, and the rules what may begin. */
+/**
+ * The calls that the program of a leg announces: the ledger knows what has begun and ended, and the rules what may
+ * begin.
+ */
 export class ProgramCalls {
   readonly #parts: ProgramCallsParts;
   /** Calls that did not begin. */

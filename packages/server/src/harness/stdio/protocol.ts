@@ -251,7 +251,10 @@ interface FoundMessage {
   readonly problem?: string;
 }
 
-/** Looks at the extent of a line before the parser does: what is behind the parser walks every value, some of it recursively. */
+/**
+ * Looks at the extent of a line before the parser does: what is behind the parser walks every value, some of it
+ * recursively.
+ */
 function messageIn(line: string): FoundMessage {
   if (!line.trimStart().startsWith('{')) return { values: 1 };
   const { values, depth } = extentOfJson(line);
@@ -318,7 +321,9 @@ export function callBegunMessage(callId: string, run: RunId): JsonObject {
 
 export type Refusal = Extract<NotBegun, { kind: 'ask' | 'denied' }>;
 
-/** A rule keeps the call from being carried out (D-507): a person has to allow it first, or it is not allowed at all. */
+/**
+ * A rule keeps the call from being carried out (D-507): a person has to allow it first, or it is not allowed at all.
+ */
 export function callRefusedMessage(callId: string, refusal: Refusal): JsonObject {
   const message = { type: 'call_refused', call_id: callId };
   if (refusal.kind === 'ask') return { ...message, effect: 'ask' };

@@ -3,7 +3,9 @@ import { StringDecoder } from 'node:string_decoder';
 /** A line that is longer is shown in parts. */
 const lineMax = 4096;
 
-/** Gets what programs print, line by line, with the name of their agent: for an author who watches the server (D-428). */
+/**
+ * Gets what programs print, line by line, with the name of their agent: for an author who watches the server (D-428).
+ */
 export type ShowOutput = (agent: string, line: string) => void;
 
 /** Calls back with each line of a stream of bytes. */

@@ -19,9 +19,9 @@ export interface WatchParts {
 }
 
 /**
- * Yields the lines of a program that answers pings, and once `standstill` if it stops answering: a loop without `await` would
- * otherwise say nothing for as long as a person waits (D-479). The watch begins with the first line, which the kit writes
- * when it calls the function: loading a program may take long. A program that talks is never asked.
+ * Yields the lines of a program that answers pings, and once `standstill` if it stops answering: a loop without `await`
+ * would otherwise say nothing for as long as a person waits (D-479). The watch begins with the first line, which the
+ * kit writes when it calls the function: loading a program may take long. A program that talks is never asked.
  */
 export async function* watchedLines(
   lines: AsyncGenerator<Line, void>,

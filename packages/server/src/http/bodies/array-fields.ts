@@ -2,8 +2,8 @@ import type { Operation } from '@convoke/contract';
 import { z } from 'zod';
 
 /**
- * Returns the fields of a JSON body that are arrays, with the most elements that each may have. The server compares them
- * first: a schema checks every element before it finds that there are too many.
+ * Returns the fields of a JSON body that are arrays, with the most elements that each may have. The server compares
+ * them first: a schema checks every element before it finds that there are too many.
  */
 export function arrayFields({ body }: Operation): ReadonlyMap<string, number> {
   const shape = body instanceof z.ZodObject ? body.shape : {};

@@ -8,8 +8,8 @@ import { parseJson } from './json-body.ts';
 import { mediaType } from '../media.ts';
 
 /**
- * Reads the body as a value to validate. Undefined when the operation takes bytes or no body; what is wrong with the JSON of
- * a call of JSON-RPC is returned.
+ * Reads the body as a value to validate. Undefined when the operation takes bytes or no body; what is wrong with the
+ * JSON of a call of JSON-RPC is returned.
  */
 export async function readBody(
   operation: Operation,
@@ -88,7 +88,9 @@ async function* arriving(message: IncomingMessage): AsyncGenerator<Buffer> {
 
 const abandoned = new WeakSet<IncomingMessage>();
 
-/** Call when responding before the body is fully read: keeps the socket readable so that the client gets the response. */
+/**
+ * Call when responding before the body is fully read: keeps the socket readable so that the client gets the response.
+ */
 export function abandonBody(message: IncomingMessage): void {
   if (message.complete || message.destroyed || abandoned.has(message)) return;
   abandoned.add(message);

@@ -5,8 +5,9 @@ import { extentOfJson } from '../../domain/json-bounds.ts';
 import { shownName } from '../../domain/preview.ts';
 
 /**
- * Parses strict JSON (D-72): also refuses repeated keys, `__proto__`, deep nesting and too many values, which `JSON.parse`
- * accepts. The bounds are checked first, because a parser that builds a million small objects holds the only thread.
+ * Parses strict JSON (D-72): also refuses repeated keys, `__proto__`, deep nesting and too many values, which
+ * `JSON.parse` accepts. The bounds are checked first, because a parser that builds a million small objects holds the
+ * only thread.
  */
 export function parseJson(bytes: Buffer): Json {
   if (!isUtf8(bytes)) refuse('invalid_json', { message: 'The body is not valid UTF-8.' });
@@ -29,8 +30,8 @@ function parsed(text: string): Json {
 type Keys = undefined | string | Set<string>;
 
 /**
- * Checks the bounds of text that may be JSON, without building values. Throws when one is exceeded; returns what is wrong
- * with a key, which counts only if the text turns out to be JSON.
+ * Checks the bounds of text that may be JSON, without building values. Throws when one is exceeded; returns what is
+ * wrong with a key, which counts only if the text turns out to be JSON.
  */
 function scan(text: string): Refusal | undefined {
   /** By level. An object begins with none, and what it contains is deeper. */

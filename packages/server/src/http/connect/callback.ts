@@ -17,8 +17,9 @@ import { baseHeaders } from '../response-headers.ts';
 type ReturnServices = Parameters<typeof returnFromService>[0] & Pick<Services, 'log' | 'metrics'>;
 
 /**
- * Routes the address that services send browsers back to (D-606). It is no operation: services add parameters of their own,
- * and what it answers is for a person. A program that looks at links in advance sends no GET with the state of a flow.
+ * Routes the address that services send browsers back to (D-606). It is no operation: services add parameters of their
+ * own, and what it answers is for a person. A program that looks at links in advance sends no GET with the state of a
+ * flow.
  */
 export function mountConnectCallback(
   app: FastifyInstance,

@@ -28,8 +28,8 @@ const types: Readonly<Record<string, string>> = {
 const filesMax = 1_000;
 
 /**
- * Reads the folder at the first request, and again when its index page was built again. Serving from memory means that a
- * path of a request is never a path of the disk, and that a page and its scripts come from the same build.
+ * Reads the folder at the first request, and again when its index page was built again. Serving from memory means that
+ * a path of a request is never a path of the disk, and that a page and its scripts come from the same build.
  */
 export function openConsoleFiles(folder: string): ConsoleFiles {
   let read:

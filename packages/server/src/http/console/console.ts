@@ -29,8 +29,8 @@ const hashedFolder = 'assets/';
 const callbackName = 'callback';
 
 /**
- * Serves the console: a page application that calls the API of this server and nothing else. Its files are not operations
- * of the API. Every path that is not a file is the page itself, which shows what the path names.
+ * Serves the console: a page application that calls the API of this server and nothing else. Its files are not
+ * operations of the API. Every path that is not a file is the page itself, which shows what the path names.
  */
 export function mountConsole(app: FastifyInstance, parts: ConsoleRouteParts): void {
   const page = pagePolicy(parts.issuer);
@@ -145,8 +145,8 @@ function encoded(
 }
 
 /**
- * A person on the machine itself may type another name of it, such as `localhost`. Tokens and redirects name the address
- * of the settings, so the browser is sent there; behind a proxy, where names differ on purpose, it is not.
+ * A person on the machine itself may type another name of it, such as `localhost`. Tokens and redirects name the
+ * address of the settings, so the browser is sent there; behind a proxy, where names differ on purpose, it is not.
  */
 function addressOnThisMachine(
   { raw: { headers }, url }: FastifyRequest,

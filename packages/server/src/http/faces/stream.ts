@@ -19,7 +19,10 @@ export function createFaceFollower(
   return new RunFollower(services, eventsOf);
 }
 
-/** Text of the `text/event-stream` format. Where it may be long, it comes frame by frame: each is made when it is written. */
+/**
+ * Text of the `text/event-stream` format. Where it may be long, it comes frame by frame: each is made when it is
+ * written.
+ */
 export type FaceText = string | Iterable<string>;
 
 /** What one response of a face says. */
@@ -176,7 +179,9 @@ function* piecesOf(texts: Iterable<FaceText>): Generator<Piece, undefined> {
   if (text !== '') yield { text, isLast: true };
 }
 
-/** The row of a run that has ended, read once for all readers of its last batch: the native ones wait behind this work. */
+/**
+ * The row of a run that has ended, read once for all readers of its last batch: the native ones wait behind this work.
+ */
 function rowAtEnd(batch: object, read: () => Promise<Run>): Promise<Run> {
   const row = rows.get(batch) ?? read();
   rows.set(batch, row);

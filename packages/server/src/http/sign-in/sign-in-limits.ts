@@ -12,10 +12,10 @@ export const signInPersonRate: Rate = { perMinute: 20, burst: 40 };
 
 /**
  * What a request to the identity provider costs its network. `start` stores a record for minutes before anyone is
- * authenticated. `code` may guess a user code, which RFC 8628 section 5.1 requires to be limited. `renew` asks for a code
- * without any page, for a browser that has a session: it stores no sign-in, and every tab of an office does it (D-150). `register`
- * stores a client for a month.
- * `call` is any other request, among them those of terminals that poll for their token.
+ * authenticated. `code` may guess a user code, which RFC 8628 section 5.1 requires to be limited. `renew` asks for a
+ * code without any page, for a browser that has a session: it stores no sign-in, and every tab of an office does it
+ * (D-150). `register` stores a client for a month. `call` is any other request, among them those of terminals that poll
+ * for their token.
  */
 export type SignInCost = 'start' | 'code' | 'renew' | 'register' | 'call';
 

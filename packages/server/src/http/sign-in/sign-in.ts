@@ -79,8 +79,8 @@ export const signInDoors: readonly Door[] = [
 const registrationDoor: Door = { method: 'POST', path: registrationPath, cost: 'register' };
 
 /**
- * Routes the pages and endpoints of the built-in identity provider. They follow OpenID Connect and are not operations of
- * this API. Each request is matched exactly and taken off the limits of its network before the provider sees it.
+ * Routes the pages and endpoints of the built-in identity provider. They follow OpenID Connect and are not operations
+ * of this API. Each request is matched exactly and taken off the limits of its network before the provider sees it.
  */
 export function mountSignInRoutes(app: FastifyInstance, parts: SignInRouteParts): void {
   const takeOff = createSignInLimits(parts.clock);

@@ -3,9 +3,9 @@ import type { ServerResponse } from 'node:http';
 const chunkEnd = '\r\n';
 
 /**
- * Bytes that many readers of a stream get. They are kept with the lines that the chunked transfer coding of HTTP/1.1 puts
- * around them, so that each reader costs one write of one buffer: what `ServerResponse.write` does for a chunk takes more
- * than twice the processor time.
+ * Bytes that many readers of a stream get. They are kept with the lines that the chunked transfer coding of HTTP/1.1
+ * puts around them, so that each reader costs one write of one buffer: what `ServerResponse.write` does for a chunk
+ * takes more than twice the processor time.
  */
 export class Frames {
   readonly #chunk: Buffer;
@@ -44,8 +44,9 @@ export class Frames {
 }
 
 /**
- * Escapes characters that end a line for some readers, such as Python's `splitlines`, though not in this format: they stand
- * in the JSON of frames only, where their escapes are the same text (D-466). Searches are far cheaper than one expression.
+ * Escapes characters that end a line for some readers, such as Python's `splitlines`, though not in this format: they
+ * stand in the JSON of frames only, where their escapes are the same text (D-466). Searches are far cheaper than one
+ * expression.
  */
 function escaped(text: string): string {
   return lineEnds.reduce(

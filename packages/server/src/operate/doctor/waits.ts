@@ -16,7 +16,9 @@ interface Overdue {
   readonly late: number | null;
 }
 
-/** Warns of times that runs wait for and that are over (D-915). A database that cannot be read is a finding of its own. */
+/**
+ * Warns of times that runs wait for and that are over (D-915). A database that cannot be read is a finding of its own.
+ */
 export async function examineWaits({ databaseUrl, dataDir }: Config): Promise<readonly Finding[]> {
   const path = join(dataDir, 'convoke.db');
   if (databaseUrl === undefined && !existsSync(path)) return [];

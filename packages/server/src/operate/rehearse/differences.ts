@@ -19,7 +19,9 @@ export interface Expected {
   readonly changing: readonly string[];
 }
 
-/** Two undisturbed runs show what is the same each time: the words of a model, and the time in a file, are not (D-355). */
+/**
+ * Two undisturbed runs show what is the same each time: the words of a model, and the time in a file, are not (D-355).
+ */
 export function expectedOf(one: PlayedRun, other: PlayedRun): Expected {
   const changing: string[] = [];
   const same = <T>(what: string, [a, b]: readonly [T, T]): T | undefined => {

@@ -46,9 +46,10 @@ const placesMax = 3;
 const fates = ['killed before', 'killed after', 'handed over after'] as const;
 
 /**
- * Runs a program undisturbed, and then once for each moment: killed before and after each of its lines, and asked at each
- * to hand over. Where it is not known whether a call was carried out, both answers are tried (D-187, D-188). It can be
- * stopped in the middle and then reports what was tried, since a program that loads slowly takes minutes (D-450).
+ * Runs a program undisturbed, and then once for each moment: killed before and after each of its lines, and asked at
+ * each to hand over. Where it is not known whether a call was carried out, both answers are tried (D-187, D-188). It
+ * can be stopped in the middle and then reports what was tried, since a program that loads slowly takes minutes
+ * (D-450).
  */
 export async function everyKill(
   stage: Stage,

@@ -1,8 +1,8 @@
 /** The accounts that a leg may use. Its harness asks by the name of a service, and knows nothing of owners. */
 export interface LegConnections {
   /**
-   * The header with which a program authorizes requests, as it was when the leg started. Undefined where an account that the
-   * agent does not require is missing.
+   * The header with which a program authorizes requests, as it was when the leg started. Undefined where an account
+   * that the agent does not require is missing.
    */
   atStart(service: string): AccountHeader | undefined;
   /** The header for a request that the server sends now (D-597). Throws `NotConnected`. */

@@ -50,7 +50,10 @@ export interface AuditRepository {
     within: SeqRange & Pick<PageRequest, 'limit' | 'order'>,
   ): Promise<AuditRow[]>;
   check(chain: AuditChain): Promise<ChainCheck | undefined>;
-  /** Chains with rows after their last check, and chains whose walk began before `allBefore`, or is wrong and before `wrongBefore`. */
+  /**
+   * Chains with rows after their last check, and chains whose walk began before `allBefore`, or is wrong and before
+   * `wrongBefore`.
+   */
   toCheck(
     due: { readonly allBefore: number; readonly wrongBefore: number },
     limit: number,

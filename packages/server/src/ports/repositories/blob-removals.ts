@@ -11,8 +11,8 @@ export interface BlobRemovalRepository {
   keep(removal: BlobRemoval): Promise<boolean>;
   due(now: number, limit: number): Promise<BlobRemoval[]>;
   /**
-   * Claims a due removal until `until`; afterwards `keep` fails. False when another server was first, or when a row names
-   * the blob: then the removal is cancelled.
+   * Claims a due removal until `until`; afterwards `keep` fails. False when another server was first, or when a row
+   * names the blob: then the removal is cancelled.
    */
   claim(
     removal: BlobRemoval,

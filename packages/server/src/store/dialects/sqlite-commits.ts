@@ -2,11 +2,11 @@
  * Many transactions, one fsync.
  *
  * Transactions wait in a queue. Once a turn of the event loop brings no more of them, they run one after another inside
- * one `begin immediate … commit`. One that throws before it writes leaves nothing to undo. After a write, what it throws rolls
- * back the whole group, and the transactions that had begun run again, each in a savepoint, so that only its own work is
- * rolled back. Groups have no savepoints from the start, because a savepoint copies every page that is changed behind it.
- * No promise is settled before the commit is durable, not even of a transaction that failed: it may have failed because
- * of a row of another transaction that is not on disk yet.
+ * one `begin immediate … commit`. One that throws before it writes leaves nothing to undo. After a write, what it
+ * throws rolls back the whole group, and the transactions that had begun run again, each in a savepoint, so that only
+ * its own work is rolled back. Groups have no savepoints from the start, because a savepoint copies every page that is
+ * changed behind it. No promise is settled before the commit is durable, not even of a transaction that failed: it may
+ * have failed because of a row of another transaction that is not on disk yet.
  *
  * When the commit fails, or SQLite rolls back the whole group (disk full), every transaction that had begun is rejected
  * as unavailable; those still queued get a group of their own.
@@ -104,9 +104,9 @@ export class SqliteCommits {
   }
 
   /**
-   * Waits while each turn of the event loop brings more transactions. Callers that were answered by one group write their
-   * next requests while its effects run; without this, half of them would miss the next group, and each half would pay
-   * an fsync of its own. A single transaction has nothing to wait for.
+   * Waits while each turn of the event loop brings more transactions. Callers that were answered by one group write
+   * their next requests while its effects run; without this, half of them would miss the next group, and each half
+   * would pay an fsync of its own. A single transaction has nothing to wait for.
    */
   #gather(before: number, turnsLeft: number): void {
     const { length } = this.#queue;

@@ -5,7 +5,9 @@ import { UniqueViolation, type Statement } from '../sql-database.ts';
 import { renderSql } from '../sql.ts';
 import { PreparedStatement } from './sqlite-statement.ts';
 
-/** How long to wait while another process (a backup, an admin command) holds the lock. Waiting blocks the event loop. */
+/**
+ * How long to wait while another process (a backup, an admin command) holds the lock. Waiting blocks the event loop.
+ */
 const defaultBusyTimeoutMs = 100;
 /** Earlier versions can corrupt the write-ahead log when they reset it. */
 export const oldestSafeVersion = [3, 51, 3] as const;

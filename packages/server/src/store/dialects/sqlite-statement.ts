@@ -5,8 +5,8 @@ import type { SqlValue } from '../sql-database.ts';
 type Values = readonly SqlValue[];
 
 /**
- * A prepared statement that makes its row objects itself: `node:sqlite` looks up the name of every column for every row,
- * which takes three times as long as reading the values.
+ * A prepared statement that makes its row objects itself: `node:sqlite` looks up the name of every column for every
+ * row, which takes three times as long as reading the values.
  */
 export class PreparedStatement {
   /** Whether it only reads. */

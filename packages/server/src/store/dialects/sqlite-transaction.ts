@@ -154,7 +154,9 @@ export class SqliteTransaction<T = unknown> implements MigrationTransaction {
     this.#job.resolve(this.#result as T);
   }
 
-  /** Called when the group could not commit. Rejects even work that had failed on its own: it may have read lost rows. */
+  /**
+   * Called when the group could not commit. Rejects even work that had failed on its own: it may have read lost rows.
+   */
   abandon(error: StorageUnavailable): void {
     this.#finished = true;
     this.#job.reject(error);

@@ -24,7 +24,10 @@ interface SqliteOptions {
   busyTimeoutMs?: number;
 }
 
-/** Opens SQLite so that every committed transaction is durable: write-ahead log, `synchronous = full` (architecture idea 5). */
+/**
+ * Opens SQLite so that every committed transaction is durable: write-ahead log, `synchronous = full` (architecture idea
+ * 5).
+ */
 export async function openSqlite(options: SqliteOptions): Promise<MigratableDatabase> {
   const { path, busyTimeoutMs } = options;
   const writer = openWriter(path, busyTimeoutMs);
@@ -96,9 +99,9 @@ class SqliteDatabase implements MigratableDatabase {
   }
 
   /**
-   * Prepares a read on the connection that is best for it. Between two transactions that is the writer's, which still has
-   * the pages that it wrote, while every commit empties the cache of the other one. During a transaction the writer sees
-   * what is not durable yet. Only a select may use it: the other one refuses to write.
+   * Prepares a read on the connection that is best for it. Between two transactions that is the writer's, which still
+   * has the pages that it wrote, while every commit empties the cache of the other one. During a transaction the writer
+   * sees what is not durable yet. Only a select may use it: the other one refuses to write.
    */
   #prepare(statement: Statement): PreparedStatement {
     const { handle } = this.#writer;

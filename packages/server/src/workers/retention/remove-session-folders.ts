@@ -8,8 +8,8 @@ type FolderServices = Pick<Services, 'store' | 'clock' | 'log' | 'sessionFolders
 const perQuery = 100;
 
 /**
- * Returns the pass that removes what ended sessions left: their snapshots, and their folders on this machine. It remembers
- * how far it got from one call to the next. A retention of 0 keeps everything.
+ * Returns the pass that removes what ended sessions left: their snapshots, and their folders on this machine. It
+ * remembers how far it got from one call to the next. A retention of 0 keeps everything.
  */
 export function removeSessionFolders(services: FolderServices, retentionMs: number): Pass {
   if (retentionMs === 0) return () => Promise.resolve(false);

@@ -1,5 +1,6 @@
 // A framework for these tests: its agent says something, makes one call with an effect, adds a line to a file of its
-// session folder, and says something more. It waits until each step is durable, so that every seat is a moment of its own.
+// session folder, and says something more. It waits until each step is durable, so that every seat is a moment of its
+// own.
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type {

@@ -1,5 +1,5 @@
-// Design of durable runs, §6.1: the database is away at every commit of a run. Either nothing was committed, or it was and
-// only the answer is lost: the server has to find out which.
+// Design of durable runs, §6.1: the database is away at every commit of a run. Either nothing was committed, or it was
+// and only the answer is lost: the server has to find out which.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { databaseKinds } from '../../support/databases.ts';
 import { violationsOf } from './oracles.ts';

@@ -1,5 +1,5 @@
-// Design of durable runs, §6.2: a server stands still (SIGSTOP) past its lease while another one takes its runs over, and
-// then continues as if nothing had happened.
+// Design of durable runs, §6.2: a server stands still (SIGSTOP) past its lease while another one takes its runs over,
+// and then continues as if nothing had happened.
 import { expect, onTestFinished, test } from 'vitest';
 import { isQuick } from '../../support/databases.ts';
 import { violationsOf } from './oracles.ts';

@@ -1,5 +1,5 @@
-// Design of durable runs, §6.1 to §6.4: a server is killed at every moment of a run. Its store answers nothing from then
-// on, and another server is composed on the same database.
+// Design of durable runs, §6.1 to §6.4: a server is killed at every moment of a run. Its store answers nothing from
+// then on, and another server is composed on the same database.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
 import { violationsOf } from './oracles.ts';

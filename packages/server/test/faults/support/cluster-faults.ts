@@ -11,15 +11,19 @@ export const leaseMs = leaseSeconds * 1000;
 export interface Fault {
   readonly title: string;
   /**
-   * Whether runs of an agent that cannot continue may end as lost: only where a server died, or could not know that it was
-   * still alive.
+   * Whether runs of an agent that cannot continue may end as lost: only where a server died, or could not know that it
+   * was still alive.
    */
   readonly losesRuns: boolean;
-  /** Set when servers cannot renew their leases during it: on a slow machine it may outlast them, and lose runs, too. */
+  /**
+   * Set when servers cannot renew their leases during it: on a slow machine it may outlast them, and lose runs, too.
+   */
   readonly keepsFromRenewing?: true;
   /** Whether it strikes a server whose runs then continue on another one. */
   readonly resumesRuns?: true;
-  /** Returns when the fault is over. `durable` names the sessions whose runs continue after the loss of their worker. */
+  /**
+   * Returns when the fault is over. `durable` names the sessions whose runs continue after the loss of their worker.
+   */
   readonly happen: (cluster: Cluster, durable: ReadonlySet<string>) => Promise<void>;
 }
 
@@ -157,8 +161,8 @@ const executingFewest = tenantShare - 2;
 const heldFewest = 2;
 
 /**
- * Suspends the server at a moment at which all servers are busy and it executes runs that continue after its death. While it
- * is suspended none of them can end, so they are lost with it for certain.
+ * Suspends the server at a moment at which all servers are busy and it executes runs that continue after its death.
+ * While it is suspended none of them can end, so they are lost with it for certain.
  */
 async function standsStillUnderRuns(
   { database }: Cluster,

@@ -15,8 +15,8 @@ import { TcpProxy } from './tcp-proxy.ts';
 const steppingClock = fileURLToPath(new URL('step-wall-clock.ts', import.meta.url));
 
 /**
- * Short, so that a test need not wait long for a lease to expire; long enough that a database which restarts beside other
- * tests is back before a server gives up its leases.
+ * Short, so that a test need not wait long for a lease to expire; long enough that a database which restarts beside
+ * other tests is back before a server gives up its leases.
  */
 export const leaseSeconds = 10;
 

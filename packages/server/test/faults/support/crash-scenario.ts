@@ -134,7 +134,10 @@ export class CrashScenario {
     for (const outcome of await outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
-  /** Starts the server again, sometimes killing it once more during the start, and compares everything with what was seen. */
+  /**
+   * Starts the server again, sometimes killing it once more during the start, and compares everything with what was
+   * seen.
+   */
   async recover(): Promise<void> {
     const { random } = this.#options;
     if (random.chance(0.4)) {

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { mountedCgroups } from '../../../src/sandbox/cgroup-mounts.ts';
 
 /**
- * Paths of control groups for the servers of one test, named by the test. Each server that starts sweeps the groups of dead
- * servers beside its own; elsewhere than in groups of its own, a test could not tell what its servers do from what the
- * servers of other tests do for them.
+ * Paths of control groups for the servers of one test, named by the test. Each server that starts sweeps the groups of
+ * dead servers beside its own; elsewhere than in groups of its own, a test could not tell what its servers do from what
+ * the servers of other tests do for them.
  */
 function cgroupPaths(name: string): readonly string[] {
   const { unified, memory, pids } = mountedCgroups();

@@ -17,8 +17,8 @@ export function processTree(root: number): number[] {
 }
 
 /**
- * The command of a process that the kernel kills when this one dies, also if it is suspended: a test that is interrupted
- * leaves nothing running. The process id is that of the program itself.
+ * The command of a process that the kernel kills when this one dies, also if it is suspended: a test that is
+ * interrupted leaves nothing running. The process id is that of the program itself.
  */
 export function endingWithThis(program: string, words: readonly string[]): [string, string[]] {
   return ['setpriv', ['--pdeathsig', 'KILL', program, ...words]];

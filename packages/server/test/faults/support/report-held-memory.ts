@@ -14,5 +14,6 @@ process.on('SIGUSR2', () => {
   process.stdout.write(`held memory, report ${reports}: ${heapUsed + external} bytes\n`);
 });
 
-// A slow machine needs longer than this limit until all readers have stalled, and none may be closed before it is measured.
+// A slow machine needs longer than this limit until all readers have stalled, and none may be closed before it is
+// measured.
 Object.assign(limits, { streamStallMs: 3_600_000 });

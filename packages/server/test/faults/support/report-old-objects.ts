@@ -1,6 +1,6 @@
-// Loaded into a server before anything else: each SIGUSR2 collects the young objects and prints how many bytes of old ones
-// there are; the first one collects them all. V8 does not optimize, so that what it does with code that runs seldom, or
-// that has just started, does not depend on the time.
+// Loaded into a server before anything else: each SIGUSR2 collects the young objects and prints how many bytes of old
+// ones there are; the first one collects them all. V8 does not optimize, so that what it does with code that runs
+// seldom, or that has just started, does not depend on the time.
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

@@ -1,4 +1,5 @@
-// A worker dies at any commit while its agent calls another agent and sleeps: each is started once, and the answer is whole.
+// A worker dies at any commit while its agent calls another agent and sleeps: each is started once, and the answer is
+// whole.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Run, isEnded } from '../../../src/domain/run/run.ts';
 import { settleWaits } from '../../../src/workers/settle-waits.ts';

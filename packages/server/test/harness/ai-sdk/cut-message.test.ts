@@ -59,7 +59,10 @@ test('a long message that is repeated costs no more than its length', () => {
   expect(heard(long, `${long}c`, 1000)).toBe('c');
 });
 
-/** What it shows, the characters that were repeated, the messages of the model, and the content of the one that is stored. */
+/**
+ * What it shows, the characters that were repeated, the messages of the model, and the content of the one that is
+ * stored.
+ */
 type Mended = readonly [string, number, ModelMessage[], ModelMessage['content']];
 
 describe('the cut message and its continuation are stored as one message', () => {

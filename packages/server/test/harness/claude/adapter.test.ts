@@ -14,8 +14,9 @@ import { claudePlans } from './plans.ts';
 import { currentTest, readRecording } from './sdk-recording.ts';
 import { ReplayedSdk } from './sdk-replay.ts';
 
-// The SDK is not installed here, so it is replaced by a recording of it. `npm run test:agents` runs the same suites with
-// the real SDK. With CLAUDE_RECORDING=$PWD/queries.jsonl it writes a new recording; take the lines of these tests from it.
+// The SDK is not installed here, so it is replaced by a recording of it. `npm run test:agents` runs the same suites
+// with the real SDK. With CLAUDE_RECORDING=$PWD/queries.jsonl it writes a new recording; take the lines of these tests
+// from it.
 const recording = readRecording(fileURLToPath(new URL('recorded-queries.jsonl', import.meta.url)));
 const settings = { env: { ANTHROPIC_API_KEY: 'test' } };
 const plans = claudePlans(settings);

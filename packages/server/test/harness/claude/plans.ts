@@ -12,7 +12,9 @@ export function writeInput(file: string, content: string): JsonObject {
   return { file_path: `/workspace/${file}`, content };
 }
 
-/** The same plans for the real SDK and for its recording: a recording is found by its test and checked by its prompts. */
+/**
+ * The same plans for the real SDK and for its recording: a recording is found by its test and checked by its prompts.
+ */
 export function claudePlans(settings: Readonly<Record<string, Json>>) {
   function planOf(script: string, approvalRequiredTools: readonly string[] = []): Plan {
     const agent = agentOf({ framework: 'claude', folder: '/usr', approvalRequiredTools, settings });

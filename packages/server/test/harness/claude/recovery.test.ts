@@ -1,5 +1,5 @@
-// Claude's SDK is not installed here, so these tests replay recorded queries. Where a test needs what no recording has (a
-// prompt to continue, an interruption while a person is asked), it is put together from recorded parts.
+// Claude's SDK is not installed here, so these tests replay recorded queries. Where a test needs what no recording has
+// (a prompt to continue, an interruption while a person is asked), it is put together from recorded parts.
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -19,9 +19,9 @@ const hookInput = z.looseObject({ tool_name: z.string(), tool_input: z.json() })
 const writeInput = z.looseObject({ file_path: z.string(), content: z.string() });
 
 /**
- * Stands in for Claude's SDK with what it did in the recorded queries, one after the other. It makes every call that the
- * adapter permits, so a gate that permits too much is seen by its files, and it fails if the adapter replies otherwise
- * than it did to the real SDK.
+ * Stands in for Claude's SDK with what it did in the recorded queries, one after the other. It makes every call that
+ * the adapter permits, so a gate that permits too much is seen by its files, and it fails if the adapter replies
+ * otherwise than it did to the real SDK.
  */
 export class ReplayedSdk implements ClaudeSdk {
   readonly #queries: RecordedQuery[];

@@ -21,8 +21,8 @@ const reply = z.object({
 });
 
 /**
- * Stands in for Claude's SDK as one that works: it names each job of its prompt, and does it with a tool call that appends
- * to a file. It keeps its session beside the session folder, so another process can continue with it.
+ * Stands in for Claude's SDK as one that works: it names each job of its prompt, and does it with a tool call that
+ * appends to a file. It keeps its session beside the session folder, so another process can continue with it.
  */
 export const workingSdk: ClaudeSdk = {
   query({ prompt, options }): Query {

@@ -11,7 +11,9 @@ export type Files = Readonly<Record<string, string>>;
 export interface Authored {
   /** Reads an agent as the server does, with these files beside its agent.yaml. Programs are executable. */
   read(files: Files): Promise<ReadAgent>;
-  /** Runs one leg of the agent whose function has this body. It is not read before, which would start a process more. */
+  /**
+   * Runs one leg of the agent whose function has this body. It is not read before, which would start a process more.
+   */
   play(language: Language, body: string, more?: PlayMore & { files?: Files }): Promise<Played>;
   playAgent(agent: Agent, more?: PlayMore): Promise<Played>;
   /** What programs printed, as `convoke dev` shows it. */

@@ -12,8 +12,8 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { recordingLog } from '../../support/agent-folders.ts';
 
 /**
- * The adapter of agents as code, with the kit in this process: everything is real but the sandbox and the start of Node, so
- * that a leg takes milliseconds. `program` is called for each leg, as a file is read by each process.
+ * The adapter of agents as code, with the kit in this process: everything is real but the sandbox and the start of
+ * Node, so that a leg takes milliseconds. `program` is called for each leg, as a file is read by each process.
  */
 export function inProcessHarness(program: () => Program): Harness {
   const sandbox: Sandbox = {

@@ -1,4 +1,5 @@
-// An agent as code that tells its processes apart: each answer begins with the name of the process, and how many legs it had.
+// An agent as code that tells its processes apart: each answer begins with the name of the process, and how many legs
+// it had.
 import { spawn } from 'node:child_process';
 import { appendFileSync, writeSync } from 'node:fs';
 import { agent } from '@convoke/agent';

@@ -1,4 +1,5 @@
-// A worker dies at any commit while its script sleeps and calls an agent: each is waited for once, and the answer is whole.
+// A worker dies at any commit while its script sleeps and calls an agent: each is waited for once, and the answer is
+// whole.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Run, isEnded } from '../../../src/domain/run/run.ts';
 import { scriptedHarness } from '../../../src/harness/scripted/harness.ts';

@@ -236,7 +236,8 @@ describe('a program', () => {
       length: 20_000_020,
       end: { type: 'end', outcome: 'completed' },
     });
-    // 16 MiB at once, and 4 MiB in a second from then on: three lines wait, the last one for what all three are above it.
+    // 16 MiB at once, and 4 MiB in a second from then on: three lines wait, the last one for what all three are above
+    // it.
     expect(pauses).toHaveLength(4);
     expect(pauses.at(-1)).toBeGreaterThan(700);
   });

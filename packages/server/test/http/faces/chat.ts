@@ -13,7 +13,10 @@ export type ChatLibrary = Pick<
 /** Told of calls that the page has to answer. */
 type OnCall = (call: { readonly toolCallId: string }) => void;
 
-/** The chat of a version of the library with its state in memory, as its packages for React and others keep it in theirs. */
+/**
+ * The chat of a version of the library with its state in memory, as its packages for React and others keep it in
+ * theirs.
+ */
 export function chatOf(library: ChatLibrary) {
   const {
     lastAssistantMessageIsCompleteWithApprovalResponses: isApproved,

@@ -1,5 +1,5 @@
-// For the clients of a face, a run that sleeps, waits for a message or waits for a called run is one that works. A message
-// of the chat before its end is refused with the reason (D-851, D-913).
+// For the clients of a face, a run that sleeps, waits for a message or waits for a called run is one that works. A
+// message of the chat before its end is refused with the reason (D-851, D-913).
 import type { RunRecord } from '@convoke/contract';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openSession, readRun, readSession } from '../../support/api-steps.ts';

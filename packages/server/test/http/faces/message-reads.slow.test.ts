@@ -1,5 +1,6 @@
-// What one message of each face asks of the database. It becomes a run that waits for its turn, so that no leg asks for more.
-// A message that is new reads no log: there is none (house rule of faces, and what makes a face as cheap as the API).
+// What one message of each face asks of the database. It becomes a run that waits for its turn, so that no leg asks for
+// more. A message that is new reads no log: there is none (house rule of faces, and what makes a face as cheap as the
+// API).
 import { randomUUID } from 'node:crypto';
 import type { SessionRecord } from '@convoke/contract';
 import { beforeAll, expect, test } from 'vitest';
@@ -66,7 +67,9 @@ const agUiMessage = { id: randomUUID(), role: 'user', content: text };
 
 /** What one run asks for, whoever starts it. */
 const start = ['sessions.lock', 'labels.insert', 'runs.insert', 'sessions.save'];
-/** A face also finds the session, claims the key of the message, and asks whether the run in front waits for a person. */
+/**
+ * A face also finds the session, claims the key of the message, and asks whether the run in front waits for a person.
+ */
 const startOfFace = [
   'read sessions.find',
   ...start.toSpliced(1, 0, 'idempotency.claim', 'runs.findById'),

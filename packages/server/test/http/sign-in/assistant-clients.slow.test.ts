@@ -1,4 +1,5 @@
-// Assistants are clients of others: what their documents and registrations may say, and where the server reads them (D-621).
+// Assistants are clients of others: what their documents and registrations may say, and where the server reads them
+// (D-621).
 import { beforeAll, expect, test } from 'vitest';
 import { serverMetadata } from '../../../src/auth/metadata.ts';
 import { isDocumentId } from '../../../src/auth/sign-in/assistants/client-metadata.ts';

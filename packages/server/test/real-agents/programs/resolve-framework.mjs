@@ -1,4 +1,5 @@
-// Preloaded: programs of this folder import a framework from FRAMEWORK_FOLDER, where it was installed, and the kit from here.
+// Preloaded: programs of this folder import a framework from FRAMEWORK_FOLDER, where it was installed, and the kit from
+// here.
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -43,7 +43,9 @@ export async function addMember(
 
 export const emailOf = (id: UserId) => `${id}@convoke.test`;
 
-/** The token that the console gets when a person signs in, without the pages: `console-login.slow.test.ts` shows those. */
+/**
+ * The token that the console gets when a person signs in, without the pages: `console-login.slow.test.ts` shows those.
+ */
 export async function signInToken(
   server: TestServer,
   person: UserId,

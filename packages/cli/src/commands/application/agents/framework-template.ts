@@ -11,7 +11,10 @@ interface Framework {
 /** A bundle starts faster and needs no packages beside it (D-186). The kit is the server's. */
 const bundle = `node -e "import('@convoke/agent/bundle')"`;
 
-/** An agent of a framework, with the packages it needs, the key of its model by reference, and the network to ask it (D-181). */
+/**
+ * An agent of a framework, with the packages it needs, the key of its model by reference, and the network to ask it
+ * (D-181).
+ */
 export function frameworkTemplate({ agent, ...packages }: Framework): Template {
   const manifest = (name: string) => ({
     name,

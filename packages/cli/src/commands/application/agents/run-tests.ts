@@ -31,8 +31,9 @@ interface Testing {
 }
 
 /**
- * `convoke agents test`: runs the tests of an agent on the Node of this process, which is the server's, or on the Python that
- * its sandbox has (D-477). The shell's `node` may be older, and then finds no test in TypeScript and reports success.
+ * `convoke agents test`: runs the tests of an agent on the Node of this process, which is the server's, or on the
+ * Python that its sandbox has (D-477). The shell's `node` may be older, and then finds no test in TypeScript and
+ * reports success.
  */
 export async function runTests(name: string | undefined, command: Command): Promise<void> {
   const { json = false } = globalOptions(command);

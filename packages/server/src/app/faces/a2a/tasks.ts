@@ -119,8 +119,8 @@ async function wholeLog(
 }
 
 /**
- * Says of the state what a list says of it: the row knows both, and the log what the agent asks or why it failed. Only the
- * log knows that all of it is asked of other people: for this client the task works on (D-901).
+ * Says of the state what a list says of it: the row knows both, and the log what the agent asks or why it failed. Only
+ * the log knows that all of it is asked of other people: for this client the task works on (D-901).
  */
 function withStatus(task: A2aTask, run: Run): A2aTask {
   const status = statusOf(run);

@@ -24,8 +24,8 @@ interface Named {
 }
 
 /**
- * Answers what is still pending of what `resume` names, and returns the run of it; a refusal for what AG-UI calls an error
- * of a run (D-213). An interaction that was answered elsewhere is not one: the run shows its real outcome.
+ * Answers what is still pending of what `resume` names, and returns the run of it; a refusal for what AG-UI calls an
+ * error of a run (D-213). An interaction that was answered elsewhere is not one: the run shows its real outcome.
  */
 export async function answerInterrupts(
   services: Services,
@@ -69,8 +69,8 @@ export async function answerInterrupts(
 }
 
 /**
- * A pending interaction that the client shows and does not answer. One that the agent asked for since then is not in the
- * client's messages: the response ends with it. One that waits for other people is no interrupt of this client.
+ * A pending interaction that the client shows and does not answer. One that the agent asked for since then is not in
+ * the client's messages: the response ends with it. One that waits for other people is no interrupt of this client.
  */
 async function unanswered(
   services: Services,

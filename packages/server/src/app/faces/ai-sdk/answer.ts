@@ -28,7 +28,10 @@ export async function answerInteractions(
   return getRun(services, scope, { sessionId, runId });
 }
 
-/** What the sender of a message has of the run: what follows the last event that it names, or the requests that it shows. */
+/**
+ * What the sender of a message has of the run: what follows the last event that it names, or the requests that it
+ * shows.
+ */
 export function positionOf(
   { lastEventId, shown }: AssistantMessage,
   run: Run,

@@ -28,7 +28,9 @@ export interface RunMessages {
   readonly messages: readonly UiMessage[];
 }
 
-/** The messages of these runs, as far as their logs fit into a page; the first run is shown whatever its size (D-276). */
+/**
+ * The messages of these runs, as far as their logs fit into a page; the first run is shown whatever its size (D-276).
+ */
 export async function messagesOf(
   services: HistoryParts,
   { items, isCut }: CutPage<Run>,

@@ -11,8 +11,8 @@ import { openAsks } from '../pending.ts';
 import { type Offer, offeredRun } from './tools.ts';
 
 /**
- * What a person's response has led to. `answered`: it was passed on. `opened`: the person has only opened a link. `left`:
- * the request stays, and is not shown to them again in this call.
+ * What a person's response has led to. `answered`: it was passed on. `opened`: the person has only opened a link.
+ * `left`: the request stays, and is not shown to them again in this call.
  */
 type Taken = 'answered' | 'opened' | 'left';
 
@@ -48,8 +48,8 @@ export interface LateResponse {
 }
 
 /**
- * Takes a response that comes while its call waits, maybe on another server. Undefined where nothing waits for it; `left`
- * also where the answer was refused, which the waiting call has to say.
+ * Takes a response that comes while its call waits, maybe on another server. Undefined where nothing waits for it;
+ * `left` also where the answer was refused, which the waiting call has to say.
  */
 export async function takeLateResponse(
   services: Services,

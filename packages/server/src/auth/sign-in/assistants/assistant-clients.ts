@@ -7,14 +7,20 @@ import { BoundedMap } from '../../../runtime/bounded-map.ts';
 import { networkOf } from '../../../runtime/network-of.ts';
 import { isDocumentId, metadataInDocument, metadataInRegistration } from './client-metadata.ts';
 
-/** Assistants, which are clients of others (D-951). Their ids are addresses of documents, or were given at a registration. */
+/**
+ * Assistants, which are clients of others (D-951). Their ids are addresses of documents, or were given at a
+ * registration.
+ */
 export interface AssistantClients {
   /**
-   * Reads what the client says now, for a person who is about to be asked. `address` is who caused it. Undefined for every
-   * kind of failure.
+   * Reads what the client says now, for a person who is about to be asked. `address` is who caused it. Undefined for
+   * every kind of failure.
    */
   current(id: string, address: string): Promise<ClientMetadata | undefined>;
-  /** What the client said when a person agreed, for redeeming and renewing: no stranger makes the server read a document. */
+  /**
+   * What the client said when a person agreed, for redeeming and renewing: no stranger makes the server read a
+   * document.
+   */
   agreed(id: string): Promise<ClientMetadata | undefined>;
   /** Keeps the client for as long as what the person agreed to. */
   agree(id: string, address: string): Promise<void>;

@@ -5,8 +5,8 @@ import { mcpScopesOf } from './mcp-resource.ts';
 const ofIdTokens = ['acr_values', 'claims', 'claims_locales', 'id_token_hint', 'max_age', 'nonce'];
 
 /**
- * The authorization request of an assistant, as the library shall see it: with the scopes of the MCP address only, and with
- * all of them where it asks for none. Nothing else about the person is given away.
+ * The authorization request of an assistant, as the library shall see it: with the scopes of the MCP address only, and
+ * with all of them where it asks for none. Nothing else about the person is given away.
  */
 export function assistantRequest(url: string): string {
   const [path = '', text = ''] = url.split('?', 2);

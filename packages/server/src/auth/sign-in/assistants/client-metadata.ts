@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { previewOf } from '../../../domain/preview.ts';
 
 /**
- * What an assistant says about itself, in a document at the address that is its id or in a registration. A stranger writes
- * it, so that nothing is taken over but a name and where the person may return (D-621).
+ * What an assistant says about itself, in a document at the address that is its id or in a registration. A stranger
+ * writes it, so that nothing is taken over but a name and where the person may return (D-621).
  */
 
 const idMaxCharacters = 512;
@@ -14,8 +14,8 @@ const redirectMaxCharacters = 1_024;
 const redirectsMax = 20;
 
 /**
- * Whether a client id is the address of a document: https, with a path, and written as a browser writes it, so that no two
- * texts are the same address.
+ * Whether a client id is the address of a document: https, with a path, and written as a browser writes it, so that no
+ * two texts are the same address.
  */
 export function isDocumentId(id: string): boolean {
   if (id.length > idMaxCharacters || !URL.canParse(id)) return false;

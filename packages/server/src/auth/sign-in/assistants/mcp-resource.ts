@@ -1,7 +1,9 @@
 import { type Scope, mcpScopes, operations } from '@convoke/contract';
 import { type Selectors, selectorsIn } from '../../selectors.ts';
 
-/** The MCP address of a tenant: what an assistant asks a token for, and the audience of that token (RFC 8707, D-623). */
+/**
+ * The MCP address of a tenant: what an assistant asks a token for, and the audience of that token (RFC 8707, D-623).
+ */
 export function mcpResource(
   baseUrl: string,
   { organizationId: of, tenantId: id }: Selectors,
@@ -20,7 +22,9 @@ export function tenantOfResource(baseUrl: string, resource: unknown): Selectors 
     : undefined;
 }
 
-/** The scopes that an assistant gets if the person agrees: those it asks for, and all where it asks for none of them. */
+/**
+ * The scopes that an assistant gets if the person agrees: those it asks for, and all where it asks for none of them.
+ */
 export function mcpScopesOf(asked: string | null): readonly Scope[] {
   const words = new Set(asked?.split(' '));
   const known = mcpScopes.filter((scope) => words.has(scope));

@@ -20,8 +20,8 @@ export interface AuthorizedRequests {
 }
 
 /**
- * Asks for the account before every request, so that a revocation or a refresh counts for the next one (D-597). A request
- * that was refused with 401 was not carried out: it is repeated once with a refreshed token (D-600).
+ * Asks for the account before every request, so that a revocation or a refresh counts for the next one (D-597). A
+ * request that was refused with 401 was not carried out: it is repeated once with a refreshed token (D-600).
  */
 export function requestsAs(
   { service, connections, onSecret }: McpAccount,

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { type McpEvent, McpEventParser, encodedEvent } from './mcp-events.ts';
 
 /**
- * `fetch` for one remote MCP server under which no request stays without an answer (D-485). A stream that ends before the
- * answer is continued by `GET` with `Last-Event-ID` if its events have ids (SEP-1699). Otherwise the request gets an error
- * as its answer: the MCP client does not notice the end of a stream, and would wait for its whole time limit.
+ * `fetch` for one remote MCP server under which no request stays without an answer (D-485). A stream that ends before
+ * the answer is continued by `GET` with `Last-Event-ID` if its events have ids (SEP-1699). Otherwise the request gets
+ * an error as its answer: the MCP client does not notice the end of a stream, and would wait for its whole time limit.
  */
 export function fetchAnswers(type: 'http' | 'sse', send: typeof fetch): typeof fetch {
   return type === 'http' ? overRequests(send) : overOneStream(send);

@@ -238,8 +238,8 @@ class A2aCall {
   }
 
   /**
-   * Version 1.0 refuses to subscribe to a task that has ended; 0.3 shows it once (D-470). A task that ends after this is
-   * read from its log, so its stream has the end.
+   * Version 1.0 refuses to subscribe to a task that has ended; 0.3 shows it once (D-470). A task that ends after this
+   * is read from its log, so its stream has the end.
    */
   async #subscribe(): Promise<RawReply> {
     const run = await this.#find();

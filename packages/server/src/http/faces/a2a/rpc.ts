@@ -57,7 +57,10 @@ export function readCall(
   return { id, error: new A2aError('INVALID_REQUEST', message) };
 }
 
-/** Header and parameter are the same; a request with two versions is refused, because either may be the wrong one (D-471). */
+/**
+ * Header and parameter are the same; a request with two versions is refused, because either may be the wrong one
+ * (D-471).
+ */
 export function versionOf(header: string | undefined, parameter?: string): A2aVersion {
   const said = [header, parameter].map((text) => text?.trim() ?? '').filter((text) => text !== '');
   const [version = '0.3', ...others] = said.map(readVersion);

@@ -15,8 +15,8 @@ export function meansOf({ elicitation }: JsonObject): AskingMeans {
 }
 
 /**
- * Names the client for itself, and keeps what it said of itself in `initialize` (D-614): the server keeps nothing, and the
- * client returns it with every request.
+ * Names the client for itself, and keeps what it said of itself in `initialize` (D-614): the server keeps nothing, and
+ * the client returns it with every request.
  */
 export function newClientId(capabilities: JsonObject): string {
   return `mcp_${randomBytes(15).toString('base64url')}.${flagsOf(meansOf(capabilities))}`;

@@ -24,7 +24,10 @@ export interface McpCaller {
   readonly waitMs: number;
 }
 
-/** Wakes the call that waits for the response with this id. Without a name of its own a client cannot be told from others. */
+/**
+ * Wakes the call that waits for the response with this id. Without a name of its own a client cannot be told from
+ * others.
+ */
 export function topicOfCall({ caller, clientId }: McpCaller, id: RpcId): Topic | undefined {
   const { scope, subject } = caller;
   return clientId === undefined

@@ -3,7 +3,9 @@ import type { Notice } from '../../../domain/notice.ts';
 import type { TenantScope } from '../../../domain/scope.ts';
 
 export interface FeedRepository {
-  /** Locks the feed of a tenant until the transaction ends; undefined while another transaction holds it (SKIP LOCKED). */
+  /**
+   * Locks the feed of a tenant until the transaction ends; undefined while another transaction holds it (SKIP LOCKED).
+   */
   tryLock(tenantId: TenantId): Promise<FeedBounds | undefined>;
   /** Appends notices that continue the numbers of the locked feed. `at` is the time at which they get them. */
   append(tenantId: TenantId, notices: readonly Notice[], at: number): Promise<void>;

@@ -21,7 +21,9 @@ export interface WebhookRepository {
     after: WebhookId | undefined,
     limit: number,
   ): Promise<Pick<Webhook, 'id' | 'tenantId'>[]>;
-  /** Locks an active webhook that may be called now. Undefined also while another transaction holds it (SKIP LOCKED). */
+  /**
+   * Locks an active webhook that may be called now. Undefined also while another transaction holds it (SKIP LOCKED).
+   */
   tryLockDue(id: WebhookId, now: number): Promise<Webhook | undefined>;
 }
 

@@ -74,7 +74,9 @@ export interface OrganizationRepository {
   claimIdentity(identity: Identity, user: UserId, now: number): Promise<UserId>;
   /** The person's membership in the organization, read on every request. */
   membership(id: OrganizationId, userId: UserId): Promise<Membership | undefined>;
-  /** D-154: the person's role, the tenant and the end of earlier tokens, in one read. Undefined for an unknown person. */
+  /**
+   * D-154: the person's role, the tenant and the end of earlier tokens, in one read. Undefined for an unknown person.
+   */
   reach(userId: UserId, scope: TenantScope): Promise<ReachedPerson | undefined>;
   membershipsOf(userId: UserId): Promise<Membership[]>;
   first(): Promise<Organization | undefined>;

@@ -1,7 +1,9 @@
 import type { RunId, SessionId, TenantId } from '@convoke/contract';
 import type { Json } from '../../../domain/json.ts';
 
-/** Tool calls as they were made or asked about: one of each, whether the ledger or a request of its run has it (D-526). */
+/**
+ * Tool calls as they were made or asked about: one of each, whether the ledger or a request of its run has it (D-526).
+ */
 export interface PastCallRepository {
   /** The newest runs of a tenant whose ids are in the range. */
   runs(tenantId: TenantId, range: RunRange, limit: number): Promise<PastRun[]>;

@@ -8,8 +8,8 @@ import type { NewRunGuard } from '../usage/budgets.ts';
 
 export interface RunRepository {
   /**
-   * Inserts the run, unless a budget leaves nothing for it: then false (D-132). Without a guard, for which there must be
-   * no budgets, it goes with the next statement.
+   * Inserts the run, unless a budget leaves nothing for it: then false (D-132). Without a guard, for which there must
+   * be no budgets, it goes with the next statement.
    */
   insert(run: Run, guard?: Pick<NewRunGuard, 'now' | 'isUnpriced'>): Promise<boolean>;
   find(scope: TenantScope, sessionId: SessionId, id: RunId): Promise<Run | undefined>;
@@ -70,8 +70,8 @@ export interface RunRepository {
    */
   hasFreeSlot(tenantId: TenantId, perTenant: number): Promise<boolean>;
   /**
-   * True when the tenant executes less than half of what it may, so that a new run may begin at once and overtakes none.
-   * As safe across servers as `hasFreeSlot`, and it never waits: false when another transaction is counting.
+   * True when the tenant executes less than half of what it may, so that a new run may begin at once and overtakes
+   * none. As safe across servers as `hasFreeSlot`, and it never waits: false when another transaction is counting.
    */
   hasHalfFree(tenantId: TenantId, perTenant: number): Promise<boolean>;
   /** Expires every lease of other owners. Only for a single process: leases of an earlier one are void. */

@@ -16,7 +16,10 @@ export interface SessionRepository {
   /** Writes title and labels only. */
   saveNames(session: Session): Promise<void>;
   list(scope: TenantScope, filter: SessionFilter, page: PageRequest): Promise<Session[]>;
-  /** The id of the last of the next `limit` sessions with the label, whatever else they are; undefined when there are fewer. */
+  /**
+   * The id of the last of the next `limit` sessions with the label, whatever else they are; undefined when there are
+   * fewer.
+   */
   lastLabelled(scope: TenantScope, label: Label, page: PageRequest): Promise<string | undefined>;
   /** Sessions that have not changed since `before`, oldest first. */
   unusedSince(before: number, limit: number): Promise<Session[]>;

@@ -16,8 +16,8 @@ import type { CutPage, PageRequest } from '../../page.ts';
 /** Reads over all sessions of a tenant. Each visits one index in order, so its cost depends on its limit only. */
 export interface TenantListRepository {
   /**
-   * The next runs of a walk that may match the filter: all that do are among them. `from` and `until` bound the ids, and
-   * `upTo` is the last row to look at.
+   * The next runs of a walk that may match the filter: all that do are among them. `from` and `until` bound the ids,
+   * and `upTo` is the last row to look at.
    */
   runs(scope: TenantScope, walk: RunWalk, wanted: WantedRuns): Promise<RunSummary[]>;
   /** The id of the last of the next `limit` rows of a walk, whatever they are; undefined when there are fewer. */

@@ -17,7 +17,9 @@ export interface WaitRepository {
   messages(runId: RunId): Promise<MessageCount>;
   /** The number of the next wait of the run that is settled: answers count, too. The run must be locked. */
   nextNumber(runId: RunId): Promise<number>;
-  /** Writes the end of an open wait, or the request for a kept message; false, and no change, where another was first. */
+  /**
+   * Writes the end of an open wait, or the request for a kept message; false, and no change, where another was first.
+   */
   settle(wait: Wait): Promise<boolean>;
   /** Whether the run has asked for any. */
   any(runId: RunId): Promise<boolean>;

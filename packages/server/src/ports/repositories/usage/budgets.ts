@@ -20,7 +20,10 @@ export interface BudgetRepository {
   agentOfSession(organizationId: OrganizationId, id: string): Promise<string | undefined>;
   /** The used part of a budget in the period that starts at a time. */
   spent(id: string, startsAt: number): Promise<Spending>;
-  /** Adds to the used part, if the budget still exists. Shards keep reports of many runs from waiting for each other; `spent` sums them. */
+  /**
+   * Adds to the used part, if the budget still exists. Shards keep reports of many runs from waiting for each other;
+   * `spent` sums them.
+   */
   add(charge: Charge): Promise<void>;
   /** The ceilings of the run and of its callers, and the budgets that apply to it, in the order of their ids. */
   ofRun(runId: RunId, now: number): Promise<RunBudgets>;

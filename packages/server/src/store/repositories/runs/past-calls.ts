@@ -55,8 +55,9 @@ const lengths: InputColumns = {
 const inputs: InputColumns = { ofCall: sql`input`, ofRequest: sql`tool_input as input` };
 
 /**
- * The ledger's entry of each call, else the request about it. A request whose allow was used is that of a call under the same
- * ref or another (D-176), and one that ends in `denied` is that of a call which a person had been asked about (D-761).
+ * The ledger's entry of each call, else the request about it. A request whose allow was used is that of a call under
+ * the same ref or another (D-176), and one that ends in `denied` is that of a call which a person had been asked about
+ * (D-761).
  */
 function callsOf(runs: readonly RunId[], { ofCall, ofRequest }: InputColumns): Statement {
   const ids = sql.join(runs.map((id) => sql`${id}`));
