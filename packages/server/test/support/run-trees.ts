@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { deepEqual, equal, ok } from 'node:assert/strict';
 import { Refusal } from '../../src/app/refusal.ts';
 import { sendSignal } from '../../src/app/runs/signals.ts';
 import { type Run, isEnded } from '../../src/domain/run/run.ts';
@@ -29,7 +29,7 @@ const turnsMax = 120;
 const lossesPerRun = 2;
 
 /** A pseudo-random generator (mulberry32): the same numbers for the same seed. */
-export function randomOf(seed: number): (below: number) => number {
+function randomOf(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (state + 0x6d2b79f5) | 0;
@@ -215,18 +215,21 @@ export class RunTree {
     for (const run of this.#runs) {
       const all = await waits.ofRun(run.id);
       const open = all.filter(({ status, ref }) => status === 'open' && ref !== null);
-      expect([run.id, run.openWaits]).toEqual([run.id, isEnded(run) ? 0 : open.length]);
-      if (isEnded(run)) expect(open).toEqual([]);
+      deepEqual([run.id, run.openWaits], [run.id, isEnded(run) ? 0 : open.length]);
+      if (isEnded(run)) deepEqual(open, []);
       const left = all.filter(
         ({ status, childRunId }) => status !== 'open' && goingOn.has(childRunId),
       );
-      expect(left.filter(({ id }) => !doomed.has(id))).toEqual([]);
+      deepEqual(
+        left.filter(({ id }) => !doomed.has(id)),
+        [],
+      );
       const isParked =
         run.status === 'running' &&
         run.lease === null &&
         run.readyAt === null &&
         run.continueAt === null;
-      if (isParked) expect([run.id, await waits.hasUnapplied(run.id)]).toEqual([run.id, false]);
+      if (isParked) deepEqual([run.id, await waits.hasUnapplied(run.id)], [run.id, false]);
     }
   }
 
@@ -240,19 +243,19 @@ export class RunTree {
       for (const { childRunId, result } of waits) {
         const called = childRunId === null ? undefined : byId.get(childRunId);
         if (called === undefined) continue;
-        if (result?.outcome === 'completed') expect(called.status).toBe('completed');
-        if (result?.outcome === 'cancelled') expect(called.status).toBe('cancelled');
+        if (result?.outcome === 'completed') equal(called.status, 'completed');
+        if (result?.outcome === 'cancelled') equal(called.status, 'cancelled');
       }
       if (run.status === 'completed') {
-        expect(run.outputText).toBe(this.#modelOf(run, asked, byId));
+        equal(run.outputText, this.#modelOf(run, asked, byId));
       }
       const log = await logOf(run.id);
       const ids = (type: string) =>
         log.flatMap((event) => (event.type === type ? [event.data['wait_id']] : []));
-      expect(new Set(ids('wait_started')).size).toBe(ids('wait_started').length);
-      expect(new Set(ids('wait_ended')).size).toBe(ids('wait_ended').length);
+      equal(new Set(ids('wait_started')).size, ids('wait_started').length);
+      equal(new Set(ids('wait_ended')).size, ids('wait_ended').length);
       const last = log.at(-1)?.type ?? '';
-      expect(['message_completed', 'run_completed', 'run_cancelled', 'error']).toContain(last);
+      ok(['message_completed', 'run_completed', 'run_cancelled', 'error'].includes(last), last);
     }
   }
 
@@ -297,7 +300,7 @@ function itemOf(item: Item, ref: string, { ancestors }: Pick<Run, 'ancestors'>) 
 function words(wait: Extract<KnownWait, { state: 'settled' }>): string {
   const { result, called } = wait;
   if (result.outcome === 'fired') return 'z';
-  if (result.outcome === 'received') return String(result.data);
+  if (result.outcome === 'received' && typeof result.data === 'string') return result.data;
   return result.outcome === 'completed' ? (called?.text ?? '?') : `(${result.outcome})`;
 }
 
