@@ -244,10 +244,7 @@ export interface LegTracing {
 
 /** The ledger of tool calls with an effect (D-80). */
 export interface Effects {
-  /**
-   * Decides about the call by the rules, and resolves when its intent or its denial is durable: carry it out only if it
-   * is `begun` (D-507).
-   */
+  /** Decides by the rules, and resolves when intent or denial is durable. Only a `begun` call is made (D-507). */
   begin(call: NewCall): Promise<Begun>;
   /** The answer that `begin` would give now, for frameworks that must know it earlier. Writes nothing. */
   decide(call: CallToDecide): Promise<Decided>;
@@ -264,6 +261,8 @@ export type NewCall = Pick<
   CallIntent,
   'ref' | 'toolName' | 'input' | 'touches' | 'isRepeatable'
 > & {
+  /** What the rules look at, where `input` is only the part of it that is kept. */
+  readonly wholeInput?: Json;
   /** It changes nothing, or may be repeated: without a rule about its tool it is not written down (D-508). */
   readonly isFree?: boolean;
   /** No tool call, so no rule is about it: a request to a model, or the caller's message to a remote agent (D-509). */
@@ -272,7 +271,7 @@ export type NewCall = Pick<
   readonly toolCallId?: string;
 };
 
-export type CallToDecide = Pick<NewCall, 'ref' | 'toolName' | 'input' | 'kind'>;
+export type CallToDecide = Pick<NewCall, 'ref' | 'toolName' | 'input' | 'wholeInput' | 'kind'>;
 
 export type Begun = { readonly kind: 'begun' } | NotBegun;
 export type Decided =

@@ -121,6 +121,20 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
     ]);
   });
 
+  test('the whole input decides where only a part of it is kept (D-503)', async () => {
+    const { ledger } = ledgerOf(
+      { when: [{ path: '/force', present: true }], effect: 'deny' },
+      { when: [{ path: '/amount', gt: 100 }], effect: 'deny' },
+    );
+    const kept = { dropped: true };
+    const whole = (wholeInput: Json, ref: string) => ledger.begin(pay(kept, { wholeInput, ref }));
+    expect(await whole({ amount: 5, force: true }, 'a')).toMatchObject({ kind: 'denied' });
+    expect(await whole({ amount: 500 }, 'b')).toMatchObject({ kind: 'denied' });
+    expect(await whole({ amount: 5 }, 'c')).toEqual({ kind: 'begun' });
+    expect(await stored('a')).toMatchObject({ toolInput: { amount: kept } });
+    expect(await calls()).toEqual(['c']);
+  });
+
   test('a denial stays one for its call, even when the rules allow it by then (D-510)', async () => {
     const reason = 'Not allowed by the rule rule-0 of the agent.';
     await ledgerOf({ effect: 'deny' }).ledger.begin(pay());

@@ -31,9 +31,10 @@ export function ruledEffects(
     const isRepeated = input.kind === 'continue' && input.calls.get(ref)?.state === 'again';
     return isRepeated || (answer?.kind === 'permission' && answer.allow);
   };
-  const decisionAbout = ({ ref, kind, ...call }: CallToDecide) => {
+  const decisionAbout = ({ ref, kind, toolName, ...call }: CallToDecide) => {
     const { name: agentName } = agent;
-    const decision = decide(lists, { ...call, agentName, tenantId: 'ten_1' });
+    const { wholeInput: input = call.input } = call;
+    const decision = decide(lists, { toolName, input, agentName, tenantId: 'ten_1' });
     const isFree = kind !== undefined || (decision.effect === 'ask' && isAllowed(ref));
     return isFree ? ({ effect: 'allow' } as const) : decision;
   };

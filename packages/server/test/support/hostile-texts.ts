@@ -126,6 +126,7 @@ const callTexts: TextsOf<CallEntry, CallEntry> = {
     toolName: (toolName) => ({ ...call, begin: { ...call.begin, toolName } }),
     toolCallId: (toolCallId) => ({ ...call, begin: { ...call.begin, toolCallId } }),
     input: (text) => ({ ...call, begin: { ...call.begin, input: { [text]: text } } }),
+    wholeInput: (text) => ({ ...call, begin: { ...call.begin, wholeInput: { [text]: text } } }),
   },
   end: {
     ref: (ref) => ({ ...call, end: { ...call.end, ref } }),

@@ -50,14 +50,14 @@ export interface Deciding {
 /** The verdict of the rules; undefined for an entry that is no tool call (D-509). */
 export function decisionAbout(
   { holder, rules, organization }: Deciding,
-  { toolName, input, kind }: Omit<CallToDecide, 'ref'>,
+  { toolName, input, wholeInput = input, kind }: Omit<CallToDecide, 'ref'>,
 ): Decision | undefined {
   if (kind !== undefined) return undefined;
   const { tenantId } = holder.scope;
   const { agentName, agent } = rules;
   return decide(
     { agent, organization: organization.list },
-    { agentName, tenantId, toolName, input },
+    { agentName, tenantId, toolName, input: wholeInput },
   );
 }
 

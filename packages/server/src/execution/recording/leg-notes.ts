@@ -29,7 +29,7 @@ export type LegNote =
     };
 
 /** The intent of a call, with what only the decision about it needs. */
-export type NewIntent = CallIntent & Pick<NewCall, 'kind' | 'toolCallId'>;
+export type NewIntent = CallIntent & Pick<NewCall, 'wholeInput' | 'kind' | 'toolCallId'>;
 
 /** Called once it is known whether the entry is durable. */
 type Settle = (isDurable: boolean) => void;

@@ -145,7 +145,8 @@ export class PromptTurn implements Listener {
     if (outcome === undefined && decided.kind !== 'denied') {
       return this.#refuse(request, call, 'it can only be allowed for good');
     }
-    return this.#beginOrRefuse(request, call, { ref, toolName, input: kept, outcome });
+    const intent = { ref, toolName, input: kept, wholeInput: input, outcome };
+    return this.#beginOrRefuse(request, call, intent);
   }
 
   async #beginOrRefuse(
@@ -328,6 +329,7 @@ interface Intent {
   readonly ref: string;
   readonly toolName: string;
   readonly input: JsonObject;
+  readonly wholeInput: JsonObject;
   /** Absent where the call is denied. */
   readonly outcome: RequestPermissionOutcome | undefined;
 }

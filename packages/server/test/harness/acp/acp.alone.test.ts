@@ -106,6 +106,24 @@ describe('an ACP agent', () => {
     expect(await made('forever.txt')).toBeUndefined();
   });
 
+  test('is refused a call by its whole input, also when that is too long to be kept (D-507)', async () => {
+    const when = [{ path: '/input/force', present: true }];
+    const rules = readRules([{ name: 'no-force', tools: ['execute'], effect: 'deny', when }]);
+    const { sitting, made } = await sit({ agent: { rules } });
+    const text = 'x'.repeat(256 * 1024);
+    const said = await sitting.say(
+      steps(
+        { call: 'forced.txt', input: { text, force: true } },
+        { call: 'plain.txt', input: { text } },
+      ),
+    );
+    expect(said.custom('tool_refused')).toMatchObject([
+      { tool_call_id: 'forced.txt', reason: 'Not allowed by the rule no-force of the agent.' },
+    ]);
+    expect(await made('forced.txt')).toBeUndefined();
+    expect(await made('plain.txt')).toBe('yes-once');
+  });
+
   test('gets a permanent permission only for a tool that no rule names (D-507)', async () => {
     const options = [
       { optionId: 'yes-forever', name: 'Always', kind: 'allow_always' as const },
