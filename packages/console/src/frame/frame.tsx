@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { inBackground } from '../data/in-background.ts';
 import { addressOf } from '../data/routes.ts';
 import { Button } from '../parts/button.tsx';
@@ -211,7 +211,8 @@ function Content({ isMissing }: { readonly isMissing: boolean }): JSX.Element {
   const { screen, params } = place.value;
   const main = useRef<HTMLElement>(null);
   const found = screenOf(screen);
-  useEffect(() => {
+  // Before the screen is drawn: later, it would take the focus from a row that a key has chosen.
+  useLayoutEffect(() => {
     // A new screen begins at its top, and the keyboard begins there too.
     const frame = main.current?.parentElement;
     if (frame !== null && frame !== undefined) frame.scrollTop = 0;
