@@ -27,6 +27,12 @@ export async function pressInTime(
     .toBe('acted');
 }
 
+/** The keys of a screen work once its effects have run, which is after its paint: one that comes before that is lost. */
+async function press(page: Page, key: string): Promise<void> {
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
+  await page.keyboard.press(key);
+}
+
 const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 const focused = (page: Page) => page.locator(':focus');
 const dialog = (page: Page) => page.getByRole('dialog');
@@ -74,20 +80,20 @@ export async function pressesOf(
     page.locator(`.tabs [aria-current]`, { hasText: name });
   return {
     'Mod K': async (page) => {
-      await page.keyboard.press('Control+k');
+      await press(page, 'Control+k');
       await page.getByRole('combobox', { name: 'Search or paste an ID' }).waitFor();
-      await page.keyboard.press('Escape');
+      await press(page, 'Escape');
       await dialog(page).waitFor({ state: 'detached' });
     },
     '?': async (page) => {
-      await page.keyboard.press('?');
+      await press(page, '?');
       await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
-      await page.keyboard.press('Escape');
+      await press(page, 'Escape');
       await dialog(page).waitFor({ state: 'detached' });
     },
     '/': async (page) => {
       await rows(page);
-      await page.keyboard.press('/');
+      await press(page, '/');
       await page.locator('input[type="search"]:focus, input:focus').waitFor();
     },
     'g h': screen('g h', 'Home'),
@@ -100,89 +106,91 @@ export async function pressesOf(
       await rows(page);
       const links = page.locator('tbody [data-row]');
       const at = (index: number) => links.nth(index).and(focused(page)).waitFor();
-      await page.keyboard.press('j');
+      await press(page, 'j');
       await at(0);
-      await page.keyboard.press('j');
+      await press(page, 'j');
       await at(1);
-      await page.keyboard.press('k');
+      await press(page, 'k');
       await at(0);
       await go(page, `${web.tenant}/agents`);
+      // The list of runs has links of this name, too.
+      await title(page, 'Agents').waitFor();
       await page.getByRole('link', { name: /^asker/ }).waitFor();
-      await page.keyboard.press('j');
+      await press(page, 'j');
       await page.locator('.card[data-row]:focus').waitFor();
     },
     Enter: async (page) => {
       await rows(page);
-      await page.keyboard.press('j');
+      await press(page, 'j');
       const row = page.locator('[data-row]:focus');
       const address = (await row.getAttribute('href')) ?? '';
-      await page.keyboard.press('Enter');
+      await press(page, 'Enter');
       await page.waitForURL(`**${address}`);
     },
     x: async (page) => {
       await rows(page);
-      await page.keyboard.press('j');
-      await page.keyboard.press('x');
+      await press(page, 'j');
+      await press(page, 'x');
       await page.getByText('1 selected').waitFor();
     },
     '.': async (page) => {
       await rows(page);
-      await page.keyboard.press('j');
-      await page.keyboard.press('x');
+      await press(page, 'j');
+      await press(page, 'x');
       await page.getByText('1 selected').waitFor();
-      await page.keyboard.press('.');
+      await press(page, '.');
       await dialog(page).waitFor();
-      await page.keyboard.press('Escape');
+      await press(page, 'Escape');
       await dialog(page).waitFor({ state: 'detached' });
       await go(page, `${runs}/${failed.id}`);
       await page.locator('[data-error]').waitFor();
-      await page.keyboard.press('.');
+      await press(page, '.');
       await page.locator('[data-error]:focus').waitFor();
     },
     Esc: async (page) => {
       await rows(page);
-      await page.keyboard.press('j');
-      await page.keyboard.press('x');
+      await press(page, 'j');
+      await press(page, 'x');
       await page.getByText('1 selected').waitFor();
-      await page.keyboard.press('/');
+      await press(page, '/');
       await page.locator('input:focus').waitFor();
-      await page.keyboard.press('Escape');
+      await press(page, 'Escape');
       await page.locator('input:focus').waitFor({ state: 'detached' });
-      await page.keyboard.press('Escape');
+      await press(page, 'Escape');
       await page.getByText('1 selected').waitFor({ state: 'detached' });
       await go(page, `${runs}/${failed.id}`);
       await page.getByText('cannot break the keys').waitFor();
-      await page.keyboard.press('Escape');
+      await press(page, 'Escape');
       await title(page, 'Runs').waitFor();
     },
     'a d': async (page) => {
       const answered = (words: string) => page.locator('.queue').getByText(words).first().waitFor();
       await card(page, first);
-      await page.keyboard.press('a');
+      await press(page, 'a');
       await answered('Allowed by');
       await card(page, second);
-      await page.keyboard.press('d');
+      await press(page, 'd');
       await answered('Denied by');
     },
     m: async (page) => {
       const { run } = await begin(web.server, 'keeper', 'kept by a key');
       await runIn(web.server, run, 'waiting');
       const found = await card(page, await pendingIn(web.server, run.session_id));
-      await page.keyboard.press('m');
+      await press(page, 'm');
       await page.getByRole('button', { name: 'Once', exact: true }).and(focused(page)).waitFor();
       // The keys of an open menu are its own: this one does not deny.
-      await page.keyboard.press('d');
-      await page.keyboard.press('ArrowDown');
-      await page.keyboard.press('Enter');
+      await press(page, 'd');
+      await press(page, 'ArrowDown');
+      await press(page, 'Enter');
       await found.getByText('Allowed, and this exact call in this session').waitFor();
       expect((await ended(web.server, run)).status).toBe('completed');
     },
     'e r': async (page) => {
       const found = await card(page, await asked('third of the keys'));
-      await page.keyboard.press('e');
+      await press(page, 'e');
       await found.getByRole('button', { name: /^Discard changes/ }).waitFor();
       await found.focus();
-      await page.keyboard.press('r');
+      await press(page, 'r');
       await found
         .getByLabel('Message to the agent (optional)')
         .and(page.locator(':focus'))
@@ -196,25 +204,25 @@ export async function pressesOf(
       const found = page.getByRole('region', { name: /^Question: Which colour, with digits/ });
       await found.getByRole('button', { name: 'Decline', disabled: false }).waitFor();
       await found.focus();
-      await page.keyboard.press('2');
+      await press(page, '2');
       await found.getByRole('radio', { name: 'blue', checked: true }).waitFor();
-      await page.keyboard.press('Enter');
+      await press(page, 'Enter');
       expect((await ended(web.server, run)).output_text).toContain('You said blue.');
     },
     '[ ]': async (page) => {
       await go(page, `${runs}/${failed.id}`);
       await page.getByText('cannot break the keys').waitFor();
-      await page.keyboard.press(']');
+      await press(page, ']');
       await shown(page, 'Timeline').waitFor();
-      await page.keyboard.press('[');
+      await press(page, '[');
       await shown(page, 'Conversation').waitFor();
     },
     c: async (page) => {
       await go(page, `${runs}/${failed.id}`);
       await page.locator('[data-error]').waitFor();
-      await page.keyboard.press('c');
+      await press(page, 'c');
       await page.getByRole('button', { name: 'Copy as curl' }).waitFor();
-      await page.keyboard.press('Escape');
+      await press(page, 'Escape');
       await page.getByRole('button', { name: 'Copy as curl' }).waitFor({ state: 'detached' });
     },
     'Mod Enter': async (page) => {
@@ -228,17 +236,19 @@ export async function pressesOf(
       await go(page, `${runs}/${run}`);
       await page.locator('[data-request="open"]').waitFor();
       await page.locator('#content').focus();
-      await page.keyboard.press('n');
+      await press(page, 'n');
       await page.locator('[data-request="open"]:focus').waitFor();
     },
     f: async (page) => {
       const { run } = await begin(web.server, 'sleeper', 'followed by a key');
       await runIn(web.server, run, 'running');
       await go(page, `${runs}/${run.id}`);
+      // The run of the key before is followed, too: a key that comes before the other run is there would change that one.
+      await page.getByText('followed by a key').first().waitFor();
       await page.getByRole('button', { name: /follow/, pressed: true }).waitFor();
-      await page.keyboard.press('f');
+      await press(page, 'f');
       await page.getByRole('button', { name: /follow/, pressed: false }).waitFor();
-      await page.keyboard.press('f');
+      await press(page, 'f');
       await page.getByRole('button', { name: /follow/, pressed: true }).waitFor();
     },
     'Esc Esc': async (page) => {
@@ -248,9 +258,9 @@ export async function pressesOf(
       await page.getByText('Zzz').waitFor();
       await message(page).press('Escape');
       await page.locator('textarea:focus').waitFor({ state: 'detached' });
-      await page.keyboard.press('Escape');
+      await press(page, 'Escape');
       await page.getByText('Stop this run?').waitFor();
-      await page.keyboard.press('Escape');
+      await press(page, 'Escape');
       await page.locator('.divider .status', { hasText: 'cancelled' }).waitFor();
     },
   };
