@@ -189,3 +189,8 @@ test('a reader sees what the run waits for, and curl and the command line end it
     expect.stringContaining('--data: the data is not JSON'),
   ]);
 });
+
+test('the script of the guide sleeps, waits for a message, and calls an agent', async () => {
+  const { stdout } = await typed('npx convoke invoke drill chairs');
+  expect(stdout).toBe('Message: (timed_out).\nRead about the chairs.\n');
+});
