@@ -24,6 +24,7 @@ const runLimitMs = 400_000;
 const notRun: Readonly<Record<string, readonly RegExp[]>> = {
   'it is this suite, or the largest part of it': [
     /^(\w+=\S+ )?npm (test|run (check|test:\w+))( -- [\w/.-]+)?$/,
+    /^CONVOKE_TEST_SEED=\d+ npx vitest run /,
   ],
   'it installs programs on the machine, or packages from the registry': [
     /^apt install /,
@@ -65,7 +66,7 @@ const notRun: Readonly<Record<string, readonly RegExp[]>> = {
   'packages/server/test/harness/code/guide.alone.test.ts runs the agent that the reader has written':
     [/^npx convoke (invoke|agents test) (refunds|returns)\b/],
   'packages/server/test/harness/stdio/guide.alone.test.ts runs the program that the reader has written':
-    [/^npx convoke agents rehearse cashier /],
+    [/^npx convoke agents rehearse (cashier|invoice) /],
   'test/cluster-guide.long.test.ts runs it': [/^npx convoke export \| /],
   'it needs an empty PostgreSQL': [/ pg_(dump|restore) /, /^npx convoke serve --role api$/],
   'packages/conformance/test runs it': [
