@@ -18,6 +18,8 @@ import { SpanReceiver } from './span-receiver.ts';
 
 const run = promisify(execFile);
 const cli = programPath('convoke');
+/** Without the settings of the machine, which bash reads where its input is a socket, as for a remote login. */
+const strict = ['--norc', '-euo', 'pipefail', '-c'];
 const model = await startModelServer();
 afterAll(() => model.close());
 
@@ -73,7 +75,7 @@ function scriptsOf({ page, address }: Guide, receiver: SpanReceiver): string[] {
 /** What a script has set when it starts the server, which is its last command. */
 async function settingsOf(script: string): Promise<Record<string, string>> {
   const shell = 'npx() { echo "$@" >&2; env -0; }\n';
-  const { stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', shell + script]);
+  const { stdout, stderr } = await run('bash', [...strict, shell + script]);
   expect(stderr).toBe('convoke dev\n');
   const all = stdout.split('\0').map((line) => /^(\w+)=(.*)$/s.exec(line) ?? []);
   return Object.fromEntries(
@@ -107,7 +109,7 @@ test.each(guides)('what $page says to type sends what it says', async (guide) =>
   const { base_url, client_id, client_secret } = readQuickstart(place);
   const { stdout } = await run(
     'bash',
-    ['-euo', 'pipefail', '-c', [`npx() { shift; node "${cli}" "$@"; }`, ...others].join('\n')],
+    [...strict, [`npx() { shift; node "${cli}" "$@"; }`, ...others].join('\n')],
     {
       cwd: folder,
       env: {
@@ -151,7 +153,7 @@ test('the first command of the page about traces is all that a collector needs',
   const [, command = ''] = /^```sh\n(.*?)^```/ms.exec(textOf('docs/guides/traces.md')) ?? [];
   const script = command.replace('http://127.0.0.1:4318', receiver.url);
   const shell = 'npx() { echo "$*"; echo "$OTEL_EXPORTER_OTLP_ENDPOINT"; }\n';
-  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', shell + script]);
+  const { stdout } = await run('bash', [...strict, shell + script]);
   expect(stdout.split('\n').slice(0, 2)).toEqual(['convoke serve', receiver.url]);
   const place = await createServerFolder({ agents });
   onTestFinished(() => place.remove());
