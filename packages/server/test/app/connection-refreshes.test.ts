@@ -9,6 +9,7 @@ import { deleteConnection, putConnection } from '../../src/app/connections/conne
 import { openConnection } from '../../src/domain/connections/connection.ts';
 import {
   type RefreshAnswer,
+  aheadOfLegMs,
   aheadOfRequestMs,
   claimMs,
 } from '../../src/domain/connections/refresh.ts';
@@ -241,16 +242,36 @@ describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
     const { provider, services, account, row } = await setUp();
     const token = { accessToken: 'access-token-only', expiresInSeconds: 60 };
     provider.answer = { kind: 'refreshed', token };
-    // Lasts for less than is wanted: refreshed again, with the same token.
-    provider.during = async () => {
-      if (provider.sent.length === 2) provider.answer = { kind: 'lost' };
-    };
+    expect(await account()).toMatchObject({ secret: { value: 'access-token-only' } });
+    provider.answer = { kind: 'lost' };
     expect((await account()).kind).toBe('expired');
     expect(provider.sent).toEqual(['refresh-token-0', 'refresh-token-0']);
     expect(services.connectionSecrets.open(await row())).toMatchObject({
       value: 'access-token-only',
     });
   });
+
+  test.each([300, 60, 1])(
+    'a service whose tokens last for %i s is asked once for each leg that starts',
+    async (expiresInSeconds) => {
+      const { provider, scope, services } = await setUp();
+      let issued = 0;
+      provider.during = async () => {
+        issued += 1;
+        if (issued > 10) throw new Error('It is asked again and again.');
+        const accessToken = `access-token-${issued}`;
+        const refreshToken = `refresh-token-${issued}`;
+        provider.answer = { kind: 'refreshed', token: { accessToken, refreshToken, expiresInSeconds } };
+      };
+      const leg = () => currentAccount(services, { scope, at, aheadMs: aheadOfLegMs });
+      expect(await leg()).toMatchObject({ secret: { value: 'access-token-1' } });
+      world.clock.advance(1000);
+      expect(await leg()).toMatchObject({ secret: { value: 'access-token-2' } });
+      const together = await Promise.all([leg(), leg(), leg()]);
+      expect(together.every(({ kind }) => kind === 'usable')).toBe(true);
+      expect(provider.reused).toBe(false);
+    },
+  );
 
   test('a refused token of the version that was used expires, and a newer one does not (D-600)', async () => {
     const { services, put, row } = await setUp();

@@ -37,24 +37,26 @@ export type Account =
   | { readonly kind: 'expired' | 'unavailable'; readonly connection: Connection }
   | { readonly kind: 'missing' };
 
-export interface WantedAccount extends Omit<Wanted, 'now'> {
+export interface WantedAccount extends Omit<Wanted, 'now' | 'canRefresh'> {
   readonly scope: TenantScope;
   readonly at: ConnectionPlace;
 }
 
 /**
  * The account as it is now, with a token that lasts: refreshed by this server, or by the one that has claimed the
- * refresh. Reads the row each time, so that a revocation counts for the next request (D-597).
+ * refresh, once. Some services issue no token that lasts as long as is wanted, and would be asked forever. Reads the row
+ * each time, so that a revocation counts for the next request (D-597).
  */
 export async function currentAccount(
   services: AccountServices,
   wanted: WantedAccount,
 ): Promise<Account> {
+  let canRefresh = true;
   for (;;) {
     const { store, clock } = services;
     const seen = await store.read.connections.find(wanted.scope, wanted.at);
     if (seen === undefined) return { kind: 'missing' };
-    const state = accountState(seen, { ...wanted, now: clock.now() });
+    const state = accountState(seen, { ...wanted, now: clock.now(), canRefresh });
     switch (state.kind) {
       case 'expired':
       case 'unavailable':
@@ -70,9 +72,11 @@ export async function currentAccount(
         break;
       case 'claimed':
         await nextChange(services, seen, state.until);
+        canRefresh = false;
         break;
       case 'due':
         await services.refreshes.during(refresh(services, seen));
+        canRefresh = false;
         break;
       default:
         return state satisfies never;

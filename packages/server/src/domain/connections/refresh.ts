@@ -36,11 +36,13 @@ export interface Wanted {
   readonly aheadMs: number;
   /** The service refused the token of this version: it has to be refreshed, however long it would last (D-600). */
   readonly refusedVersion?: number | undefined;
+  /** False behind an attempt: the token is used while it lasts, however short that is. */
+  readonly canRefresh?: boolean;
 }
 
 export function accountState(
   { status, version, auth, expiresAt, refreshingUntil, retryAt }: Connection,
-  { now, aheadMs, refusedVersion }: Wanted,
+  { now, aheadMs, refusedVersion, canRefresh = true }: Wanted,
 ): AccountState {
   if (status === 'expired') return { kind: 'expired' };
   if (refreshingUntil !== null) {
@@ -56,7 +58,7 @@ export function accountState(
     if (isRefused) return { kind: 'expires', reason: 'rejected' };
     return hasEnded ? { kind: 'expires', reason: 'no_refresh' } : { kind: 'usable' };
   }
-  if (retryAt === null || retryAt <= now) return { kind: 'due' };
+  if (canRefresh && (retryAt === null || retryAt <= now)) return { kind: 'due' };
   return hasEnded || isRefused ? { kind: 'unavailable' } : { kind: 'usable' };
 }
 
