@@ -16,7 +16,7 @@ import type { Traces } from '../ports/traces.ts';
 import type { ConnectLinks } from '../ports/connections/connect-links.ts';
 import type { ConnectionSecrets } from '../ports/connections/secrets.ts';
 import type { TokenEndpoints } from '../ports/connections/token-endpoints.ts';
-import type { Refreshes } from './connections/refreshes.ts';
+import type { TokenRequests } from './connections/token-requests.ts';
 import type { KnownRules } from './rules/known-rules.ts';
 
 /** Dependencies of the use cases. Each names those that it needs: `Pick<Services, 'store' | 'clock'>` (D-810). */
@@ -38,7 +38,7 @@ export interface Services {
   readonly connectionSecrets: ConnectionSecrets;
   readonly connectLinks: ConnectLinks;
   readonly tokenEndpoints: TokenEndpoints;
-  readonly refreshes: Refreshes;
+  readonly tokenRequests: TokenRequests;
   /** How many decisions about calls an organization's audit log takes from this server (D-524). */
   readonly auditedCalls: RateLimit;
   /**

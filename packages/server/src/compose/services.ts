@@ -11,7 +11,7 @@ import { readAllowList } from '../egress/allow-list.ts';
 import { createTenantLookups } from '../egress/tenant-lookups.ts';
 import { createTokenEndpoints } from '../egress/token-endpoints.ts';
 import { createWebhookSender } from '../egress/webhook-sender.ts';
-import { Refreshes } from '../app/connections/refreshes.ts';
+import { TokenRequests } from '../app/connections/token-requests.ts';
 import { KnownRules } from '../app/rules/known-rules.ts';
 import type { ExecutionServices } from '../execution/services.ts';
 import { inOwnContext } from '../fanout/in-own-context.ts';
@@ -105,9 +105,9 @@ export async function openServices(
     poolSize: config.databaseConnections,
   });
   closers.defer(() => store.close());
-  const refreshes = new Refreshes();
-  closers.defer(() => refreshes.settled());
   const clock = overrides.clock ?? (await openClock(config, { store, log }));
+  const tokenRequests = new TokenRequests(clock);
+  closers.defer(() => tokenRequests.close());
   const fanout = await openFanout(config, { log, metrics, masterKey });
   closers.defer(() => fanout.close());
   const sandbox = await openSandbox({ mode: config.sandbox, dataDir, clock, log });
@@ -145,7 +145,7 @@ export async function openServices(
     isSingleServer,
     knownRules: new KnownRules(),
     auditedCalls: createRateLimit(clock, auditedCallRate),
-    refreshes,
+    tokenRequests,
     callbacks: createCallbacks(deriveKey(masterKey, 'callbacks'), config.baseUrl),
     ...outgoing(config, { masterKey, clock, nameServers: overrides.nameServers }),
     prices,

@@ -6,6 +6,7 @@ import {
   rejectAccount,
 } from '../../src/app/connections/current-account.ts';
 import { deleteConnection, putConnection } from '../../src/app/connections/connections.ts';
+import { turnMs } from '../../src/app/connections/token-requests.ts';
 import { openConnection } from '../../src/domain/connections/connection.ts';
 import {
   type RefreshAnswer,
@@ -205,6 +206,29 @@ describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
     expect(await notices()).toBe(1);
   });
 
+  test('a tenant has two requests under way, and an account without a turn uses its token while it lasts (D-946)', async () => {
+    const { provider, services, scope, put, account, row } = await setUp();
+    const held = Promise.withResolvers<void>();
+    const others = [1, 2].map(() =>
+      services.tokenRequests.inTurn(scope.tenantId, { request: () => held.promise, late: 'late' }),
+    );
+    const late = async () => {
+      const before = world.clock.timers;
+      const found = account();
+      await expect.poll(() => world.clock.timers).toBe(before + 1);
+      world.clock.advance(turnMs);
+      return found;
+    };
+    expect(await late()).toMatchObject({ secret: { value: 'access-token-0' } });
+    await put('access-token-old', 'refresh-token-0', 0);
+    expect((await late()).kind).toBe('unavailable');
+    expect(await row()).toMatchObject({ refreshingUntil: null, retryAt: null });
+    expect(provider.sent).toEqual([]);
+    held.resolve();
+    await Promise.all(others);
+    expect(await account()).toMatchObject({ kind: 'usable', secret: { value: 'access-token-1' } });
+  });
+
   test('an endpoint that is not available is asked later, and the token used while it lasts (D-599)', async () => {
     const { provider, account, row } = await setUp();
     provider.answer = { kind: 'unavailable' };
@@ -261,7 +285,10 @@ describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
         if (issued > 10) throw new Error('It is asked again and again.');
         const accessToken = `access-token-${issued}`;
         const refreshToken = `refresh-token-${issued}`;
-        provider.answer = { kind: 'refreshed', token: { accessToken, refreshToken, expiresInSeconds } };
+        provider.answer = {
+          kind: 'refreshed',
+          token: { accessToken, refreshToken, expiresInSeconds },
+        };
       };
       const leg = () => currentAccount(services, { scope, at, aheadMs: aheadOfLegMs });
       expect(await leg()).toMatchObject({ secret: { value: 'access-token-1' } });

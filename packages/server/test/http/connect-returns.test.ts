@@ -1,9 +1,12 @@
 import { limits } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { digestOf, flowModel } from '../../src/app/connections/connect-flows.ts';
+import { turnMs } from '../../src/app/connections/token-requests.ts';
 import { AccountService } from '../support/account-service.ts';
 import { MovingClock } from '../support/clocks.ts';
 import { connectSteps, ended, pathOf, product } from '../support/connect-steps.ts';
 import { databaseKinds } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 
@@ -76,6 +79,37 @@ describe.each(databaseKinds)('returns from a service on %s', (database) => {
     }
     expect(new Set(pages).size).toBe(1);
     expect(pages[0]).not.toMatch(/<script|<b>/);
+  });
+
+  test('a return whose turn does not come, behind two others of its tenant, exchanges nothing (D-946)', async () => {
+    const place = await newTenant();
+    const url = await signIn(place);
+    const { store, tokenRequests } = server.convoke.services;
+    const held = Promise.withResolvers<void>();
+    const request = () => held.promise;
+    const others = [1, 2].map(() =>
+      tokenRequests.inTurn(place.scope.tenantId, { request, late: undefined }),
+    );
+    const before = service.tokenRequests;
+    let hasReturned = false;
+    const back = callback(url).finally(() => (hasReturned = true));
+    // It has taken its flow before time passes, which would end the link.
+    const digest = digestOf(url.searchParams.get('state') ?? '');
+    await eventually(() =>
+      store.transaction(async ({ identityRecords }) => {
+        const flow = await identityRecords.find(flowModel, digest);
+        return typeof flow?.consumedAt === 'number';
+      }),
+    );
+    await eventually(async () => {
+      clock.advance(turnMs / 10);
+      return hasReturned;
+    });
+    expect((await back).query.get('error')).toBe('connect_failed');
+    expect(service.tokenRequests).toBe(before);
+    held.resolve();
+    await Promise.all(others);
+    expect(await connected(place, await ticketOf(place))).toMatchObject({ version: 1 });
   });
 
   test('a server that dies between the exchange and its record connects nothing, and a new link works', async () => {

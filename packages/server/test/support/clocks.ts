@@ -13,6 +13,11 @@ export class FakeClock implements Clock {
     return this.#now;
   }
 
+  /** How many timers wait for their time. */
+  get timers(): number {
+    return this.#timers.size;
+  }
+
   after(ms: number, callback: () => void): () => void {
     const timer = { at: this.#now + ms, callback };
     this.#timers.add(timer);

@@ -7,6 +7,7 @@ import { RunText } from '@convoke/faces';
 import { transcriptProblems } from '../../../faces/test/transcript-oracle.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 import { readPrices } from '../../src/agents/prices-file.ts';
+import { TokenRequests } from '../../src/app/connections/token-requests.ts';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import type { Agent } from '../../src/domain/agent.ts';
@@ -26,7 +27,7 @@ import { expireInteractions } from '../../src/workers/retention/expire-interacti
 import { readBy, recordingLog } from './agent-folders.ts';
 import type { DatabaseKind } from './databases.ts';
 import { allower, by } from './identity-fixture.ts';
-import { type RunFixture, createRunFixture, hour } from './run-fixture.ts';
+import { type FixtureOptions, type RunFixture, createRunFixture, hour } from './run-fixture.ts';
 
 /**
  * The end of a worker: from then on nothing reaches its database and it hears nothing from there. `hasCommitted` tells
@@ -122,6 +123,7 @@ export interface MortalParts {
   readonly others?: readonly Partial<Agent>[];
   /** Account of the programs that the harness starts. */
   readonly account?: Account | undefined;
+  readonly fixture?: Pick<FixtureOptions, 'tokenEndpoints' | 'settings'>;
 }
 
 /** Runs whose legs are executed by workers that die: real legs, store and recovery, in this process. */
@@ -142,9 +144,10 @@ export class MortalLegs {
     harness,
     others = [],
     account,
+    fixture = {},
   }: MortalParts): Promise<MortalLegs> {
     const read = readBy(harness, { ...agent, name: 'agent' });
-    const world = await createRunFixture(kind, read, { others });
+    const world = await createRunFixture(kind, read, { ...fixture, others });
     world.harnesses.set(harness.framework, harness);
     const dataDir = await mkdtemp(join(tmpdir(), 'convoke-mortal-'));
     const log = recordingLog();
@@ -178,7 +181,10 @@ export class MortalLegs {
     const claimed = await this.world.claimed(run);
     const wrapped = death.wrap(this.world.store);
     const store = fate instanceof Moment ? fate.wrap(wrapped, () => leg) : wrapped;
-    const leg = new LegSupervisor({ ...this.#services, store }, run.id, () => !death.isDead);
+    // Of this worker alone: its death leaves no turn taken.
+    const tokenRequests = new TokenRequests(this.world.clock);
+    const services = { ...this.#services, store, tokenRequests };
+    const leg = new LegSupervisor(services, run.id, () => !death.isDead);
     const executed = leg.execute(claimed);
     await Promise.race([executed, death.reached]);
     // What is left of the worker does nothing more, and may wait for its database forever.

@@ -6,7 +6,7 @@ import {
   formatEventId,
 } from '@convoke/contract';
 import { randomBytes } from 'node:crypto';
-import { Refreshes } from '../../src/app/connections/refreshes.ts';
+import { TokenRequests } from '../../src/app/connections/token-requests.ts';
 import { KnownRules } from '../../src/app/rules/known-rules.ts';
 import { startRun } from '../../src/app/runs/start-run.ts';
 import { createConnectLinks } from '../../src/auth/connect-links.ts';
@@ -25,6 +25,7 @@ import type { Agents } from '../../src/ports/agents.ts';
 import type { TokenEndpoints } from '../../src/ports/connections/token-endpoints.ts';
 import type { Harness } from '../../src/ports/harness.ts';
 import type { Log, LogFields } from '../../src/ports/log.ts';
+import type { Settings } from '../../src/ports/settings.ts';
 import { auditedCallRate, createRateLimit } from '../../src/runtime/rate-limit.ts';
 import { sql } from '../../src/store/sql.ts';
 import { agentOf } from './agent-folders.ts';
@@ -52,19 +53,28 @@ const noEndpoints: TokenEndpoints = {
 /** The client that starts the runs of a fixture. */
 const starter = clientId('cli_starter');
 
-interface FixtureOptions {
+export interface FixtureOptions {
   readonly isSingleServer?: boolean;
   /** What the framework of the agent can do when its worker is gone. */
   readonly afterLoss?: AfterLoss;
   /** Agents beside `agent`. */
   readonly others?: readonly Partial<Agent>[];
+  readonly tokenEndpoints?: TokenEndpoints;
+  /** Beside the usual ones. */
+  readonly settings?: Partial<Settings>;
 }
 
 /** The use cases of runs on a real database. The test acts as the worker and moves the clock. */
 export async function createRunFixture(
   kind: DatabaseKind,
   parts: Partial<Agent> = {},
-  { isSingleServer = true, afterLoss = 'none', others = [] }: FixtureOptions = {},
+  {
+    isSingleServer = true,
+    afterLoss = 'none',
+    others = [],
+    tokenEndpoints = noEndpoints,
+    settings: otherSettings = {},
+  }: FixtureOptions = {},
 ) {
   const identity = await createIdentityFixture(kind);
   const organizationId = await identity.seed.organization();
@@ -82,7 +92,7 @@ export async function createRunFixture(
     ...identity,
     isSingleServer,
     log,
-    settings,
+    settings: { ...settings, ...otherSettings },
     prices: noPrices,
     knownRules: new KnownRules(),
     callbacks: createCallbacks(randomBytes(32), 'http://convoke.test'),
@@ -93,8 +103,8 @@ export async function createRunFixture(
       origins: new Set(),
       clientSecretOf: async ({ clientSecret }) => clientSecret,
     }),
-    tokenEndpoints: noEndpoints,
-    refreshes: new Refreshes(),
+    tokenEndpoints,
+    tokenRequests: new TokenRequests(identity.clock),
     auditedCalls: createRateLimit(identity.clock, auditedCallRate),
     agents: listed([{ name: 'agent', ...parts }, ...others].map(agentOf)),
     harnesses: new Map<string, Pick<Harness, 'afterLoss' | 'checkpointFormat' | 'replays'>>([

@@ -100,10 +100,10 @@ export interface ConnectReturn {
  * for a return that is forged, repeated or late, and where the account was revoked after the beginning. Nothing is connected yet.
  */
 export async function returnFromService(
-  services: ConnectServices,
+  services: ConnectServices & Pick<Services, 'tokenRequests'>,
   { state = '', code, iss, error }: ConnectReturn,
 ): Promise<string | undefined> {
-  const { store, clock, connectLinks, tokenEndpoints } = services;
+  const { store, clock, connectLinks, tokenEndpoints, tokenRequests } = services;
   const digest = digestOf(state);
   const flow = await takeFlow(services, digest);
   if (flow === undefined || !isFromIssuer(flow, iss)) return undefined;
@@ -114,7 +114,10 @@ export async function returnFromService(
   const { tokenEndpoint: url, clientId, clientSecret } = link;
   const redirectUri = connectLinks.callbackUrl;
   const grant = { tenantId, url, clientId, clientSecret, code, verifier, redirectUri };
-  const answer = await tokenEndpoints.redeem(grant);
+  const answer = await tokenRequests.inTurn(tenantId, {
+    request: () => tokenEndpoints.redeem(grant),
+    late: { kind: 'unavailable' } as const,
+  });
   if (answer.kind !== 'refreshed') return returnTo(flow, { error: 'connect_failed' });
   const ticket = connectLinks.newSecret();
   const now = clock.now();

@@ -21,7 +21,13 @@ import { type Change, changeConnection, expireSeen, expireWhere } from './expire
 
 export type AccountServices = Pick<
   Services,
-  'store' | 'clock' | 'fanout' | 'metrics' | 'connectionSecrets' | 'tokenEndpoints' | 'refreshes'
+  | 'store'
+  | 'clock'
+  | 'fanout'
+  | 'metrics'
+  | 'connectionSecrets'
+  | 'tokenEndpoints'
+  | 'tokenRequests'
 >;
 
 /** Wake-ups can be lost, so a server that waits for the refresh of another one also polls. */
@@ -53,7 +59,7 @@ export async function currentAccount(
 ): Promise<Account> {
   let canRefresh = true;
   for (;;) {
-    const { store, clock } = services;
+    const { store, clock, tokenRequests } = services;
     const seen = await store.read.connections.find(wanted.scope, wanted.at);
     if (seen === undefined) return { kind: 'missing' };
     const state = accountState(seen, { ...wanted, now: clock.now(), canRefresh });
@@ -75,7 +81,11 @@ export async function currentAccount(
         canRefresh = false;
         break;
       case 'due':
-        await services.refreshes.during(refresh(services, seen));
+        // The turn comes before the claim, which would run out in the queue and end the account.
+        await tokenRequests.inTurn(seen.tenantId, {
+          request: () => refresh(services, seen),
+          late: undefined,
+        });
         canRefresh = false;
         break;
       default:

@@ -36,7 +36,7 @@ export interface Wanted {
   readonly aheadMs: number;
   /** The service refused the token of this version: it has to be refreshed, however long it would last (D-600). */
   readonly refusedVersion?: number | undefined;
-  /** False behind an attempt: the token is used while it lasts, however short that is. */
+  /** False behind an attempt, or where its turn did not come (D-946): the token is used while it lasts. */
   readonly canRefresh?: boolean;
 }
 
