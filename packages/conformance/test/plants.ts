@@ -191,6 +191,7 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'rules-version-not-compared',
     'rules-chat-sends-while-others-decide',
     'rules-offered-to-everyone',
+    'rules-part-judged-as-whole',
     'rules-part-of-the-input',
     'rules-permanent-permission',
     'rules-trial-shows-inputs',

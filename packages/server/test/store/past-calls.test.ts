@@ -1,7 +1,8 @@
 import { type OrganizationRule, interactionKey, limits } from '@convoke/contract';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { tryRules } from '../../src/app/rules/try-rules.ts';
+import { type TryRules, tryRules } from '../../src/app/rules/try-rules.ts';
 import type { Json } from '../../src/domain/json.ts';
+import { keptPart } from '../../src/domain/rules/kept-part.ts';
 import { deniedByRule, openInteraction } from '../../src/domain/interaction.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import { databaseKinds } from '../support/databases.ts';
@@ -18,7 +19,7 @@ describe.each(databaseKinds)('past calls on %s (D-526)', (kind) => {
     run = await world.start(await world.open());
   });
 
-  const attempt = (more: { readonly after?: string | undefined } = {}) =>
+  const attempt = (more: Partial<TryRules> = {}) =>
     tryRules(world, world.scope.organizationId, {
       rules: [pay],
       since: 0,
@@ -60,6 +61,18 @@ describe.each(databaseKinds)('past calls on %s (D-526)', (kind) => {
     await asked('allowed');
     await asked('allowed denied', { isDenied: true });
     expect(await attempt()).toMatchObject({ calls: 4, changed: 4, end: undefined });
+  });
+
+  test('of which only a part was kept meet what it cannot rule out (D-904)', async () => {
+    await called('long', keptPart('deploy'));
+    await called('whole', { title: 'deploy', input: {} });
+    const when = [{ path: '/input/force', present: true }];
+    const rules = [{ ...pay, effect: 'deny' as const, when }];
+    expect(await attempt({ rules })).toMatchObject({
+      calls: 2,
+      rules: [{ name: 'pay', matched: 1 }],
+      changes: [{ before: 'allow', after: 'deny' }],
+    });
   });
 
   test('are in one page each, however many there are', async () => {

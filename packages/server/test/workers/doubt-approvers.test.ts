@@ -8,7 +8,9 @@ import {
 import { beforeAll, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { allowingNow } from '../../src/app/rules/shown-allowing.ts';
+import type { Json } from '../../src/domain/json.ts';
 import type { Allower } from '../../src/domain/rules/approvers.ts';
+import { keptPart } from '../../src/domain/rules/kept-part.ts';
 import { readRules } from '../../src/domain/rules/rule.ts';
 import { doubtOptions } from '../../src/domain/run/call-in-doubt.ts';
 import { recordLeg } from '../../src/execution/recording/record-leg.ts';
@@ -29,6 +31,13 @@ const rules = agentRules.parse([
   ask('admins', { role: 'admin' }),
   ask('two', { people: 2 }),
   { name: 'never', tools: ['never'], effect: 'deny' },
+  { ...ask('long', { role: 'admin' }), when: [{ path: '/input/force', present: true }] },
+  {
+    name: 'no-force',
+    tools: ['long-denied'],
+    effect: 'deny',
+    when: [{ path: '/input/force', present: true }],
+  },
 ]);
 
 describe.each(databaseKinds)('a call in doubt that rules are about, on %s (D-520)', (kind) => {
@@ -45,9 +54,9 @@ describe.each(databaseKinds)('a call in doubt that rules are about, on %s (D-520
   });
   const client: Allower = { kind: 'client', id: 'cli_1' };
 
-  async function doubtful(toolName: string) {
+  async function doubtful(toolName: string, input: Json = { amount: 5 }) {
     const leg = await started();
-    await beginCall(leg, { toolName });
+    await beginCall(leg, { toolName, input });
     const run = await lose(leg.run);
     const found = await world.store.read.interactions.findByRequest(run.id, 'in-doubt:call-1');
     const interaction = found ?? expect.fail('nothing was asked');
@@ -131,6 +140,22 @@ describe.each(databaseKinds)('a call in doubt that rules are about, on %s (D-520
     expect(await world.store.read.toolCalls.ofRun(run.id)).toMatchObject([{ status: 'again' }]);
     const later = await lose(next.run);
     expect(later).toMatchObject({ pendingInteractions: 0 });
+  });
+
+  test('of which only a part was kept counts as one that the rules are about (D-904)', async () => {
+    const asked = await doubtful('long', keptPart('deploy'));
+    expect(await asked.canAllow(person('operator'))).toBe(false);
+    await expect(asked.answer(again.label, person('operator'))).rejects.toMatchObject({
+      code: 'not_an_approver',
+    });
+    expect(await asked.answer(again.label, person('admin'))).toMatchObject({ status: 'answered' });
+    const denied = await doubtful('long-denied', keptPart('deploy'));
+    expect(await denied.canAllow(person('admin'))).toBe(false);
+    await expect(denied.answer(again.label, person('admin'))).rejects.toMatchObject({
+      code: 'denied_by_rule',
+    });
+    const whole = await doubtful('long-denied', { title: 'deploy', input: {} });
+    expect(await whole.answer(again.label, client)).toMatchObject({ status: 'answered' });
   });
 
   test('that no rule is about is run again by each caller that may answer', async () => {

@@ -1,6 +1,7 @@
 import { type AgentRule, limits } from '@convoke/contract';
 import type { Json } from '../json.ts';
 import { matchesGlob } from './glob.ts';
+import { isKeptPart } from './kept-part.ts';
 
 /** D-502: one value of the input, and what it is compared with. */
 export interface Condition {
@@ -18,7 +19,7 @@ type Comparison =
   | { readonly is: 'like'; readonly glob: string }
   | { readonly is: 'present'; readonly value: boolean };
 
-/** `unknown`: the value is missing, or of a type that the comparison does not take (D-503). */
+/** `unknown`: the value is missing or was not kept, or has a type that the comparison does not take (D-503). */
 type Comparing = boolean | 'unknown';
 
 type ConditionBody = NonNullable<AgentRule['when']>[number];
@@ -46,6 +47,7 @@ function comparisonOf(body: ConditionBody): Comparison {
 }
 
 export function compare(input: Json, { path, comparison }: Condition): Comparing {
+  if (path[0] !== 'title' && isKeptPart(input)) return 'unknown';
   const value = valueAt(input, path);
   if (comparison.is === 'present') return (value !== undefined) === comparison.value;
   if (value === undefined) return 'unknown';

@@ -2,6 +2,7 @@ import { type RuleEffect, type RuleSource, ruleEffects, ruleSources } from '@con
 import type { Json } from '../json.ts';
 import { compare } from './conditions.ts';
 import { type Demands, bothDemands, noDemands } from './demands.ts';
+import { isKeptPart } from './kept-part.ts';
 import { type NamedTool, type Rule, type RuleList, isAbout } from './rule.ts';
 
 /** Both lists that count for a run (D-500). */
@@ -59,10 +60,10 @@ interface Match {
 export function decide(lists: RuleLists, call: CallToDecide): Decision {
   const observed: ObservedRule[] = [];
   const matches = ruleSources.flatMap((source): readonly Match[] => {
-    const rule = firstMatch(lists[source], call, (each) => {
+    const rules = matchesIn(lists[source], call, (each) => {
       observed.push({ ...matched({ source, rule: each }), effect: each.effect });
     });
-    return rule === undefined ? [] : [{ source, rule }];
+    return rules.map((rule) => ({ source, rule }));
   });
   const effect = strictest(matches);
   const rules = matches.filter(({ rule }) => rule.effect === effect);
@@ -97,8 +98,8 @@ export function demandsOf(asking: readonly AskingRule[]): Demands {
 /** The rules of a list that the call meets: those that observe it, and the one that decides. */
 export function rulesMet(list: RuleList, call: CallToDecide): readonly Rule[] {
   const met: Rule[] = [];
-  const decisive = firstMatch(list, call, (rule) => met.push(rule));
-  return decisive === undefined ? met : [...met, decisive];
+  const decisive = matchesIn(list, call, (rule) => met.push(rule));
+  return [...met, ...decisive];
 }
 
 /** D-508: whether some rule may decide about calls of this tool. */
@@ -106,17 +107,24 @@ export function namesTool({ agent, organization }: RuleLists, tool: NamedTool): 
   return [...organization, ...agent].some((rule) => isAbout(rule, tool));
 }
 
-function firstMatch(
+/** The first rule that matches. Where only a part of the input was kept, all that the whole may meet first (D-904). */
+function matchesIn(
   list: RuleList,
   call: CallToDecide,
   observe: (rule: Rule) => void,
-): Rule | undefined {
+): readonly Rule[] {
+  const found: Rule[] = [];
+  const isPart = isKeptPart(call.input);
   for (const rule of list) {
     if (!isAbout(rule, call) || !hasConditions(rule, call.input)) continue;
-    if (rule.effect === 'allow' || !rule.isObserved) return rule;
-    observe(rule);
+    if (rule.effect !== 'allow' && rule.isObserved) {
+      observe(rule);
+      continue;
+    }
+    found.push(rule);
+    if (!isPart || rule.when.every((each) => compare(call.input, each) === true)) break;
   }
-  return undefined;
+  return found;
 }
 
 /** D-503: what cannot be compared fulfils the conditions of a rule that restricts, and never those of one that allows. */

@@ -5,6 +5,7 @@ import type {
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
 import { matchesAny } from '../../domain/rules/glob.ts';
+import { keptPart } from '../../domain/rules/kept-part.ts';
 import { type Json, type JsonObject, canonicalJson } from '../../domain/json.ts';
 import type { Answer } from '../../ports/harness.ts';
 import { jsonOf } from './json-of.ts';
@@ -33,7 +34,7 @@ export function shownCall(tools: readonly string[], call: ToolCallUpdate): Shown
   }
   const toolInput = inputOf(call);
   const canBeAsked = JSON.stringify(toolInput).length <= inputCharactersMax;
-  const keptInput = canBeAsked ? toolInput : { title: call.title ?? '', details_dropped: true };
+  const keptInput = canBeAsked ? toolInput : keptPart(call.title ?? '');
   return { ok: true, toolName, toolInput, keptInput, canBeAsked };
 }
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../../src/domain/json.ts';
 import { type Decision, decide, namesTool } from '../../../src/domain/rules/decide.ts';
+import { keptPart } from '../../../src/domain/rules/kept-part.ts';
 import { type RuleList, readRules, rulesOfAgent } from '../../../src/domain/rules/rule.ts';
 
 type Parts = Partial<OrganizationRule>;
@@ -95,6 +96,52 @@ describe('a condition (D-502, D-503)', () => {
     const when = [{ path: '/text', like: 'b*' }];
     expect(decided(listOf({ effect: 'deny', when }), [], long).effect).toBe('deny');
     expect(rulesOf(decided(listOf({ effect: 'allow', when }), [], long))).toEqual([]);
+  });
+
+  test.each<[When[number], boolean | 'unknown']>([
+    [{ path: '/input/force', present: true }, 'unknown'],
+    [{ path: '/input/force', present: false }, 'unknown'],
+    [{ path: '/input/amount', gt: 1 }, 'unknown'],
+    [{ path: '/details_dropped', present: true }, 'unknown'],
+    [{ path: '/details_dropped', eq: false }, 'unknown'],
+    [{ path: '/title', like: 'rm *' }, true],
+    [{ path: '/title', eq: 'ls' }, false],
+    [{ path: '/title', present: false }, false],
+  ])('of an input of which only the title was kept, %j → %s (D-904)', (condition, expected) => {
+    const part = keptPart('rm -r build');
+    for (const effect of ['allow', 'ask', 'deny'] as const) {
+      const holds = expected === 'unknown' ? effect !== 'allow' : expected;
+      const rules = rulesOf(decided(listOf({ effect, when: [condition] }), [], part));
+      expect([effect, ...rules]).toEqual([effect, ...(holds ? ['rule-0'] : [])]);
+    }
+  });
+
+  test('of several that the whole may meet, the strictest counts, up to one that it surely meets (D-904)', () => {
+    const may = (effect: 'ask' | 'deny', more: Parts = {}): Parts => ({
+      effect,
+      when: [{ path: '/input/force', present: true }],
+      ...more,
+    });
+    const admins = may('ask', { approvers: { role: 'admin' } });
+    const surely: Parts = { effect: 'ask', when: [{ path: '/title', like: 'rm *' }] };
+    const of = (...rules: readonly Parts[]) =>
+      decided(listOf(...rules), [], keptPart('rm -r build'));
+    expect(of(may('ask'), admins)).toMatchObject({
+      effect: 'ask',
+      demands: { approvers: { role: 'admin' } },
+    });
+    expect(of(may('ask'), may('deny'))).toMatchObject({ effect: 'deny' });
+    expect(rulesOf(of(may('ask'), surely, may('deny')))).toEqual(['rule-0', 'rule-1']);
+    expect(of(may('ask'), { effect: 'allow' }, may('deny'))).toMatchObject({ effect: 'ask' });
+  });
+
+  test.each<[Json]>([
+    [{ title: 'x', details_dropped: true, force: true }],
+    [{ title: 'x', details_dropped: 'yes' }],
+    [{ details_dropped: true, force: true }],
+  ])('an input that merely has fields of these names is whole: %j', (input) => {
+    const rule: Parts = { effect: 'deny', when: [{ path: '/absent', present: true }] };
+    expect(decided(listOf(rule), [], input).effect).toBe('allow');
   });
 
   test('all of a rule must hold', () => {
