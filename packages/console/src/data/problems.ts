@@ -127,6 +127,11 @@ export function wasTooLate(error: unknown): boolean {
   );
 }
 
+/** Another person, or a program, has saved a newer version of what was edited. */
+export function wasChangedSince(error: unknown): boolean {
+  return error instanceof ConvokeError && error.code === 'version_conflict';
+}
+
 /** The rules, or the role of the person, are other ones than when the request was read. */
 export function mayNotAllow(error: unknown): boolean {
   return (

@@ -79,6 +79,52 @@ test('rules are tried over past calls before they are saved, and warnings stand 
   await web.server.send('set_rules', { params, body: { version: 1, rules: [] } });
 });
 
+test('a draft that others were faster than stays, shows what they changed, and is saved over it', async () => {
+  const params = { organization_id: web.server.quickstart.organization_id };
+  const stored = async () => (await web.server.send('get_rules', { params })).body;
+  const set = async (...names: readonly string[]) => {
+    const rules = names.map((name) => ({ name, tools: ['refund'], effect: 'ask' }));
+    const { version } = await stored();
+    await web.server.send('set_rules', { params, body: { version, rules } });
+    return JSON.stringify(rules);
+  };
+  const mine = await set('mine');
+  await set('first');
+  const page = await web.visit(`${web.organization}/rules`);
+  const list = page.getByRole('list', { name: 'Rules' });
+  await list.getByText('first').waitFor();
+  await page.getByRole('button', { name: 'Edit' }).press('Enter');
+  const field = page.getByLabel('Rules as JSON');
+  await field.fill(mine);
+  await set('first', 'theirs');
+  web.expectFaults(/409/);
+  await page.getByRole('button', { name: 'Save' }).press('Enter');
+  await page.getByText(/^The rules were changed by .+ since you began\.$/).waitFor();
+  await page.getByRole('button', { name: 'Save', exact: true, disabled: true }).waitFor();
+  expect(await field.inputValue()).toBe(mine);
+  await page.locator('button:focus', { hasText: 'Show theirs' }).press('Enter');
+  const changes = page.getByRole('region', { name: /^What .+ changed$/ });
+  await changes.locator('.added').getByText('"name": "theirs"').waitFor();
+  await expectAccessibleAtBothWidths(page);
+  // Changed once more: what the person has not seen is not replaced either.
+  await set('first', 'later');
+  await page.getByRole('button', { name: 'Save mine over it' }).press('Enter');
+  await page.locator('button:focus', { hasText: 'Show theirs' }).press('Enter');
+  await changes.locator('.added').getByText('"name": "later"').waitFor();
+  await page.locator('button:focus').press('Tab');
+  await page.locator('button:focus', { hasText: 'Save mine over it' }).press('Enter');
+  await list.getByText('mine').waitFor();
+  await page.locator('button:focus', { hasText: 'Edit' }).press('Enter');
+  await field.fill('[]');
+  await set('kept');
+  await page.getByRole('button', { name: 'Save' }).press('Enter');
+  await page.getByRole('button', { name: 'Show theirs' }).waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).press('Enter');
+  await list.getByText('kept').waitFor();
+  expect((await stored()).rules).toMatchObject([{ name: 'kept' }]);
+  await set();
+});
+
 test('of two people each sees who has allowed, and the first no longer has it in their list', async () => {
   const { run } = await begin(web.server, 'together');
   await runIn(web.server, run, 'waiting');

@@ -48,6 +48,7 @@ export function RulesScreen({ org = '' }: RouteParams): JSX.Element {
                 document.set(saved);
                 setEdited(false);
               }}
+              onChanged={document.set.bind(document)}
               onClose={() => setEdited(false)}
             />
           ) : (
