@@ -1,6 +1,7 @@
 import { type JsonObject, organizationId } from '@convoke/contract';
 import { expect, test } from 'vitest';
 import {
+  answer,
   begin,
   ended,
   pendingIn,
@@ -25,6 +26,13 @@ const web = consoleTests({
     },
     together: asksFor('Notes need two people.', { role: 'admin', people: 2 }),
     elsewhere: asksFor('The starter may not.', { not_starter: true }),
+    keeper: {
+      description: 'Is asked about each of its files',
+      rules: [{ name: 'notes', tools: ['write_file'], effect: 'ask', remember: 'exact' }],
+      script: ['a.txt', 'b.txt', 'c.txt'].map((path) => ({
+        tool: { name: 'write_file', input: { path, text: 'hi' } },
+      })),
+    },
     mailer: {
       description: 'Writes twice, and is asked about once',
       rules: [
@@ -64,7 +72,8 @@ test('rules are tried over past calls before they are saved, and warnings stand 
   expect(await changes.textContent()).not.toContain('secret-input');
   expect(await page.getByText('is not a field').count()).toBe(0);
   await page.locator('button:focus', { hasText: 'Try' }).waitFor();
-  await expectAccessibleAtBothWidths(page);
+  const isNamed = () => changes.getByText('no-files').filter({ visible: true }).waitFor();
+  await expectAccessibleAtBothWidths(page, { also: isNamed });
   await page.getByRole('button', { name: 'Save' }).press('Enter');
   const list = page.getByRole('list', { name: 'Rules' });
   await list.getByText('deny · write_file · of writer').waitFor();
@@ -210,4 +219,24 @@ test('an allow for the session is chosen from the menu, listed there, and forgot
   await kept.waitFor({ state: 'detached' });
   const again = await startRun(web.server, session, 'once more');
   expect((await runIn(web.server, again, 'waiting')).status).toBe('waiting');
+});
+
+test('after a remembered allow is forgotten the keyboard is at the next one, and then at the heading', async () => {
+  const { session, run } = await begin(web.server, 'keeper');
+  for (let asked = 1; asked <= 3; asked += 1) {
+    const request = await pendingIn(web.server, session.id);
+    await answer(web.server, request, { decision: 'allow', remember: 'exact' });
+  }
+  await ended(web.server, run);
+  const page = await web.visit(`${web.tenant}/sessions/${session.id}`);
+  const rows = page.locator('.list-row', { hasText: 'this exact call' });
+  const forget = (path: string) =>
+    rows.filter({ hasText: path }).getByRole('button', { name: 'Forget' });
+  await forget('b.txt').press('Enter');
+  await forget('b.txt').waitFor({ state: 'detached' });
+  await rows.filter({ hasText: 'a.txt' }).locator('button:focus').press('Enter');
+  await forget('a.txt').waitFor({ state: 'detached' });
+  await rows.filter({ hasText: 'c.txt' }).locator('button:focus').press('Enter');
+  await page.locator('h1:focus').waitFor();
+  expect(await rows.count()).toBe(0);
 });

@@ -43,14 +43,19 @@ const columns: readonly Column<RuleChange>[] = [
   {
     title: 'Call',
     class: 'wide-cell',
-    cell: ({ tenant_id: tenant, run_id: run, agent_name: agent, tool_name: tool }) => (
-      <a data-row href={addressOf('run', { tenant, run })}>
-        <code>{tool}</code>
-        <span class="muted">{` ${agent}`}</span>
-      </a>
+    cell: ({ tenant_id: tenant, run_id: run, agent_name: agent, tool_name: tool, rule }) => (
+      <>
+        <a data-row class="breaks" href={addressOf('run', { tenant, run })}>
+          <code>{tool}</code>
+          <span class="muted">{` ${agent}`}</span>
+        </a>
+        <span class="small-only muted small breaks">
+          rule <code>{rule}</code>
+        </span>
+      </>
     ),
   },
   { title: 'Decision', cell: ({ before, after }) => `${before} → ${after}` },
-  { title: 'Rule', optional: true, cell: ({ rule }) => <code>{rule}</code> },
+  { title: 'Rule', class: 'breaks', optional: 'small', cell: ({ rule }) => <code>{rule}</code> },
   { title: 'When', class: 'muted nowrap', optional: true, cell: ({ at }) => <Time at={at} /> },
 ];

@@ -1,5 +1,6 @@
 import type { InteractionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { inBackground } from '../../data/in-background.ts';
 import { jsonSummary } from '../../data/json-text.ts';
 import { Button } from '../../parts/button.tsx';
@@ -43,6 +44,21 @@ export function SessionMemory({ sessionId }: { readonly sessionId: string }): JS
   );
 }
 
+/** With a row goes the focus that it had: the row beside it gets it, or the heading after the last one. */
+function useRowBeside() {
+  const row = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const { current: gone } = row;
+    return () => {
+      if (gone?.contains(document.activeElement) !== true) return;
+      const beside = gone.nextElementSibling ?? gone.previousElementSibling;
+      const next = beside?.querySelector<HTMLElement>(':scope > button');
+      (next ?? document.querySelector<HTMLElement>('h1'))?.focus();
+    };
+  }, []);
+  return row;
+}
+
 function Remembered(props: {
   readonly record: InteractionRecord;
   readonly onForgotten: () => void;
@@ -57,8 +73,9 @@ function Remembered(props: {
   });
   const { tool_name: tool = 'tool', answered_by: by, answered_at: at } = record;
   const isExact = record.remembered === 'exact';
+  const row = useRowBeside();
   return (
-    <div class="list-row">
+    <div class="list-row" ref={row}>
       <span class="grow request-line">
         <span class="clip">
           <code>{tool}</code>
@@ -78,13 +95,8 @@ function Remembered(props: {
         </span>
         {forget.error !== undefined && <ProblemNote error={forget.error} />}
       </span>
-      <Button
-        size="small"
-        onClick={forget.run}
-        isAllowed={mayAnswer}
-        disabled={forget.isBusy}
-        ariaLabel={`Forget ${tool}`}
-      >
+      {/* Not disabled while busy, when a second press does nothing: a button that is disabled loses the focus. */}
+      <Button size="small" onClick={forget.run} isAllowed={mayAnswer} ariaLabel={`Forget ${tool}`}>
         Forget
       </Button>
     </div>
