@@ -5,6 +5,7 @@ import type { AskItem } from '../transcript.ts';
 import { aboutOf, connectLinkOf, questionText } from './forms.ts';
 import type { McpRunState } from './run.ts';
 import { answerTool, waitTool } from './tools.ts';
+import { waitsText } from './waits.ts';
 
 /** The result of a tool, as the Model Context Protocol has it. */
 export interface McpResult {
@@ -15,7 +16,7 @@ export interface McpResult {
 
 /** The result of a call. `link` leads to the run in the console, where there is one. */
 export function resultOf(state: McpRunState, link: string | undefined): McpResult {
-  const { runId, text, asks, outcome } = state;
+  const { runId, text, asks, waits, outcome } = state;
   switch (outcome?.status) {
     case 'completed':
       return runResult(state, { status: 'completed', said: text });
@@ -30,8 +31,11 @@ export function resultOf(state: McpRunState, link: string | undefined): McpResul
       };
     case undefined: {
       if (asks.length > 0) return waitingResult(state, link);
-      const said = `The run has not ended. Call ${waitTool} with the run_id ${runId} to wait for it.`;
-      return runResult(state, { status: 'running', said: `${text}\n\n${said}`.trim() });
+      const advice = `Call ${waitTool} with the run_id ${runId} to wait for it.`;
+      const said = ['The run has not ended.', waitsText(waits), advice].filter(
+        (part) => part !== '',
+      );
+      return runResult(state, { status: 'running', said: `${text}\n\n${said.join(' ')}`.trim() });
     }
     default:
       return outcome satisfies never;

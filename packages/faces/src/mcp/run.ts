@@ -1,6 +1,7 @@
 import type { Json } from '../json.ts';
 import { RunText } from '../run-text.ts';
 import { type AskItem, RunTranscript, type TranscriptEvent } from '../transcript.ts';
+import { type McpWait, OpenWaits } from './waits.ts';
 
 export type McpOutcome =
   | { readonly status: 'completed' | 'cancelled' }
@@ -14,6 +15,8 @@ export interface McpRunState {
   readonly text: string;
   /** The open requests of the run, the oldest first. */
   readonly asks: readonly AskItem[];
+  /** What else the run waits for, the oldest first. */
+  readonly waits: readonly McpWait[];
   /** Undefined for a run that has not ended. */
   readonly outcome: McpOutcome | undefined;
   /** The output of the agent. */
@@ -25,6 +28,7 @@ export class McpRun {
   readonly #ids: Pick<McpRunState, 'sessionId' | 'runId'>;
   readonly #transcript = new RunTranscript();
   readonly #text = new RunText();
+  readonly #waits = new OpenWaits();
   #outcome: McpOutcome | undefined;
   #output: Json | undefined;
 
@@ -42,13 +46,14 @@ export class McpRun {
   }
 
   get state(): McpRunState {
-    const [outcome, output] = [this.#outcome, this.#output];
-    return { ...this.#ids, text: this.#text.text, asks: this.asks, outcome, output };
+    const [outcome, output, waits] = [this.#outcome, this.#output, this.#waits.all];
+    return { ...this.#ids, text: this.#text.text, asks: this.asks, waits, outcome, output };
   }
 
   take(event: TranscriptEvent): void {
     this.#text.take(event);
     for (const item of this.#transcript.take(event)) {
+      this.#waits.take(item);
       if (item.kind === 'output') this.#output = item.output;
       if (item.kind !== 'end') continue;
       const { outcome: status, message = '', code = '' } = item;

@@ -34,6 +34,11 @@ const agents = {
 
 /** What the whole answer is once what it waits for has come; of the one that sleeps for days, what it has said. */
 const whole = { sleeper: 'Hm. ', receiver: 'Hm. Got on.', caller: 'Hm. Heard on.' };
+const waitsFor = {
+  sleeper: /The agent waits until \d{4}-\d\d-\d\d \d\d:\d\d UTC for "a pause"\./,
+  receiver: /The agent waits for the message "go", until [-\d]+ [:\d]+ UTC at the latest\./,
+  caller: /The agent waits for a run of "listener"\./,
+};
 const refusals = {
   sleeper: /^The agent waits until \d{4}-\d\d-\d\d \d\d:\d\d UTC for "a pause"\.$/,
   receiver: /^The agent waits until \d{4}-\d\d-\d\d \d\d:\d\d UTC for "go"\.$/,
@@ -145,7 +150,7 @@ describe.each(databaseKinds)('on %s', (database) => {
     });
 
     test.each(Object.entries(mcpClients))(
-      'as a tool of MCP (%s): the result says that the run continues',
+      'as a tool of MCP (%s): the result says that the run continues, and what it waits for',
       async (_, connectTo) => {
         const { organization_id, tenant_id } = server.quickstart;
         const { authorization = '' } = server.client;
@@ -158,6 +163,10 @@ describe.each(databaseKinds)('on %s', (database) => {
         expect(result.content[0]?.text).toContain('convoke_wait');
         const run = await asleep(session_id);
         await isUsual(run);
+        await eventually(async () => {
+          const { content } = await assistant.call('convoke_wait', { run_id });
+          return waitsFor[waiter].test(content[0]?.text ?? '');
+        });
         const refused = await assistant.call(waiter, { prompt: 'and now?', session_id });
         expect([refused.isError, refused.content[0]?.text]).toEqual([
           true,
