@@ -3,6 +3,7 @@ import {
   type Content,
   isOpen,
   storedWrites,
+  withAnswer,
   withCheckpoint,
   withWrites,
 } from '../src/adapters/langgraph/content.ts';
@@ -44,4 +45,24 @@ test('one of a subgraph is over with the task that raised it, though those aroun
   expect(isOpen(asked, 'i1')).toBe(true);
   expect(isOpen(await written(asked, [inside, 't2'], { messages: [] }), 'i1')).toBe(false);
   expect(isOpen(withCheckpoint(asked, inside, kept('c3')), 'i1')).toBe(false);
+});
+
+test('the answer of a tool is kept until the next checkpoint of its graph', async () => {
+  const inside = 'inner:t1';
+  const [one, two] = ['', inside].map((graph) => ({
+    graph,
+    key: `call in ${graph}`,
+    answer: null,
+  }));
+  let content = withCheckpoint(started, inside, kept('c2'));
+  for (const each of [one, two]) if (each !== undefined) content = withAnswer(content, each);
+  content = await written(content, ['', 't1'], { __interrupt__: { id: 'i1', value: 'Two?' } });
+  expect(content['']?.answers).toEqual({ 'call in ': 'null' });
+  expect(content[inside]?.answers).toEqual({ 'call in inner:t1': 'null' });
+  content = withCheckpoint(content, inside, kept('c3'));
+  expect([content['']?.answers, content[inside]?.answers]).toEqual([
+    { 'call in ': 'null' },
+    undefined,
+  ]);
+  expect(withCheckpoint(content, '', kept('c4'))).toEqual({ '': kept('c4') });
 });

@@ -54,6 +54,23 @@ describe('at every message', () => {
     });
   });
 
+  test('each of several tools in one node gets the answers to its own interrupts', () => {
+    expect(played['tools of one node that interrupt']).toMatchObject({
+      text: 'tool said: re a 0?, re a 1? | re b 0? | R-7 | re c 0?',
+      asked: ['question', 'question', 'question', 'question'],
+      done: ['refund 7'],
+    });
+    expect(played['tools of one node that wait']).toMatchObject({
+      text: 'tool said: paid x | about chairs | sent y | re a 0?',
+      done: [],
+      started: 1,
+    });
+    expect(played['tools that a node calls between its own interrupts']).toMatchObject({
+      text: 're Before? | re a 0?, re a 1? | re b 0?, re b 1? | re After?',
+      done: [],
+    });
+  });
+
   test('a subgraph that speaks, asks and acts', () => {
     expect(played['subgraph']).toMatchObject({
       text: '[whole][whole][whole]',

@@ -3,6 +3,7 @@ import type { Json } from '../../json.ts';
 import type { Permission, PermissionRequest } from '../../permissions.ts';
 import { askFor } from '../asked-value.ts';
 import { type Content, isOpen, resumesOf } from './content.ts';
+import { type CallInterrupt, foundElsewhere } from './calls.ts';
 import type { GraphSaver } from './saver.ts';
 import { plain } from '../model-answer.ts';
 import { type GraphWait, waitedFor } from './waits.ts';
@@ -44,12 +45,22 @@ export async function answersTo(
 
 async function answerTo(saver: GraphSaver, key: string, value: Json | undefined): Promise<unknown> {
   const { steps } = current();
-  const { actionRequests, convoke, convokeWait } = (value ?? {}) as {
+  const { actionRequests, convoke, convokeCall, convokeWait } = (value ?? {}) as {
     readonly actionRequests?: readonly Action[];
     readonly convoke?: PermissionRequest;
+    readonly convokeCall?: CallInterrupt & { readonly value?: Json };
     readonly convokeWait?: GraphWait;
   };
-  if (convoke !== undefined) return steps.permissions.ask(convoke);
+  if (convoke !== undefined) {
+    await steps.permissions.ask(convoke);
+    return foundElsewhere;
+  }
+  if (convokeCall !== undefined) {
+    const { namespace, key: call, value: asked } = convokeCall;
+    const answer = await answerTo(saver, `interrupt ${namespace} ${call}`, asked);
+    saver.keepAnswer(namespace, call, plain(answer) as Json);
+    return foundElsewhere;
+  }
   return steps.inTask({ key, execution: {} }, async () => {
     if (convokeWait !== undefined) return waitedFor(convokeWait);
     if (!Array.isArray(actionRequests)) return (await askFor(value, 'The graph')) ?? null;

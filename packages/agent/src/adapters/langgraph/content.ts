@@ -1,3 +1,4 @@
+import type { Json } from '../../json.ts';
 import type { CheckpointConfig, CheckpointTuple } from './peer.ts';
 
 /** The last checkpoint of each namespace, with the writes of its tasks since then. */
@@ -11,6 +12,8 @@ export interface Kept {
   readonly writes: Readonly<
     Record<string, readonly [task: string, channel: string, value: string]>
   >;
+  /** Answers of tools that interrupt, in JSON, by their calls. The next checkpoint needs none of them. */
+  readonly answers?: Readonly<Record<string, string>>;
 }
 
 const interruptChannel = '__interrupt__';
@@ -88,6 +91,17 @@ export function withWrites(content: Content, { namespace, id, writes }: NewWrite
   );
   const all = Object.fromEntries([...before, ...writes]);
   return { ...content, [namespace]: { ...kept, writes: all } };
+}
+
+/** Keeps the answer of a tool with the last checkpoint of its graph. */
+export function withAnswer(
+  content: Content,
+  { graph, key, answer }: { readonly graph: string; readonly key: string; readonly answer: Json },
+): Content {
+  const kept = content[graph];
+  if (kept === undefined) return content;
+  const answers = { ...kept.answers, [key]: JSON.stringify(answer) };
+  return { ...content, [graph]: { ...kept, answers } };
 }
 
 /**

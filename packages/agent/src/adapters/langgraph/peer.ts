@@ -33,7 +33,7 @@ export interface LangGraph {
   readonly RunControl: new () => { requestDrain(): void };
   readonly Command: new (command: { readonly resume: object }) => object;
   readonly interrupt: (value: unknown) => unknown;
-  readonly getConfig: () => object;
+  readonly getConfig: () => object | undefined;
   readonly isGraphInterrupt: (error: unknown) => error is GraphInterrupt;
   readonly isGraphDrained: (error: unknown) => boolean;
 }
@@ -50,4 +50,10 @@ interface ToolFields {
 
 export interface LangChainTools {
   readonly tool: (work: (input: unknown) => unknown, fields: ToolFields) => object;
+}
+
+export interface LangChainSingletons {
+  readonly AsyncLocalStorageProviderSingleton: {
+    runWithConfig<T>(config: object, execute: () => T): T;
+  };
 }

@@ -8,6 +8,7 @@ import {
   storedWrites,
   tupleOf,
   withCallsAsTheyAre,
+  withAnswer,
   withCheckpoint,
   withWrites,
 } from './content.ts';
@@ -24,6 +25,11 @@ export function saverOf(leg: Leg): GraphSaver {
     throw new Misuse('Steps and durable tools of a graph only work while runGraph(…) runs it.');
   }
   return saver;
+}
+
+/** The namespace of the graph that a task belongs to. */
+export function graphOf(namespace: string): string {
+  return namespace.split('|').slice(0, -1).join('|');
 }
 
 /**
@@ -60,10 +66,16 @@ export class GraphSaver extends BaseCheckpointSaver {
   say(namespace: string, text: string): void {
     const parts = namespace.split('|');
     const task = parts.at(-1)?.split(':').at(-1) ?? '';
-    const graph = parts.slice(0, -1).join('|');
+    const graph = graphOf(namespace);
     const speaker = this.#speakers.get(task) ?? { unsaid: [], graph };
     this.#speakers.set(task, speaker);
     this.#leg.progress.say({ type: 'message_delta', text }, speaker);
+  }
+
+  /** Keeps what a tool of a task has been answered: with its next write, which says that nothing is open any more. */
+  keepAnswer(namespace: string, key: string, answer: Json): void {
+    this.#content = withAnswer(this.#content, { graph: graphOf(namespace), key, answer });
+    this.#isDirty = true;
   }
 
   /** Resolves when the checkpoints of a task's graphs are stored. Until then its id may change after a loss. */

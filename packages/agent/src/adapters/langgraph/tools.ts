@@ -2,13 +2,8 @@ import { current } from '../../current.ts';
 import type { Json } from '../../json.ts';
 import type { PermissionRequest } from '../../permissions.ts';
 import type { StepCall, StepOptions } from '../../steps.ts';
-import {
-  type Call,
-  type Scratchpad,
-  callUntilDone,
-  dropPermissions,
-  interruptFor,
-} from './calls.ts';
+import { type Config, type Scratchpad, scratchpadOf, withAnswers } from './call-config.ts';
+import { type Call, callUntilDone, dropFound, interruptFor } from './calls.ts';
 import { saverOf } from './saver.ts';
 import type { LangGraph } from './peer.ts';
 import { plain } from '../model-answer.ts';
@@ -17,14 +12,13 @@ import { isWaitingTool } from '../wait-tools.ts';
 
 const { getConfig } = (await import('@langchain/langgraph' satisfies string)) as LangGraph;
 
-interface Config {
-  readonly configurable?: Readonly<Record<string, unknown>>;
-}
 interface ToolConfig extends Config {
   /** With the arguments as the model gave them. */
   readonly toolCall?: { readonly id?: string; readonly args?: unknown };
 }
 type Func = (input: unknown, manager: unknown, config: ToolConfig) => unknown;
+
+type Execute = (input: unknown, answers: readonly unknown[]) => unknown;
 
 interface Task {
   readonly namespace: string;
@@ -48,7 +42,8 @@ export function durableTools<T extends readonly object[]>(
     const copy = Object.create(prototype, Object.getOwnPropertyDescriptors(tool)) as object;
     const durable: Func = (input, manager, config) => {
       const call = { id: config.toolCall?.id ?? '', tool: name, input, ...options[name] };
-      const execute = (approved: unknown) => func(approved, manager, config);
+      const execute: Execute = (approved, answers) =>
+        withAnswers(config, answers, (own) => func(approved, manager, own));
       const request = { call, args: config.toolCall?.args ?? input };
       return inTask(config, (task) => tellDoubt(() => callInTask(request, task, execute)));
     };
@@ -62,19 +57,16 @@ export function step<T>(
   work: (call: StepCall) => T | Promise<T>,
   options?: StepOptions,
 ): Promise<T> {
-  return inTask(getConfig(), () => current().steps.step(name, work, options)) as Promise<T>;
+  return inTask(getConfig() ?? {}, () => current().steps.step(name, work, options)) as Promise<T>;
 }
 
 /** Waits until the id of the task is stored, and runs the body with the names of its task. */
-async function inTask(
-  { configurable = {} }: Config,
-  body: (task: Task) => unknown,
-): Promise<unknown> {
+async function inTask(config: Config, body: (task: Task) => unknown): Promise<unknown> {
   const { leg, steps } = current();
-  const namespace = configurable['checkpoint_ns'] as string;
-  const scratchpad = configurable['__pregel_scratchpad'] as Scratchpad;
+  const namespace = config.configurable?.['checkpoint_ns'] as string;
+  const scratchpad = scratchpadOf(config);
   await saverOf(leg).stored(namespace);
-  dropPermissions(scratchpad);
+  dropFound(scratchpad);
   const stop = (request: PermissionRequest) => interruptFor(request, scratchpad);
   const task = { key: namespace, execution: scratchpad, interrupt: stop };
   return steps.inTask(task, () => body({ namespace, scratchpad }));
@@ -84,10 +76,11 @@ async function inTask(
 async function callInTask(
   { call, args }: Request,
   { namespace, scratchpad }: Task,
-  execute: (input: unknown) => unknown,
+  execute: Execute,
 ): Promise<unknown> {
-  const { allowed } = saverOf(current().leg);
+  const saver = saverOf(current().leg);
   const inputs = [plain(call.input), plain(args)] as Json[];
-  const approvedInput = allowed.take(`${namespace} ${call.id}`, call.tool, inputs);
-  return callUntilDone({ ...call, approvedInput }, scratchpad, execute);
+  const approvedInput = saver.allowed.take(`${namespace} ${call.id}`, call.tool, inputs);
+  const place = { saver, namespace, scratchpad };
+  return callUntilDone({ ...call, approvedInput }, place, execute);
 }

@@ -41,6 +41,27 @@ const ask = tool(
     schema: z.object({ question: z.string(), options: z.array(z.string()).optional() }),
   },
 );
+// Counts an answer to something else.
+const survey = tool(
+  ({ topic, times }) => {
+    const said = Array.from({ length: times }, (_, index) => {
+      const question = `${topic} ${index}?`;
+      const got = interrupt(question);
+      return got === `re ${question}` ? got : effects.done(`${question} got ${got}`, got);
+    });
+    return said.join(', ');
+  },
+  {
+    name: 'survey',
+    description: 'Asks the user several things',
+    schema: z.object({ topic: z.string(), times: z.number() }),
+  },
+);
+const take = tool(({ name }) => `${name} ${receive(name).data}`, {
+  name: 'take',
+  description: 'Waits for a message',
+  schema: z.object({ name: z.string() }),
+});
 const chat = () => new ChatOpenAI({ model: 'scripted' });
 const messages = (ctx) => ({ messages: [{ role: 'user', content: ctx.prompt }] });
 
@@ -82,6 +103,7 @@ async function interrupted(...value) {
   return { ...result, message: seen[0] };
 }
 
+const matching = ({ question }) => `re ${question}`;
 const allowing = (asked) => (asked.kind === 'question' ? 'late' : true);
 
 await scenarios(effects, {
@@ -136,6 +158,35 @@ await scenarios(effects, {
     const prompt =
       '@@ chat && call ask_user {"question":"Why?"} && call refund {"order":7} ;; last';
     return kill(loop([ask, refund]), { prompt, answer: () => 'late' });
+  },
+  async 'tools of one node that interrupt'(kill) {
+    const prompt =
+      '@@ call survey {"topic":"a","times":2} && call survey {"topic":"b","times":1} && call refund {"order":7} && call survey {"topic":"c","times":1} ;; last';
+    return kill(loop([survey, refund]), { prompt, answer: matching });
+  },
+  async 'tools of one node that wait'(kill) {
+    const research = agentTool('researcher', { description: 'Finds things out' });
+    const prompt =
+      '@@ call take {"name":"paid"} && call call_researcher {"prompt":"chairs"} && call take {"name":"sent"} && call survey {"topic":"a","times":1} ;; last';
+    return kill(loop([take, research, survey]), {
+      prompt,
+      answer: matching,
+      called: ({ input }) => `about ${input.prompt}`,
+      signals: [
+        { name: 'sent', data: 'y', after: '1d' },
+        { name: 'paid', data: 'x', after: '2d' },
+      ],
+    });
+  },
+  async 'tools that a node calls between its own interrupts'(kill) {
+    const calls = async () => {
+      const [durable] = durableTools([survey]);
+      const before = interrupt('Before?');
+      const topics = ['a', 'b'].map((topic) => durable.invoke({ topic, times: 2 }));
+      const said = [before, ...(await Promise.all(topics)), interrupt('After?')];
+      return { messages: [{ role: 'user', content: `@@ say ${said.join(' | ')}` }] };
+    };
+    return kill(loop([look], calls), { prompt: 'go', answer: matching });
   },
   async subgraph(kill) {
     const make = () =>
