@@ -64,16 +64,16 @@ const columns: readonly Column<ConnectionRecord>[] = [
   {
     title: 'Status',
     cell: ({ status, status_reason: reason }) => (
-      <span class="stack tight">
+      <>
         <Status of={status} />
-        {reason !== undefined && <span class="muted small">{reasonWords[reason]}</span>}
-      </span>
+        {reason !== undefined && <div class="muted small">{reasonWords[reason]}</div>}
+      </>
     ),
   },
-  { title: 'Service', class: 'clip wide-cell', cell: ({ service }) => <code>{service}</code> },
+  { title: 'Service', class: 'nowrap', cell: ({ service }) => <code>{service}</code> },
   {
     title: 'Owner',
-    class: 'clip',
+    class: 'clip wide-cell',
     cell: (connection) => <span title={connection.end_user}>{ownerOf(connection)}</span>,
   },
   {

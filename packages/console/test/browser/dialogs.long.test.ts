@@ -31,6 +31,7 @@ const openings: readonly Opening[] = [
   { place: 'schedule', press: 'Edit', action: 'Save' },
   { place: 'schedule', press: 'Delete', action: 'Delete' },
   { place: 'webhook', press: 'Delete', action: 'Delete' },
+  { place: 'connections', press: 'Revoke crm of the tenant', action: 'Revoke' },
   { place: 'session', press: 'Rename', action: 'Save' },
   { place: 'session', press: 'Terminate', action: 'Terminate' },
   { place: 'session', press: 'Delete notes.txt', action: 'Delete' },

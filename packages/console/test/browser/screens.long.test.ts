@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
-import { consoleAgents } from './support/agents.ts';
+import { screenAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { go } from './support/go.ts';
-import { fillPlaces, settled } from './support/places.ts';
+import { connectPlace, fillPlaces, settled } from './support/places.ts';
 import {
   desk,
   each,
@@ -15,7 +15,7 @@ import {
 
 vi.setConfig({ testTimeout: 600_000 });
 
-const web = consoleTests({ agents: consoleAgents });
+const web = consoleTests({ agents: screenAgents });
 /** `CONVOKE_PICTURES=1` writes a picture of every screen, to be looked at; none is compared. */
 const pictures = process.env['CONVOKE_PICTURES'] === '1';
 const pictureFolder = fileURLToPath(new URL('../../pictures', import.meta.url));
@@ -26,7 +26,7 @@ const firstOfTheirKind = new Set(['home', 'tenants']);
 const otherWidths = [768, 360] as const;
 
 test('every screen is accessible in both themes (axe, WCAG 2.2 AA) and never scrolls sideways', async () => {
-  const places = await fillPlaces(web);
+  const places = [...(await fillPlaces(web)), await connectPlace(web)];
   const page = await web.open('/console/settings');
   await page.getByRole('heading', { name: 'Settings' }).waitFor();
   await each(places, async (place) => {

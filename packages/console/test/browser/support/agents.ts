@@ -51,4 +51,23 @@ const sleeper: AgentYaml = {
   script: [{ say: 'Zzz' }, { sleep_ms: 3_600_000 }],
 };
 
+/** Needs an account, which nothing connects: its runs would ask for it. */
+const connected: AgentYaml = {
+  description: 'Uses an account',
+  connections: {
+    github: {
+      owner: 'end_user',
+      oauth: {
+        client_id: 'a-client',
+        authorization_endpoint: 'https://service.test/authorize',
+        token_endpoint: 'https://service.test/token',
+      },
+    },
+  },
+  script: [{ say: 'It works.' }],
+};
+
 export const consoleAgents = { greeter, writer, asker, echo, failing, sleeper };
+
+/** With the agent that `connectPlace` needs. */
+export const screenAgents = { ...consoleAgents, connected };

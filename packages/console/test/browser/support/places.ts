@@ -1,6 +1,7 @@
+import { userId } from '@convoke/contract';
 import type { Locator, Page } from 'playwright-core';
 import { begin, ended, pendingIn, runIn } from '../../../../server/test/support/api-steps.ts';
-import { addMember } from '../../../../server/test/support/sign-in/console.ts';
+import { addMember, asPerson } from '../../../../server/test/support/sign-in/console.ts';
 import { quietWebhook } from '../../../../server/test/support/tenant-data.ts';
 import type { ConsoleTests } from './console-tests.ts';
 
@@ -72,13 +73,21 @@ export async function fillPlaces(web: ConsoleTests): Promise<readonly Place[]> {
   ];
 }
 
-/** A schedule, a webhook and a budget, and where they and a client are shown. */
+/** A schedule, a webhook, a budget and two accounts, and where they and a client are shown. */
 async function fillManagement({ server, tenant, organization }: ConsoleTests) {
   const { owner: as, quickstart } = server;
   const schedule = await server.send('create_schedule', {
     body: { name: 'Yearly report', agent_name: 'echo', cron: '0 0 1 1 *', input: { prompt: 'hi' } },
   });
   const webhook = await server.send('create_webhook', { body: quietWebhook });
+  const token = 'a-token-of-the-account';
+  const oauth = { type: 'oauth', access_token: token, expires_at: '2099-01-15T09:30:00.000Z' };
+  for (const [service, body] of [
+    ['crm', { auth: { type: 'bearer', token } }],
+    ['mail', { end_user: 'u-17', auth: oauth }],
+  ] as const) {
+    await server.send('put_connection', { params: { service }, body });
+  }
   const params = { organization_id: quickstart.organization_id };
   // A long name, as some addresses are: no filter may be wider than the page for it.
   await addMember(server, 'viewer', quickstart.organization_id);
@@ -104,6 +113,7 @@ export function tenantPlaces(tenant: string): readonly Place[] {
     { name: 'agents', path: `${tenant}/agents`, shows: title('Agents') },
     { name: 'agent', path: `${tenant}/agents/greeter`, shows: title('greeter') },
     { name: 'schedules', path: `${tenant}/schedules`, shows: title('Schedules') },
+    { name: 'connections', path: `${tenant}/connections`, shows: title('Connections') },
     { name: 'webhooks', path: `${tenant}/webhooks`, shows: title('Webhooks') },
     { name: 'usage', path: `${tenant}/usage`, shows: title('Usage') },
   ];
@@ -118,6 +128,19 @@ export function organizationPlaces(organization: string): readonly Place[] {
     { name: 'budgets', path: `${organization}/budgets`, shows: title('Budgets') },
     { name: 'rules', path: `${organization}/rules`, shows: title('Rules') },
   ];
+}
+
+/** The page on which the owner connects an account for a session of theirs. */
+export async function connectPlace({ server, tenant }: ConsoleTests): Promise<Place> {
+  const { user_id } = (await server.send('get_me', { as: server.owner })).body;
+  const as = await asPerson(server, userId(user_id));
+  const body = { agent_name: 'connected' };
+  const { id } = (await server.send('create_session', { as, body })).body;
+  return {
+    name: 'connect',
+    path: `${tenant}/connect/${id}/github`,
+    shows: (page) => page.getByRole('button', { name: 'Connect github' }),
+  };
 }
 
 /** Nothing is loading any more, and the buttons of a card work. */
