@@ -57,11 +57,7 @@ export async function createCallingWorld(kind: DatabaseKind) {
     return { caller: await world.read(run), called: await calledBy(run) };
   }
 
-  async function calledBy(run: Pick<Run, 'id'>): Promise<Run[]> {
-    const waits = await world.store.read.waits.ofRun(run.id);
-    const ids = waits.flatMap(({ childRunId }) => (childRunId === null ? [] : [childRunId]));
-    return Promise.all(ids.map((id) => world.read({ id })));
-  }
+  const calledBy = (run: Pick<Run, 'id'>) => calledRuns(world, run);
 
   const waitOf = async (run: Pick<Run, 'id'>, ref: string = research.ref) =>
     world.store.read.waits.findByRef(run.id, ref);
@@ -76,6 +72,13 @@ export async function createCallingWorld(kind: DatabaseKind) {
     cancelRun(world, world.scope, { sessionId: run.sessionId, runId: run.id, by: 'cli_by' });
 
   return { world, client, begun, calling, calledBy, waitOf, resultIn, cancel };
+}
+
+/** The runs that a run has called. */
+export async function calledRuns(world: RunFixture, run: Pick<Run, 'id'>): Promise<Run[]> {
+  const waits = await world.store.read.waits.ofRun(run.id);
+  const ids = waits.flatMap(({ childRunId }) => (childRunId === null ? [] : [childRunId]));
+  return Promise.all(ids.map((id) => world.read({ id })));
 }
 
 export function only(called: readonly Run[]): Run {
