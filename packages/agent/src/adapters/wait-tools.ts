@@ -67,7 +67,7 @@ export function textOfCalled(called: Called): string {
   return called.isCut === true ? `${called.text}\n(cut here)` : called.text;
 }
 
-/** What a model waits for, or what it is told if it cannot wait for that. */
+/** What a model waits for, or what the tool answers if it cannot wait for that. */
 export type ModelSleep =
   | { readonly name: string; readonly duration: string }
   | { readonly refused: string };

@@ -17,8 +17,8 @@ type AllAllowed = Readonly<Record<string, Allowed>>;
 
 /**
  * Calls that a person has allowed before a node makes them, such as with the middleware for a person in the loop. They
- * are recognized by tool and approved input, which the server is told: so no rule asks once more. Each is for one call
- * (D-176).
+ * are recognized by tool and approved input. The kit tells the server of them, so no rule asks once more. Each is for one
+ * call (D-176).
  */
 export class AllowedCalls {
   #all: AllAllowed;
