@@ -63,7 +63,7 @@ const words: readonly Rule[] = [
   },
   {
     // Not in migrations: a released one never changes.
-    where: /^packages\/[^/]+\/src\/.*\.(ts|tsx|mjs)$/,
+    where: /^packages\/[^/]+\/(src|bin|scripts|convoke_agent)\/.*\.(tsx?|mjs|py)$/,
     refuses: /\b([Ww]hoever|[Nn]obody|[Ss]omebody)\b/,
     because: 'a pronoun instead of an actor; name the worker, reader, client or caller',
   },
@@ -83,6 +83,11 @@ const words: readonly Rule[] = [
     refuses: /['"`].*\b(be|is|not|or|return|returned|with) a text\b(?! file).*['"`]/,
     except: naming,
     because: 'a message that calls a string a text; users of a language know its types',
+  },
+  {
+    where: /^(?!.*(generated|\/migrations\/)).*\.(tsx?|mjs|py|sh)$/,
+    refuses: /^(?=.{121})\s*(\/\/|\/?\*|#)/,
+    because: 'a comment line of more than 120 characters; wrap it',
   },
   {
     where: /\.tsx?$/,

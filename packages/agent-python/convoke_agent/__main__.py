@@ -19,7 +19,8 @@ def main(arguments):
             sys.stdin.readline()
         write({"type": "checked", "problem": problem} if "--check" in arguments else end)
         return
-    # Python is isolated from the environment and does not find the kit. It is imported from here, not from the agent's folder.
+    # Python is isolated from the environment and does not find the kit. It is imported from here, not from the agent's
+    # folder.
     kit = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sys.path.insert(0, kit)
     from convoke_agent.launch import launch

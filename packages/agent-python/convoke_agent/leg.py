@@ -59,7 +59,8 @@ class Leg:
         self._on_idle: list[Pending] = []
         self._running = 0
         self._phase = "running"
-        #: Whether something did not continue because the server has asked for the run: the next leg has work to do at once.
+        #: Whether something did not continue because the server has asked for the run: the next leg has work to do at
+        #: once.
         self._has_held_back = False
 
     @property

@@ -12,9 +12,9 @@ from .json_values import json_text, size_of
 _RESULT_BYTES_MAX = 256 * 1024
 _MESSAGE_MAX = 10_000
 
-# A stored result is {value} or {error: {name, message}, isRefused?}, with {order, isRepeatable?, said?}. `isRefused`: the
-# step ran, but its result cannot be stored, so the run ends. `said`: emissions of the step that waited while another one
-# had the floor. The TypeScript kit stores the same.
+# A stored result is {value} or {error: {name, message}, isRefused?}, with {order, isRepeatable?, said?}. `isRefused`:
+# the step ran, but its result cannot be stored, so the run ends. `said`: emissions of the step that waited while
+# another one had the floor. The TypeScript kit stores the same.
 
 
 def outcome_of(step: str, returned: object) -> dict:

@@ -20,7 +20,8 @@ from .permissions import Permissions
 from .results import outcome_of, outcome_of_error, read_result, value_of
 from .work import bound_work
 
-#: Text that a step could not emit while another one had the floor is stored with its result, up to this many characters.
+#: Text that a step could not emit while another one had the floor is stored with its result, up to this many
+#: characters.
 _SAID_CHARACTERS_MAX = 256 * 1024
 _waits = ("ctx.sleep", "ctx.receive", "ctx.call")
 _touches = ("workspace", "outside", "both")

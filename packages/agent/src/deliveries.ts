@@ -4,9 +4,9 @@ interface Delivery {
 }
 
 /**
- * Hands results to the agent function one at a time, each in its own turn of the event loop, the lowest order first (L5). So
- * a replay continues the branches of the function in the same order as the first time, and the text that they emit between
- * steps is in the same order.
+ * Hands results to the agent function one at a time, each in its own turn of the event loop, the lowest order first
+ * (L5). So a replay continues the branches of the function in the same order as the first time, and the text that they
+ * emit between steps is in the same order.
  */
 export class Deliveries {
   #waiting: Delivery[] = [];

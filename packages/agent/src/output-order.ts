@@ -10,9 +10,9 @@ export interface Speaker {
 type Send = (emission: Emission, isBetweenSteps: boolean) => void;
 
 /**
- * Decides which step may emit text (L7, D-165). Of steps that run at the same time, the first that emits has the floor until
- * it ends. Emissions of the others, and of the code between steps, wait for it. While the floor is free, a recovery point
- * covers everything that was emitted.
+ * Decides which step may emit text (L7, D-165). Of steps that run at the same time, the first that emits has the floor
+ * until it ends. Emissions of the others, and of the code between steps, wait for it. While the floor is free, a
+ * recovery point covers everything that was emitted.
  */
 export class OutputOrder {
   readonly #send: Send;

@@ -86,7 +86,9 @@ export class Progress {
     this.#used.push(used);
   }
 
-  /** Stores a checkpoint of a framework. The function is still replayed from its start, so names and emissions count on. */
+  /**
+   * Stores a checkpoint of a framework. The function is still replayed from its start, so names and emissions count on.
+   */
   keep(checkpoint: Json): void {
     const value = jsonCopy(checkpoint, 'the checkpoint') as Json;
     this.#point = { ...this.#point, saved: { number: this.#point.saved?.number ?? 0, value } };

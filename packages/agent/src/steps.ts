@@ -31,7 +31,7 @@ import {
   valueOf,
 } from './results.ts';
 
-/** Text that a step could not emit while another one had the floor is stored with its result, up to this many characters. */
+/** How much text is stored with the result of a step that could not emit it, because another one had the floor. */
 const saidCharactersMax = 256 * 1024;
 
 /** The argument of a step's function. */
@@ -45,7 +45,7 @@ export interface StepCall {
 }
 
 export interface StepOptions {
-  /** Run again if its process was lost while it ran, without asking a person. For reads, and services that honour `key`. */
+  /** Run again if its process was lost while it ran, without asking. For reads, and services that honour `key`. */
   readonly repeatable?: boolean;
   /** Shown to a person who has to allow the step, or to say whether it ran. */
   readonly input?: Json;
@@ -128,7 +128,7 @@ export class Steps {
     return answer;
   }
 
-  /** Waits for a time or a message. It is known by its kind and name in its scope, so an edit of the time moves no old one. */
+  /** Waits for a time or a message, known by kind and name in its scope: an edit of the time moves no old one. */
   async wait({ method, kind, name, end }: WaitedFor): Promise<SettledWait> {
     const ref = this.refOf(method, `${method} ${name}`);
     const known = this.#leg.replay.waits.get(ref);
@@ -176,8 +176,8 @@ export class Steps {
   }
 
   /**
-   * Asks a person to allow a call, for frameworks that ask first and call later. The next `call` with the same id gets the
-   * ref of this request and the approved input, once: one permission is for one execution (D-361).
+   * Asks a person to allow a call, for frameworks that ask first and call later. The next `call` with the same id gets
+   * the ref of this request and the approved input, once: one permission is for one execution (D-361).
    */
   async permit(call: ToolCall): Promise<Permission> {
     this.#guardOutside(`an approval of "${call.tool}" was requested`);
@@ -292,7 +292,7 @@ export class Steps {
     return valueOf(call.name, result);
   }
 
-  /** The server, or a person, did not allow the step. A replay gets the same answer, which the server has stored (D-510). */
+  /** The server, or a person, did not allow the step. The server stored this answer, and replays get it (D-510). */
   async #deny(call: Call, reason: string | null): Promise<never> {
     await this.#leg.deliverLast(call.ref);
     throw new Denied(call.name, reason);

@@ -31,8 +31,8 @@ export function approversText({ role, people, not_starter, ...others }: Approver
 export type MayAllow = (approvers: Approvers, key: string) => boolean;
 
 /**
- * Whether a face offers its reader to decide. A call that several people have to allow is not offered: the messages of a
- * face cannot say that one of them has allowed it, and its client would ask the same person again (D-900).
+ * Whether a face offers its reader to decide. A call that several people have to allow is not offered: the messages of
+ * a face cannot say that one of them has allowed it, and its client would ask the same person again (D-900).
  */
 export function isOffered(ask: AskItem, mayAllow: MayAllow | undefined): boolean {
   const approvers = ask.about === 'permission' ? approversOf(ask) : undefined;

@@ -9,7 +9,9 @@ export const passedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  * Runs a program without showing its output; returns the output and how the program ended.
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd?: string, timeout?: number, killSignal?: NodeJS.Signals, niceness?: number, env?: NodeJS.ProcessEnv }} [options]
+ * @param {{
+ *   cwd?: string, timeout?: number, killSignal?: NodeJS.Signals, niceness?: number, env?: NodeJS.ProcessEnv
+ * }} [options]
  */
 export async function runQuietly(command, args, { niceness = 0, ...options } = {}) {
   /** @type {Buffer[]} */

@@ -165,7 +165,6 @@ const others: Readonly<Record<string, readonly Place[]>> = {
   update_run: [{ noun: 'RunHandle', method: 'update' }],
   cancel_run: [{ noun: 'RunHandle', method: 'cancel' }],
   signal_run: [{ noun: 'RunHandle', method: 'signal' }],
-  // Whoever has the URL sends it, without this library.
   put_feedback: [{ noun: 'Feedback', method: 'put' }],
   delete_feedback: [{ noun: 'Feedback', method: 'delete' }],
   put_session_connection: [{ noun: 'SessionConnections', method: 'put' }],
@@ -204,8 +203,8 @@ export const handWritten: Readonly<Record<string, string>> = {
 };
 
 /**
- * Operations that have no method: client libraries of other protocols call those of faces, and whoever has been given a
- * callback URL calls that one.
+ * Operations that have no method: client libraries of other protocols call those of faces, and a callback URL is called
+ * by the program that it was given to.
  */
 export const foreign: ReadonlySet<string> = new Set(
   operationList.flatMap(({ id, tag }) => {

@@ -12,13 +12,13 @@ export type { UiChunk, RunMetadata as UiMetadata } from '@convoke/faces';
 export interface ConvokeChatTransportOptions {
   readonly session: SessionHandle;
   /**
-   * `finish` (default) ends a response when the run waits for a person, as `sendAutomaticallyWhen` needs it. `hold` keeps
-   * it open: the page answers with `session.interactions.answer()`, and sees answers from elsewhere at once.
+   * `finish` (default) ends a response when the run waits for a person, as `sendAutomaticallyWhen` needs it. `hold`
+   * keeps it open: the page answers with `session.interactions.answer()`, and sees answers from elsewhere at once.
    */
   readonly waiting?: 'finish' | 'hold';
   /**
-   * The major version of the package `ai`, if it is not 7. Only a page that copies the chunks on their way to the library
-   * needs it, for instance to another thread: otherwise every version shows the same (D-481).
+   * The major version of the package `ai`, if it is not 7. Only a page that copies the chunks on their way to the
+   * library needs it, for instance to another thread: otherwise every version shows the same (D-481).
    */
   readonly sdk?: 6 | 7;
 }
@@ -32,8 +32,8 @@ interface SendOptions {
 }
 
 /**
- * The `transport` of `useChat` over a session. A killed server, an expired token or a cut connection is invisible to the
- * chat: the run is followed from where it was left (D-209). Stopping the chat stops reading, never the run.
+ * The `transport` of `useChat` over a session. A killed server, an expired token or a cut connection is invisible to
+ * the chat: the run is followed from where it was left (D-209). Stopping the chat stops reading, never the run.
  *
  * @example
  * const session = openSession({ baseUrl, sessionId, token });

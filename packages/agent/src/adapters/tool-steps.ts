@@ -24,7 +24,7 @@ export function withMethod<Tool extends object>(
   return Object.assign(copy, { [method]: wrap(bound) });
 }
 
-/** Runs one call of a tool as a step. The tool gets the framework's own input object, unless a person has changed the input. */
+/** Runs one call of a tool as a step. The tool gets the framework's own input, unless a person has changed it. */
 export function callTool(
   call: Omit<ToolCall, 'input'> & { readonly input: unknown },
   execute: (input: unknown) => unknown,
@@ -37,14 +37,14 @@ export function callTool(
   });
 }
 
-/** Marks the result of a tool whose call can also end with a question. The server shows only the value to people (D-160). */
+/** Marks the result of a tool whose call can also end with a question. People see only the value (D-160). */
 export function returned(value: unknown): object {
   return { convoke: 'returned', value };
 }
 
 /**
- * Runs a tool that is an agent itself in its own scope. The steps of that agent are durable, so the call is no step, and its
- * text is a result (D-362).
+ * Runs a tool that is an agent itself in its own scope. The steps of that agent are durable, so the call is no step,
+ * and its text is a result (D-362).
  */
 export function callAgent(call: Pick<ToolCall, 'id' | 'tool'>, execute: () => unknown) {
   const name = `${call.tool} ${call.id}`;

@@ -66,7 +66,7 @@ interface AllowedCall extends RuledCall {
 
 type End = Extract<KitMessage, { type: 'end' }>;
 
-/** A server's data of one run, in memory: ledger, answers, last recovery point and log. */
+/** A server's data of one run, in memory: ledger, answers, last recovery point and log (D-959). */
 export class RehearsedRun {
   readonly #options: RehearsalOptions;
   readonly #calls = new Map<string, LedgerEntry>();

@@ -10,7 +10,7 @@ const nearEndPx = 48;
 const seenPx = 60;
 
 export interface FollowedLogProps {
-  /** Whether the end is kept in view while the log grows. A reader who scrolls up turns it off, one who returns turns it on. */
+  /** Whether the end is kept in view while the log grows. Scrolling up turns it off, returning to the end on. */
   readonly follow: Signal<boolean>;
   /** The agent is answering: only then there is something new at the end. */
   readonly isLive: boolean;
@@ -86,7 +86,9 @@ interface PaneParts {
   readonly place: Signal<LogPlace>;
 }
 
-/** Watches which part of a log is visible. It measures when something scrolled or changed its size, never by a timer. */
+/**
+ * Watches which part of a log is visible. It measures when something scrolled or changed its size, never by a timer.
+ */
 class LogPane {
   readonly #parts: PaneParts;
   readonly #sizes = new ResizeObserver(() => this.#resized());

@@ -50,8 +50,8 @@ type Phase = 'summing' | 'updating' | 'over';
 
 /**
  * Encodes the events of one run as a task of the Agent2Agent protocol (D-235): first the task as it stands, then each
- * change of it. Give it every event from the first on, once and in order. The text of its artifact, after all updates, is
- * the text of the run.
+ * change of it. Give it every event from the first on, once and in order. The text of its artifact, after all updates,
+ * is the text of the run.
  */
 export class A2aStream {
   readonly #options: A2aStreamOptions;

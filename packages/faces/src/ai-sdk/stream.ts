@@ -51,20 +51,20 @@ export interface UiStreamOptions {
  *
  * - `behind`: the reader has these events from an earlier response. They are read, and nothing is sent.
  * - `sending`: each event becomes chunks.
- * - `cut`: the reader shows text that is void, and no chunk can take it back: the connection is cut, and the reader resumes
- *   (D-207).
+ * - `cut`: the reader shows text that is void, and no chunk can take it back: the connection is cut, and the reader
+ *   resumes (D-207).
  * - `over`: the response is complete. Nothing may follow.
  */
 type Phase = 'behind' | 'sending' | 'cut' | 'over';
 
 /**
  * Encodes the events of one run as one assistant message of the AI SDK's UI (D-203 to D-208). Give it every event from
- * the first on, once and in order. The chunks of any two streams of a run add up to the same message, however the events
- * come in batches; in version 6, which cannot take parts back, up to copies of requests that are open, and to text that is
- * two parts where a response ended in it.
+ * the first on, once and in order. The chunks of any two streams of a run add up to the same message, however the
+ * events come in batches; in version 6, which cannot take parts back, up to copies of requests that are open, and to
+ * text that is two parts where a response ended in it.
  *
  * A message consists of steps. `sendAutomaticallyWhen` of the library looks at the last step only, and after every
- * response; so requests to a person have a step of their own, and everything after the answers is in another one (D-206).
+ * response; so requests to a person have a step of their own, and what follows the answers is in another one (D-206).
  */
 export class UiStream {
   readonly #transcript = new RunTranscript();
@@ -268,7 +268,7 @@ export class UiStream {
     this.#announce();
   }
 
-  /** Takes a call that was shown before it is asked about out of its step: it belongs to the step of requests (D-206). */
+  /** Takes a call that was shown before it is asked about out of its step, into the step of requests (D-206). */
   #beginAsking(known: ShownCall | undefined): void {
     const isMoved = !this.#isVersion6 && known?.step === this.#step.number;
     if (isMoved) this.#step.remove([known], { isTakenBack: true });

@@ -10,9 +10,9 @@ export interface PartChunk {
 /**
  * The parts of one message: the library shows them, and this class writes them.
  *
- * No chunk of version 6 takes text back or tells how a person decided, and none of version 7 reaches an earlier step. Both
- * versions keep the object of a `data-` chunk as the part of the message. So every part is sent as such a chunk, whose
- * object becomes the text or the call afterwards, and can be changed for as long as the stream is open (D-481).
+ * No chunk of version 6 takes text back or tells how a person decided, and none of version 7 reaches an earlier step.
+ * Both versions keep the object of a `data-` chunk as the part of the message. So every part is sent as such a chunk,
+ * whose object becomes the text or the call afterwards, and can be changed for as long as the stream is open (D-481).
  */
 export class KeptParts {
   /** What the message shall show. */

@@ -20,8 +20,8 @@ interface SlowReading {
 }
 
 /**
- * Reads folders for scans. One that takes long, because its agent is slow to load, is read on beside them, so that other
- * folders need not wait for it (D-427). A folder is read once at a time.
+ * Reads folders for scans. One that takes long, because its agent is slow to load, is read on beside them, so that
+ * other folders need not wait for it (D-427). A folder is read once at a time.
  */
 export class Readings {
   readonly #options: { readonly patienceMs: number; readonly onReady: () => void };

@@ -5,8 +5,8 @@ import { type RunInSession, recordMove } from './record.ts';
 import type { Services } from './services.ts';
 
 /**
- * Settles an open wait: its row, its event and the run, which is ready if it was parked, change in one transaction. The run
- * is locked. False, and no change, where the wait is not open any more.
+ * Settles an open wait: its row, its event and the run, which is ready if it was parked, change in one transaction. The
+ * run is locked. False, and no change, where the wait is not open any more.
  */
 export async function recordWait(
   services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,

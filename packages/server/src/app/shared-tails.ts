@@ -7,16 +7,16 @@ import type { Services } from './services.ts';
  * A reader is a cursor over a log. Readers that have caught up share one tail per log: a wake-up costs one read and one
  * rendering for all of them. A reader is in one of three states:
  *
- * - behind: there may be entries after its place. It takes the tail's latest batch if that begins there, else it reads a
- *   page of its own, and stays behind until a read finds the end of the log.
+ * - behind: there may be entries after its place. It takes the tail's latest batch if that begins there, else it reads
+ *   a page of its own, and stays behind until a read finds the end of the log.
  * - caught up: its own read found the end of the log. It asks the tail to attach it. That fails if the tail has read
  *   further or was woken since before that read, because then an entry may lie between: the reader is behind again.
  * - attached: it waits at the place of the tail. The tail's reads are its own, and it is given each batch without a
  *   promise or a query. It becomes behind again when it is busy with a batch, when another reader moves the tail
  *   on, or when it is not where a batch begins. It leaves at the end of the log, with its signal, or when a read fails.
  *
- * The tail itself only knows its place, the count of its wake-ups, and the count before the last read that found the end
- * of the log there. While the two counts are equal, a reader at that place has caught up without a query.
+ * The tail itself only knows its place, the count of its wake-ups, and the count before the last read that found the
+ * end of the log there. While the two counts are equal, a reader at that place has caught up without a query.
  */
 export interface LogReader<Key extends string, Batch extends LogBatch> {
   /** Names the log: a run or a tenant. */

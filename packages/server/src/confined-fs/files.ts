@@ -23,7 +23,9 @@ export class ConfinedError extends Error {
   }
 }
 
-/** Whether something of another kind is at the path or on the way to it: a link, a folder for a file, or the reverse. */
+/**
+ * Whether something of another kind is at the path or on the way to it: a link, a folder for a file, or the reverse.
+ */
 export function isPathBlocked(error: unknown): boolean {
   return error instanceof ConfinedError && blockingCodes.has(error.code);
 }

@@ -99,11 +99,13 @@ export interface ApplicationCaller {
 /** What a later look finds of a caller that was admitted. */
 export interface Standing {
   readonly hasAccess: boolean;
-  /** When the credential of its token was revoked. That ends the streams opened before, not those opened later (spec §5.7). */
+  /** When the credential of its token was revoked. It ends the streams opened before, not later ones (spec §5.7). */
   readonly revokedAt: number | undefined;
 }
 
-/** The same for callers about whom every later decision is the same: for all that one depends on, and the token's end. */
+/**
+ * The same for callers about whom every later decision is the same: for all that one depends on, and the token's end.
+ */
 export function decisionKey(caller: ApplicationCaller): string {
   const { identity, scope, scopes, required, tokenIssuedAt, tokenExpiresAt } = caller;
   const who =

@@ -195,8 +195,8 @@ export function headProblem(last: ChainHead, head: ChainHead): ChainProblem | un
 }
 
 /**
- * How far the rows of a chain were checked. A walk begins at the first row and ends at the head; new rows are checked by
- * continuing, and every row again by the walk of the next day.
+ * How far the rows of a chain were checked. A walk begins at the first row and ends at the head; new rows are checked
+ * by continuing, and every row again by the walk of the next day.
  */
 export interface ChainCheck {
   readonly chain: AuditChain;

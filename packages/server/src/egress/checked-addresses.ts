@@ -7,7 +7,8 @@ import { hostOf } from './url-host.ts';
 
 /**
  * Looks the host of a URL up once and checks every address. The caller connects to these addresses and to no others, so
- * a name that changes afterwards has no effect. Throws `Unreachable` when the URL may not be called, and `LookupFailed`.
+ * a name that changes afterwards has no effect. Throws `Unreachable` when the URL may not be called, and
+ * `LookupFailed`.
  */
 export async function checkedAddresses(
   url: URL,

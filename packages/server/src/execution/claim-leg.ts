@@ -58,8 +58,8 @@ type ClaimServices = Frameworks &
 
 /**
  * Claims a ready run under a lease, in one transaction with its consequences: `run_started`, the state of the
- * session, and its answers and waits marked applied. Several servers try for the same runs: a server that finds one locked
- * continues with the next instead of waiting (SKIP LOCKED).
+ * session, and its answers and waits marked applied. Several servers try for the same runs: a server that finds one
+ * locked continues with the next instead of waiting (SKIP LOCKED).
  */
 export async function claimLeg(
   services: ClaimServices,
@@ -113,9 +113,9 @@ export async function claimLeg(
 }
 
 /**
- * Checks whether a leg that was begun is stored, because the answer to its commit was lost with the connection. Returns it
- * with the run as it is now; undefined when it is not stored, or its run was taken away since. No other process signs
- * with this owner, and the run was begun under this epoch once (D-321).
+ * Checks whether a leg that was begun is stored, because the answer to its commit was lost with the connection. Returns
+ * it with the run as it is now; undefined when it is not stored, or its run was taken away since. No other process
+ * signs with this owner, and the run was begun under this epoch once (D-321).
  */
 export async function recallLeg(
   { store }: Pick<Services, 'store'>,
@@ -124,8 +124,8 @@ export async function recallLeg(
   const { run } = leg;
   const { organizationId, tenantId, sessionId } = run;
   return store.transaction(async (tx) => {
-    // Behind a lock of that transaction, so that a commit still under way is seen too. If it has made the session, there is
-    // no row of it to wait for; but until it ends it keeps others from locking the tenant.
+    // Behind a lock of that transaction, so that a commit still under way is seen too. If it has made the session,
+    // there is no row of it to wait for; but until it ends it keeps others from locking the tenant.
     const session = await tx.sessions.lock(run, sessionId);
     if (session === undefined) await tx.tenants.lock(organizationId, tenantId);
     const seen = await lockRun(tx, { scope: run, sessionId, runId: run.id });

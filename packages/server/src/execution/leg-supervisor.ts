@@ -43,7 +43,8 @@ type Ending = RunOutcome | { readonly status: 'waiting' | 'yielded' } | 'cut' | 
  * - `woken`: as `preparing`, and the run was cancelled or answered: its row is read when the leg starts.
  * - `running`: the agent works or waits for a person.
  * - `yielding`: the server stops. The leg is asked to hand its run over, or is not started at all (D-85).
- * - `cancelling`: the leg is asked to end. The run ends cancelled, whatever the leg does; no request to yield follows (D-94).
+ * - `cancelling`: the leg is asked to end. The run ends cancelled, whatever the leg does; no request to yield follows
+ *   (D-94).
  * - `over`: a verdict ended the leg from outside, in any phase. Nothing more is asked of it: it is killed.
  *
  * A leg that ends on its own keeps its phase, which says how to read its last event.

@@ -128,7 +128,7 @@ function calledBy(
   });
 }
 
-/** A leg behind an answer starts where the previous leg ended, and agents with a record of their own where that one was cut. */
+/** A leg after an answer starts where the previous leg ended; agents with their own record, where that one was cut. */
 function repeatsCutText({ keepsCutText, afterLoss }: Harness, input: LegInput): boolean {
   if (input.kind !== 'continue' || input.reason === 'answered') return false;
   return keepsCutText !== true && afterLoss !== 'continue';

@@ -48,8 +48,8 @@ type Framework = Pick<Harness, 'afterLoss' | 'countsTokens'>;
 const leftToOthersMs = 30_000;
 
 /**
- * D-88: continues, asks about or ends a run whose worker is gone or whose leg was cut, in one transaction. False: the run
- * changed in the meantime or is left to another server, and nothing was written.
+ * D-88: continues, asks about or ends a run whose worker is gone or whose leg was cut, in one transaction. False: the
+ * run changed in the meantime or is left to another server, and nothing was written.
  */
 export async function recoverRun(services: RecoveryServices, lost: LostRun): Promise<boolean> {
   const { store } = services;

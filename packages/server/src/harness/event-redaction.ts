@@ -68,8 +68,8 @@ export async function* redactedSpeech(
 type Delta = Extract<HarnessEvent, { type: 'message_delta' }>;
 
 /**
- * Removes secrets from every text of a value, names of members included; a number that contains one becomes text. Does not
- * go through JSON: a secret may consist of digits, and without it the rest would not be JSON any longer.
+ * Removes secrets from every text of a value, names of members included; a number that contains one becomes text. Does
+ * not go through JSON: a secret may consist of digits, and without it the rest would not be JSON any longer.
  */
 export function redactedJson(value: JsonObject, redact: (text: string) => string): JsonObject;
 export function redactedJson(value: Json, redact: (text: string) => string): Json;

@@ -31,9 +31,9 @@ interface Kept<Process> {
 type Owner = Pick<LegContext, 'sessionId' | 'agent' | 'sessionFolder' | 'stateDir'>;
 
 /**
- * The processes of sessions, each kept for the next leg of its own session and never given to another (D-185). A process
- * is busy while a leg uses it and idle between legs. It ends after its idle time, when too many are idle, when its session
- * ends, when a leg needs another one, or on its own.
+ * The processes of sessions, each kept for the next leg of its own session and never given to another (D-185). A
+ * process is busy while a leg uses it and idle between legs. It ends after its idle time, when too many are idle, when
+ * its session ends, when a leg needs another one, or on its own.
  */
 export class KeptProcesses<Process extends KeepableProcess> {
   readonly #options: KeepProcesses;
@@ -50,8 +50,8 @@ export class KeptProcesses<Process extends KeepableProcess> {
   }
 
   /**
-   * Returns the session's idle process, which is busy from then on. Ends it instead if its agent was read again, its folders
-   * were restored from an archive or it is not right, and also if it is busy: its leg has lost the run.
+   * Returns the session's idle process, which is busy from then on. Ends it instead if its agent was read again, its
+   * folders were restored from an archive or it is not right, and also if it is busy: its leg has lost the run.
    */
   async take(
     owner: Owner,
@@ -102,7 +102,9 @@ export class KeptProcesses<Process extends KeepableProcess> {
     if (kept?.isBusy === false) await this.#end(sessionId, kept);
   }
 
-  /** Ends this process of the session if it is idle: a leg that has given it back must not take it from the next one. */
+  /**
+   * Ends this process of the session if it is idle: a leg that has given it back must not take it from the next one.
+   */
   async end({ sessionId }: Pick<Owner, 'sessionId'>, process: Process): Promise<void> {
     const kept = this.#kept.get(sessionId);
     if (kept?.process === process && !kept.isBusy) await this.#end(sessionId, kept);
@@ -135,7 +137,9 @@ export class KeptProcesses<Process extends KeepableProcess> {
   }
 }
 
-/** A folder that was restored has the same path as before, but the sandbox of a process still shows the old one (D-365). */
+/**
+ * A folder that was restored has the same path as before, but the sandbox of a process still shows the old one (D-365).
+ */
 async function foldersOf({ sessionFolder, stateDir }: Owner): Promise<string> {
   const found = await Promise.all(
     [sessionFolder, stateDir].map((path) => stat(path, { bigint: true }).catch(() => undefined)),

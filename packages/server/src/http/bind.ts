@@ -50,8 +50,8 @@ export interface Binding {
 }
 
 /**
- * Of operations without a login whose path is the proof (D-910): whether it is right. Asked before the body is read, so that
- * only who has such a URL can have a large body parsed.
+ * Of operations without a login whose path is the proof (D-910): whether it is right. Asked before the body is read, so
+ * that only who has such a URL can have a large body parsed.
  */
 export type PathProofs = Readonly<
   Partial<Record<OperationId, (params: Readonly<Record<string, string>>) => boolean>>
@@ -86,8 +86,8 @@ function checkedBody(operation: Operation): BodySchema | undefined {
 }
 
 /**
- * The path for the router, which reads `::` as a colon. In `{id}:verb` the parameter ends before the colon, so that it does
- * not include the verb.
+ * The path for the router, which reads `::` as a colon. In `{id}:verb` the parameter ends before the colon, so that it
+ * does not include the verb.
  */
 export function routePattern(path: string): string {
   return path
@@ -129,7 +129,7 @@ interface Served {
   readonly span: Span;
 }
 
-/** Writes the answer, or the error that one of the steps threw. Then counts the request and ends its span with the status. */
+/** Writes the answer, or the error that a step threw. Then counts the request and ends its span with the status. */
 async function serve(served: Served): Promise<void> {
   const { request, reply, span, bound } = served;
   const { operation, binding } = bound;
@@ -192,8 +192,8 @@ function isRead({ method, caller }: Operation): boolean {
 }
 
 /**
- * Checks in the order of D-52: token, selectors, access, then the rate. A proof in the path comes behind the rate of the
- * network, so that guesses are counted. Nothing of the body is read.
+ * Checks in the order of D-52: token, selectors, access, then the rate. A proof in the path comes behind the rate of
+ * the network, so that guesses are counted. Nothing of the body is read.
  */
 async function admitCall(
   request: FastifyRequest,

@@ -6,10 +6,11 @@ import type { Programs } from './programs.ts';
  * A program is started through a chain of others, each of which executes the next:
  *
  * 1. `setpriv` asks the kernel to kill the chain when the server dies.
- * 2. `bash` closes every descriptor that is not of the chain, then waits on descriptor 3 for a line. The server writes it
- *    once the process is in its control group; if the server dies instead, the descriptor closes and the chain exits.
- *    Where there is no bash, `sh` waits, and exits when there is a descriptor to close. A program of a server that shares
- *    its database gets a watcher here: a process beside it, which kills it once the server no longer extends its time.
+ * 2. `bash` closes every descriptor that is not of the chain, then waits on descriptor 3 for a line. The server writes
+ *    it once the process is in its control group; if the server dies instead, the descriptor closes and the chain
+ *    exits. Where there is no bash, `sh` waits, and exits when there is a descriptor to close. A program of a server
+ *    that shares its database gets a watcher here: a process beside it, which kills it once the server no longer
+ *    extends its time.
  * 3. `bwrap` makes the namespaces and the file system view, and loads the filter of system calls; it reads its options
  *    from descriptor 4, the filter from descriptor 6, and writes its status to descriptor 5.
  * 4. `setpriv` switches to the unprivileged user, where the server is root. It comes after bwrap because only
@@ -44,8 +45,9 @@ const refuseDescriptor =
 /** The server's umask is stricter, and programs that share files, such as git, expect the usual one. */
 const readEnvironment = 'umask 022; eval "$(cat <&3)"; exec 3<&-; exec "$@"';
 /**
- * Relays a port of the program's loopback to the proxy's socket, its only way out, and waits until the port is open. The
- * relay leaves the process group, which gets a SIGTERM when the run is cancelled: a program that cleans up needs it (D-474).
+ * Relays a port of the program's loopback to the proxy's socket, its only way out, and waits until the port is open.
+ * The relay leaves the process group, which gets a SIGTERM when the run is cancelled: a program that cleans up needs it
+ * (D-474).
  */
 const startProxyRelay = [
   `($(command -v setsid) socat TCP-LISTEN:${proxyPort},bind=127.0.0.1,fork,reuseaddr,backlog=64 UNIX-CONNECT:${proxySocketInside} </dev/null >/dev/null 2>&1 3<&- &)`,
@@ -57,8 +59,9 @@ const startProxyRelay = [
 
 /**
  * Starts the watcher. The server writes lines with the seconds that the program may still run, each replaces the one
- * before. When they are over, or the server is gone, the watcher kills its own process group, of which the chain is part;
- * the namespace ends with the chain. It uses what is built into bash only, because a program may use up its processes.
+ * before. When they are over, or the server is gone, the watcher kills its own process group, of which the chain is
+ * part; the namespace ends with the chain. It uses what is built into bash only, because a program may use up its
+ * processes.
  */
 function startWatcher(descriptor: number): string {
   const others = Array.from({ length: descriptor - 3 }, (_, index) => `${index + 3}<&-`).join(' ');

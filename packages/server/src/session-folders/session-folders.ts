@@ -59,7 +59,9 @@ export interface OpenSessionFolders {
   readonly isClustered?: boolean;
 }
 
-/** Files of an agent's folder for sessions. An `Agent` is one reading of its folder, so they are read once per `Agent`. */
+/**
+ * Files of an agent's folder for sessions. An `Agent` is one reading of its folder, so they are read once per `Agent`.
+ */
 interface Sources {
   readonly seeds: readonly SourceFile[];
   readonly skills: AgentSkills;
@@ -67,7 +69,9 @@ interface Sources {
 
 /** State of a session's last preparation, so that preparing it again costs nothing unless something changed. */
 interface Prepared {
-  /** Undefined while it is empty: the maps of an empty one take a kilobyte, and most sessions have nothing in theirs. */
+  /**
+   * Undefined while it is empty: the maps of an empty one take a kilobyte, and most sessions have nothing in theirs.
+   */
   readonly manifest: FolderManifest | undefined;
   readonly agent: Agent | undefined;
   readonly files: string;

@@ -34,9 +34,9 @@ interface LargeRows {
 }
 
 /**
- * Reads the rows of a page whose large columns fit into `limits.pageMaxBytes` together (D-276); the first is read whatever its
- * size. The database adds up the lengths, which it knows without reading the columns, so what does not fit is never in
- * this process.
+ * Reads the rows of a page whose large columns fit into `limits.pageMaxBytes` together (D-276); the first is read
+ * whatever its size. The database adds up the lengths, which it knows without reading the columns, so what does not fit
+ * is never in this process.
  */
 export async function readLarge<Row>(db: Reader, list: LargeRows): Promise<CutPage<Row>> {
   const { key, page } = list;

@@ -9,7 +9,9 @@ export interface TracedAgent {
   readonly digest?: string | undefined;
   readonly model?: string | undefined;
   readonly framework?: string | undefined;
-  /** Whether its framework reports each request to a model: the root then repeats no usage, or backends count it twice. */
+  /**
+   * Whether its framework reports each request to a model: the root then repeats no usage, or backends count it twice.
+   */
   readonly reportsRequests: boolean;
 }
 

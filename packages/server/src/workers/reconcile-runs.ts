@@ -16,8 +16,8 @@ export interface Leases {
 }
 
 /**
- * Recovers every run whose worker is gone: it continues from its last recovery point where that repeats nothing, and ends
- * otherwise (D-26, D-88).
+ * Recovers every run whose worker is gone: it continues from its last recovery point where that repeats nothing, and
+ * ends otherwise (D-26, D-88).
  */
 export async function reconcileRuns(
   services: RecoveryServices & Pick<Services, 'isSingleServer'>,

@@ -1,5 +1,5 @@
-// A run asks for an account, its end user connects it by a link, and the run continues (D-605 to D-608): the servers, the
-// workers and the pass on the way die at any commit.
+// A run asks for an account, its end user connects it by a link, and the run continues (D-605 to D-608): the servers,
+// the workers and the pass on the way die at any commit.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answerConnected } from '../../src/app/connections/answer-connected.ts';
 import {
@@ -33,7 +33,9 @@ const returnUrl = 'http://convoke.test/console/connected';
 /** More than the way below has, with what is done again. */
 const [commitsMax, turnsMax] = [60, 40];
 
-/** Issues tokens that last for a minute, so that every leg refreshes, for codes and refresh tokens that are used once. */
+/**
+ * Issues tokens that last for a minute, so that every leg refreshes, for codes and refresh tokens that are used once.
+ */
 class Service implements TokenEndpoints {
   readonly taken: string[] = [];
   #codes = 0;
@@ -117,7 +119,9 @@ describe.each(databaseKinds)('on %s, a run that asks for an account', (kind) => 
     return started.resource;
   }
 
-  /** As a browser and a page of the product do: each step again where the server died, and all of them in the next turn. */
+  /**
+   * As a browser and a page of the product do: each step again where the server died, and all of them in the next turn.
+   */
   async function connect(
     { id: sessionId, endUser }: Awaited<ReturnType<typeof newSession>>,
     death: Death,

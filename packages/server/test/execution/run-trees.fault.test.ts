@@ -1,5 +1,5 @@
-// Random trees of runs that sleep, receive messages and call each other, with workers that are lost and runs that are cancelled, on
-// two servers that share a database: the same as `run-trees.test.ts` for many seeds.
+// Random trees of runs that sleep, receive messages and call each other, with workers that are lost and runs that are
+// cancelled, on two servers that share a database: the same as `run-trees.test.ts` for many seeds.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type CallingWorld, createCallingWorld } from '../support/calling-runs.ts';
 import { databaseKinds } from '../support/databases.ts';

@@ -1,4 +1,5 @@
-// What a collector adds up over servers that are killed, and over programs that run again from their first line (D-588).
+// What a collector adds up over servers that are killed, and over programs that run again from their first line
+// (D-588).
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RunRecord, isTerminalRunStatus } from '@convoke/contract';

@@ -27,7 +27,9 @@ export async function pressInTime(
     .toBe('acted');
 }
 
-/** The keys of a screen work once its effects have run, which is after its paint: one that comes before that is lost. */
+/**
+ * The keys of a screen work once its effects have run, which is after its paint: one that comes before that is lost.
+ */
 async function press(page: Page, key: string): Promise<void> {
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
   await page.keyboard.press(key);
@@ -243,7 +245,8 @@ export async function pressesOf(
       const { run } = await begin(web.server, 'sleeper', 'followed by a key');
       await runIn(web.server, run, 'running');
       await go(page, `${runs}/${run.id}`);
-      // The run of the key before is followed, too: a key that comes before the other run is there would change that one.
+      // The run of the key before is followed, too: a key that comes before the other run is there would change that
+      // one.
       await page.getByText('followed by a key').first().waitFor();
       await page.getByRole('button', { name: /follow/, pressed: true }).waitFor();
       await press(page, 'f');

@@ -14,7 +14,8 @@ export interface LinearPatterns {
 
 /**
  * Loads the engine of `pattern`, whose time grows with the length of the text alone: inputs come from anyone, and 28
- * characters can hold the engine of the language for seconds (D-561). `\s`, `\d` and `\w` mean characters of ASCII in it.
+ * characters can hold the engine of the language for seconds (D-561). `\s`, `\d` and `\w` mean characters of ASCII in
+ * it.
  */
 export async function loadLinearPatterns(): Promise<LinearPatterns> {
   const { RE2JS: Engine } = await import('re2js');

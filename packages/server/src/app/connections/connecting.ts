@@ -16,7 +16,9 @@ import type { Services } from '../services.ts';
 import { digestOf, endFlows, flowModel as model, placeDigest } from './connect-flows.ts';
 import { type ConnectionServices, type StoredConnection, storeAccount } from './connections.ts';
 
-/** An account is connected by a link in three steps: begin, return, finish (D-606). No transaction is open during HTTP. */
+/**
+ * An account is connected by a link in three steps: begin, return, finish (D-606). No transaction is open during HTTP.
+ */
 type ConnectServices = Pick<Services, 'store' | 'clock' | 'connectLinks' | 'tokenEndpoints'>;
 
 export interface BeginConnection {
@@ -96,8 +98,9 @@ export interface ConnectReturn {
 }
 
 /**
- * Takes the flow of a browser that a service sent back, exchanges the code, and returns where the browser continues; undefined
- * for a return that is forged, repeated or late, and where the account was revoked after the beginning. Nothing is connected yet.
+ * Takes the flow of a browser that a service sent back, exchanges the code, and returns where the browser continues;
+ * undefined for a return that is forged, repeated or late, and where the account was revoked after the beginning.
+ * Nothing is connected yet.
  */
 export async function returnFromService(
   services: ConnectServices & Pick<Services, 'tokenRequests'>,

@@ -50,8 +50,8 @@ export interface WantedAccount extends Omit<Wanted, 'now' | 'canRefresh'> {
 
 /**
  * The account as it is now, with a token that lasts: refreshed by this server, or by the one that has claimed the
- * refresh, once. Some services issue no token that lasts as long as is wanted, and would be asked forever. Reads the row
- * each time, so that a revocation counts for the next request (D-597).
+ * refresh, once. Some services issue no token that lasts as long as is wanted, and would be asked forever. Reads the
+ * row each time, so that a revocation counts for the next request (D-597).
  */
 export async function currentAccount(
   services: AccountServices,

@@ -14,8 +14,8 @@ import { Refusal, refuse } from '../refusal.ts';
 import { type ExpiryServices, expireSeen } from './expire-account.ts';
 
 /**
- * D-601: refuses a run whose agent needs an account that is missing or has expired, in the transaction that would insert
- * it. Reads nothing for an agent that declares none.
+ * D-601: refuses a run whose agent needs an account that is missing or has expired, in the transaction that would
+ * insert it. Reads nothing for an agent that declares none.
  */
 export async function requireAccounts(
   tx: StoreTransaction,
@@ -42,7 +42,9 @@ export async function requireAccounts(
   if (missing !== undefined) throw new AccountsMissing(missingText(missing), ended);
 }
 
-/** The account that a run of the session uses: one that has expired does not fall back to that of the tenant (D-596). */
+/**
+ * The account that a run of the session uses: one that has expired does not fall back to that of the tenant (D-596).
+ */
 export async function accountFor(
   { connections }: Pick<StoreTransaction, 'connections'>,
   session: Session,
@@ -59,7 +61,7 @@ interface EndedAccount extends EndOfAccount {
   readonly connection: Connection;
 }
 
-/** The refusal of a start. `ended` are accounts of which the refused transaction was the first to see that they have ended. */
+/** The refusal of a start. `ended`: accounts that have ended, as the refused transaction was the first to see. */
 class AccountsMissing extends Refusal {
   readonly ended: readonly EndedAccount[];
 

@@ -13,8 +13,9 @@ interface Turns {
 }
 
 /**
- * The requests to token endpoints that this process has under way: two at a time for a tenant, so that its slow services
- * hold few of the server's connections (D-609). The process finishes them before it ends: a lost refresh ends its account.
+ * The requests to token endpoints that this process has under way: two at a time for a tenant, so that its slow
+ * services hold few of the server's connections (D-609). The process finishes them before it ends: a lost refresh ends
+ * its account.
  */
 export class TokenRequests {
   readonly #clock: Clock;

@@ -56,7 +56,9 @@ export function prepareFile(
   });
 }
 
-/** As `prepareFile`, or returns the file that the same key announced before, also in a session that has ended (D-492). */
+/**
+ * As `prepareFile`, or returns the file that the same key announced before, also in a session that has ended (D-492).
+ */
 export function prepareFileOnce(
   services: PrepareServices,
   scope: TenantScope,
@@ -252,8 +254,8 @@ export async function listFiles(
 }
 
 /**
- * D-42: deletes the row first, so that no row exists without its bytes; a worker removes bytes that are left then. An id
- * that is not in the session has nothing to delete: the first response may have been lost (D-275).
+ * D-42: deletes the row first, so that no row exists without its bytes; a worker removes bytes that are left then. An
+ * id that is not in the session has nothing to delete: the first response may have been lost (D-275).
  */
 export async function deleteFile(
   services: StoringServices,

@@ -199,8 +199,8 @@ export async function signUp(
 }
 
 /**
- * Uses the invitation up. The organization is locked before the row of the invitation, in the order in which every other
- * change locks them.
+ * Uses the invitation up. The organization is locked before the row of the invitation, in the order in which every
+ * other change locks them.
  */
 async function takeInvitation(
   { clock, secrets }: InvitationServices,

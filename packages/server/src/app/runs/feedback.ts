@@ -10,8 +10,8 @@ import type { Services } from '../services.ts';
 type FeedbackServices = Pick<Services, 'store' | 'clock' | 'fanout'>;
 
 /**
- * Stores what an author says about a run, with a notice if that changed something (D-578, D-579). The run is only read: it
- * may have any status, and its log gets nothing.
+ * Stores what an author says about a run, with a notice if that changed something (D-578, D-579). The run is only read:
+ * it may have any status, and its log gets nothing.
  */
 export async function putFeedback(
   { store, clock, fanout }: FeedbackServices,

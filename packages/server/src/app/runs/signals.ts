@@ -34,8 +34,8 @@ export interface SentSignal {
 type SignalServices = Pick<Services, 'store' | 'clock' | 'ids' | 'fanout' | 'metrics'>;
 
 /**
- * D-856: a message goes to the oldest open request of its name, else it is kept for the next one. The lock of the run orders
- * it with other messages, with the end of the time for it, and with a cancel.
+ * D-856: a message goes to the oldest open request of its name, else it is kept for the next one. The lock of the run
+ * orders it with other messages, with the end of the time for it, and with a cancel.
  */
 export async function sendSignal(
   services: SignalServices,
@@ -56,8 +56,8 @@ export interface ReceiveCallback {
 }
 
 /**
- * D-910: a stranger who has a callback URL sends the one message that it is for. The proof is compared before any row is
- * read, and everything that a stranger must not learn is the same refusal.
+ * D-910: a stranger who has a callback URL sends the one message that it is for. The proof is compared before any row
+ * is read, and everything that a stranger must not learn is the same refusal.
  */
 export async function receiveCallback(
   services: SignalServices & Pick<Services, 'callbacks'>,

@@ -50,7 +50,9 @@ function isStarterAllowed(tx: StoreTransaction, caller: Run): Promise<boolean> |
   return mayStart(tx, { scope: caller, starter: { kind, id }, opensSessions: true });
 }
 
-/** D-920: a run of the same tenant, client, person and end user, with the labels of its caller, in a session of its own. */
+/**
+ * D-920: a run of the same tenant, client, person and end user, with the labels of its caller, in a session of its own.
+ */
 export async function startCalledRun(
   services: StartServices,
   tx: StoreTransaction,

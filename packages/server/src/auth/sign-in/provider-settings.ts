@@ -26,8 +26,8 @@ export const registrationPath = '/oidc/register';
 export const accountPath = '/oidc/account';
 
 /**
- * The cookies of the sign-in. A browser sends cookies to every port of a host (RFC 6265 section 8.5), so the names contain
- * the port: two servers on one machine do not sign each other's people out.
+ * The cookies of the sign-in. A browser sends cookies to every port of a host (RFC 6265 section 8.5), so the names
+ * contain the port: two servers on one machine do not sign each other's people out.
  */
 export function cookieNames(baseUrl: string) {
   const { port, protocol } = new URL(baseUrl);

@@ -89,7 +89,9 @@ function isRefusedToken(error: unknown): boolean {
 
 const discoveryDocument = z.object({ issuer: z.string(), jwks_uri: z.url() });
 
-/** OpenID Connect Discovery: the document must name the issuer itself, otherwise another server could impersonate it. */
+/**
+ * OpenID Connect Discovery: the document must name the issuer itself, otherwise another server could impersonate it.
+ */
 async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const signal = AbortSignal.timeout(timeoutMs);

@@ -119,7 +119,9 @@ function requireConsole(authorization: string | undefined, form: TokenForm): voi
   }
 }
 
-/** Only a token that the console obtained for a person: not that of a terminal, an operator, a client or an exchange. */
+/**
+ * Only a token that the console obtained for a person: not that of a terminal, an operator, a client or an exchange.
+ */
 async function readSubject(
   { tokens, program }: TokenExchangeParts,
   { subject_token: text = '' }: TokenForm,

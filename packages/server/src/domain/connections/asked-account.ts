@@ -11,8 +11,8 @@ export interface ConnectPages {
 }
 
 /**
- * D-607, D-942: the page that connects the account, undefined where no user can be asked for it. The console's page takes
- * accounts of services that are connected by a link; and an end user does not decide on an account of the tenant.
+ * D-607, D-942: the page that connects the account, undefined where no user can be asked for it. The console's page
+ * takes accounts of services that are connected by a link; and an end user does not decide on an account of the tenant.
  */
 export function connectPageFor(
   { owner, link }: Pick<DeclaredConnection, 'owner' | 'link'>,
@@ -24,7 +24,9 @@ export function connectPageFor(
   return link === undefined ? undefined : consoleConnectUrl;
 }
 
-/** Refs of these questions begin so, and have the service behind `refPrefixLength` characters: the pass selects by it. */
+/**
+ * Refs of these questions begin so, and have the service behind `refPrefixLength` characters: the pass selects by it.
+ */
 const refPrefix = 'connection-missing:';
 const epochDigits = 10;
 export const refPrefixLength = refPrefix.length + epochDigits + 1;

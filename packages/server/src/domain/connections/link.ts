@@ -20,8 +20,8 @@ export interface ServiceLink {
  * - begun: the browser is at the service. `state` finds the flow, once.
  * - returned: the code was exchanged. `ticket` finds the flow, once, and only for the session that began it.
  *
- * The account is connected by the ticket and not by the return: a person who follows a link that another one has sent returns
- * with a ticket of a session that is not theirs, which opens nothing.
+ * The account is connected by the ticket and not by the return: a person who follows a link that another one has sent
+ * returns with a ticket of a session that is not theirs, which opens nothing.
  */
 export interface ConnectFlow {
   readonly organizationId: OrganizationId;

@@ -4,13 +4,13 @@ import type { NoticeDraft } from '../notice.ts';
 import type { Connection, ConnectionSecret } from './connection.ts';
 
 /**
- * One refresh of an access token, by one server, never sent twice (D-598). A refresh token is used up by its first use, so a
- * second request with it would be refused, and could end all tokens of the account.
+ * One refresh of an access token, by one server, never sent twice (D-598). A refresh token is used up by its first use,
+ * so a second request with it would be refused, and could end all tokens of the account.
  *
  * - free: `refreshingUntil` is null. A server that needs a fresh token claims the refresh.
  * - claimed: until `refreshingUntil` that server sends its one request. Others wait.
- * - lost: the claim ran out without an answer that is stored. Whether the request was carried out is not known, so it is
- *   never sent again: the connection expires.
+ * - lost: the claim ran out without an answer that is stored. Whether the request was carried out is not known, so it
+ *   is never sent again: the connection expires.
  */
 export const claimMs = 30_000;
 /** The request ends well before the claim does. */

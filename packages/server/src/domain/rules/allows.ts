@@ -12,8 +12,8 @@ export interface Allow {
 }
 
 /**
- * D-519: the allow that a call may use: of exactly this tool and input, and used by no other call. That of its own request
- * comes first; a framework may also have asked under another ref than it calls (D-176).
+ * D-519: the allow that a call may use: of exactly this tool and input, and used by no other call. That of its own
+ * request comes first; a framework may also have asked under another ref than it calls (D-176).
  */
 export function allowFor<Found extends Allow>(
   call: { readonly ref: string; readonly toolName: string; readonly input: Json },

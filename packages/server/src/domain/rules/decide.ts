@@ -22,7 +22,7 @@ export interface MatchedRule {
   readonly reason?: string;
 }
 
-/** A list's part in an `ask`: kept with the request, so that a later change of the rules can be compared with it (D-515). */
+/** A list's part in an `ask`, kept with the request: later changes of the rules are compared with it (D-515). */
 export interface AskingRule extends MatchedRule {
   readonly demands: Demands;
 }
@@ -127,7 +127,9 @@ function matchesIn(
   return found;
 }
 
-/** D-503: what cannot be compared fulfils the conditions of a rule that restricts, and never those of one that allows. */
+/**
+ * D-503: what cannot be compared fulfils the conditions of a rule that restricts, and never those of one that allows.
+ */
 function hasConditions({ effect, when }: Rule, input: Json): boolean {
   return when.every((condition) => {
     const result = compare(input, condition);

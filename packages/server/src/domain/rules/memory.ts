@@ -30,7 +30,9 @@ export function permitsWidth({ remember }: Pick<Demands, 'remember'>, width: Mem
   return remember === 'tool' || remember === width;
 }
 
-/** The memory that allows the call: the current rules permit its width, and demand nothing more than it has satisfied. */
+/**
+ * The memory that allows the call: the current rules permit its width, and demand nothing more than it has satisfied.
+ */
 export function memoryFor(call: CallToAllow, memories: readonly Memory[]): Memory | undefined {
   const { toolName, demands, startedBy } = call;
   const input = canonicalJson(call.input);

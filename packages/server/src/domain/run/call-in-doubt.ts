@@ -18,7 +18,7 @@ export const doubtOptions = {
 
 type DoubtAnswer = keyof typeof doubtOptions;
 
-/** The meaning of each answer. Former labels stay, because stored questions have them and runs wait for answers across an upgrade. */
+/** The meaning of each answer. Former labels stay: stored questions have them, and runs wait across an upgrade. */
 const meanings: ReadonlyMap<string, DoubtAnswer> = new Map([
   [doubtOptions.done.label, 'done'],
   [doubtOptions.again.label, 'again'],

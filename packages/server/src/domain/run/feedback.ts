@@ -2,8 +2,8 @@ import type { FeedbackAuthorKind, RunId } from '@convoke/contract';
 import type { ApplicationCaller } from '../access.ts';
 import { type Ruling, accepted, refused } from '../refusal.ts';
 
-// Feedback on a run: one entry for each key and author, and the last words of the author count (D-575). An entry is absent,
-// given, replaced any number of times, and deleted; nothing else changes it, least of all the run.
+// Feedback on a run: one entry for each key and author, and the last words of the author count (D-575). An entry is
+// absent, given, replaced any number of times, and deleted; nothing else changes it, least of all the run.
 
 export interface FeedbackAuthor {
   readonly kind: FeedbackAuthorKind;

@@ -11,8 +11,8 @@ import type { ToolCall } from './tool-call.ts';
  *
  * - `repeat`: continue from the last recovery point. Every call passes the ledger, so a leg without one starts again.
  * - `point`: continue from the last recovery point only: the work of a leg before its first one is lost.
- * - `continue`: the agent keeps its own record and continues on its own, so nothing that it said is discarded. The record is
- *   on the machine of the lost worker.
+ * - `continue`: the agent keeps its own record and continues on its own, so nothing that it said is discarded. The
+ *   record is on the machine of the lost worker.
  * - `session`: as `repeat`, in the agent's own session, whose record is on the machine of the lost worker.
  */
 export type AfterLoss = 'repeat' | 'point' | 'continue' | 'session' | 'none';
@@ -83,14 +83,18 @@ const waitsMs = [0, 5_000, 30_000, 60_000] as const;
 /** Repeating it does no harm: it replaces the whole file. */
 const repeatableByNature: ReadonlySet<string> = new Set(['write_file']);
 
-/** D-88: decides what happens to a run whose worker is gone, or whose leg was cut. Never guesses: in any doubt the run ends or asks. */
+/**
+ * D-88: decides what happens to a run whose worker is gone, or whose leg was cut. Never guesses: in any doubt the run
+ * ends or asks.
+ */
 export function decideRecovery(lost: LostLeg): Recovery {
   const { run, reason, agent, afterLoss, point, calls } = lost;
   const isOff = agent === undefined || afterLoss === 'none' || agent.recovery.onLoss === 'fail';
   if (agent === undefined && lost.isLeftToOthers && run.status !== 'cancelling') {
     return { kind: 'leave' };
   }
-  // A program that asked and did not end has lost its question with its process. Others know it: the answer continues them.
+  // A program that asked and did not end has lost its question with its process. Others know it: the answer continues
+  // them.
   const isQuestionLost = run.status === 'waiting' && afterLoss === 'point';
   if (isOff || isQuestionLost || run.status === 'cancelling') {
     return ended(outcomeOfLostWorker(run, reason));

@@ -8,8 +8,8 @@ import { archiveAgain } from './save-snapshot.ts';
 type RenamingServices = Pick<Services, 'store' | 'clock' | 'blobs' | 'sessionFolders' | 'log'>;
 
 /**
- * D-91: archives the session folder under a new name before a leg continues elsewhere after a loss. Otherwise the machine of
- * the lost leg, back with later files, would take them for the current ones.
+ * D-91: archives the session folder under a new name before a leg continues elsewhere after a loss. Otherwise the
+ * machine of the lost leg, back with later files, would take them for the current ones.
  */
 export async function renameFolder(services: RenamingServices, claimed: ClaimedLeg): Promise<void> {
   const { run, holder } = claimed;

@@ -56,8 +56,8 @@ export function beginsOf({ notes }: Pick<Batch, 'notes'>): readonly BeginNote[] 
 }
 
 /**
- * Decides about the calls of a batch (D-507). It reads nothing where no rule is about any of them: whether one was denied
- * before is then looked up in the message of the append (`storedDenials`).
+ * Decides about the calls of a batch (D-507). It reads nothing where no rule is about any of them: whether one was
+ * denied before is then looked up in the message of the append (`storedDenials`).
  */
 export async function decideBatch(
   services: Pick<Services, 'ids' | 'clock'>,

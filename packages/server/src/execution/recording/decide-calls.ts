@@ -96,7 +96,9 @@ interface KeyedAllow extends Allow {
 /** The run's record of the calls of a batch. */
 export interface KnownAnswers {
   readonly answered: readonly SettledInteraction[];
-  /** Calls in doubt that a person wants carried out once more: an allow, too (D-762), where no rule denies them (D-903). */
+  /**
+   * Calls in doubt that a person wants carried out once more: an allow, too (D-762), where no rule denies them (D-903).
+   */
   readonly repeated: readonly Allow[];
   readonly memories: readonly Memory[];
   readonly startedBy: string | null;
@@ -154,7 +156,7 @@ export async function readDenials(
   return { answered: known.filter(isSettled), repeated: [], memories: [], startedBy: null };
 }
 
-/** The refs under which a denial of the call may be stored: its own, or another if a person had allowed it before (D-761). */
+/** The refs under which a denial of the call may be stored: its own, or another if a person had allowed it (D-761). */
 export function refsOfDenial(ref: string): readonly [string, string] {
   return [ref, `${ref} denied`];
 }

@@ -71,8 +71,8 @@ export interface LegWriterOptions {
 /**
  * Appends the events of a leg to the log in batches. Events emitted during a commit go into the next one, so a quick
  * leg costs few commits and a slow one is recorded event by event. A batch is formed when its transaction starts, not
- * when it is requested. While the storage is unavailable the leg waits and loses nothing. Any other error costs the batch
- * and the leg, never the process.
+ * when it is requested. While the storage is unavailable the leg waits and loses nothing. Any other error costs the
+ * batch and the leg, never the process.
  */
 export class LegWriter {
   readonly #services: WriterServices;
@@ -115,8 +115,8 @@ export class LegWriter {
   }
 
   /**
-   * Resolves once the intent is durable, with everything emitted before it and the folder's state, if it was archived for
-   * the call; or once it is decided that the call must not start.
+   * Resolves once the intent is durable, with everything emitted before it and the folder's state, if it was archived
+   * for the call; or once it is decided that the call must not start.
    */
   async beginCall(intent: NewIntent, snapshot?: FolderState): Promise<Begun> {
     if (this.#accept(inspectCall(intent)) === undefined || !this.#isOpen) return { kind: 'left' };
@@ -188,8 +188,8 @@ export class LegWriter {
   }
 
   /**
-   * Records the remaining items together with the end of the leg. If they cannot be recorded, the leg ends without them,
-   * as failed. Throws only when not even that is possible.
+   * Records the remaining items together with the end of the leg. If they cannot be recorded, the leg ends without
+   * them, as failed. Throws only when not even that is possible.
    */
   async finish(end: LegOutcome): Promise<void> {
     if (this.#failure === undefined) await this.#drainTo(this.#sound(end));

@@ -38,9 +38,9 @@ interface Calling {
 }
 
 /**
- * D-920: starts the run that an agent calls, in the transaction that stores the wait for it. A known `ref` is the same call,
- * and nothing is written. What is not allowed, or cannot be started, is a wait that is over: its caller gets the reason as a
- * value.
+ * D-920: starts the run that an agent calls, in the transaction that stores the wait for it. A known `ref` is the same
+ * call, and nothing is written. What is not allowed, or cannot be started, is a wait that is over: its caller gets the
+ * reason as a value.
  */
 export async function raiseCall(
   services: StartServices,

@@ -91,8 +91,8 @@ async function recordHandOver(
   const reason = 'drained';
   const interrupted = interruptRun(run, { reason, at: now, continueAt: now, isLoss: false });
   const data = { run_id: run.id, attempt: attemptOf(run), reason } as const;
-  // The question of a live runtime stays open; its answer makes the run ready again. A program that also waits for something
-  // else may not need that answer.
+  // The question of a live runtime stays open; its answer makes the run ready again. A program that also waits for
+  // something else may not need that answer.
   const mustWait = raised.open > 0 && !(await tx.waits.any(run.id));
   tx.onCommit(() => services.metrics.runsHandedOver.add(1));
   return recordChange(services, tx, {

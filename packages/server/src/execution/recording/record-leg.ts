@@ -97,9 +97,9 @@ type RecordingServices = Pick<
 const attemptsMax = 20;
 
 /**
- * Records a batch. Undefined when the lease is lost: then nothing was written, and nothing more can be. A batch that was
- * decided by rules which have changed since is rolled back, and decided again (D-506); so is one that calls an agent whose
- * run is refused, and the refusal is then the answer to that call (D-921).
+ * Records a batch. Undefined when the lease is lost: then nothing was written, and nothing more can be. A batch that
+ * was decided by rules which have changed since is rolled back, and decided again (D-506); so is one that calls an
+ * agent whose run is refused, and the refusal is then the answer to that call (D-921).
  */
 export async function recordLeg(
   services: RecordingServices,

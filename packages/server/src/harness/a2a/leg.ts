@@ -32,8 +32,8 @@ export interface A2aParts {
  * One message to a remote agent, and its responses until the task completes, fails or asks. A question parks the run:
  * the agent keeps its task, and the answer is the next message to it.
  *
- * Sending a message is a call of the ledger (D-80): it has ended once its task has a name. From then on every response is
- * stored with a recovery point behind it, so a leg that resumes asks for the task and emits what was not said yet.
+ * Sending a message is a call of the ledger (D-80): it has ended once its task has a name. From then on every response
+ * is stored with a recovery point behind it, so a leg that resumes asks for the task and emits what was not said yet.
  */
 export class A2aLeg implements Leg {
   readonly #parts: A2aParts;

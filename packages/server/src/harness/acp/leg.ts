@@ -241,8 +241,8 @@ export class AcpLeg implements Leg {
   }
 
   /**
-   * Stops the turn, so that another process can continue with it (D-85): when none of its calls runs, and only if the agent
-   * can open its session again. A request that waits for a person stays open; its answer goes to the next leg.
+   * Stops the turn, so that another process can continue with it (D-85): when none of its calls runs, and only if the
+   * agent can open its session again. A request that waits for a person stays open; its answer goes to the next leg.
    */
   #handOverIfSafe(): void {
     const process = this.#process;

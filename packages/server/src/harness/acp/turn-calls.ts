@@ -14,8 +14,8 @@ export interface TurnCallsParts {
 }
 
 /**
- * The calls of a turn that have an effect: which of them run, as far as the agent tells, and the entries in the ledger of
- * those that the agent asked permission for. Calls that it makes without asking pass no ledger.
+ * The calls of a turn that have an effect: which of them run, as far as the agent tells, and the entries in the ledger
+ * of those that the agent asked permission for. Calls that it makes without asking pass no ledger.
  */
 export class TurnCalls {
   readonly #parts: TurnCallsParts;
@@ -85,7 +85,9 @@ export class TurnCalls {
     this.#ended = Promise.all([this.#ended, check]).then(() => undefined);
   }
 
-  /** The turn refused a call that the agent had asked for: the call does not run, whatever the agent reported before. */
+  /**
+   * The turn refused a call that the agent had asked for: the call does not run, whatever the agent reported before.
+   */
   withdraw(call: ToolCallUpdate): void {
     if (this.#begun.has(call.toolCallId)) return;
     this.#running.delete(call.toolCallId);

@@ -96,8 +96,8 @@ export function requestAbout(call: OpenCall, { messages, catalogue }: StepCalls)
 }
 
 /**
- * The result of an open call. `asked`: a person has to answer, or what the run waits for has to come. `later`: the next leg
- * carries it out. `refused`: the ledger does not let it begin, because the run is in other hands.
+ * The result of an open call. `asked`: a person has to answer, or what the run waits for has to come. `later`: the next
+ * leg carries it out. `refused`: the ledger does not let it begin, because the run is in other hands.
  */
 type Outcome = ToolOutput | 'asked' | 'later' | 'refused';
 

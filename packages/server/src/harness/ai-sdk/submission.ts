@@ -11,9 +11,10 @@ import { failed, succeeded } from './tools/agent-tool.ts';
 import { submitName } from './tools/submit-output.ts';
 
 /**
- * What the agent of a run with an `output_schema` has submitted. The call is no effect: it is in no ledger, and no rule is
- * about it. A message that submits nothing right is corrected at most twice in a run: the model gets what is wrong as the
- * result of its call, or is asked to submit. All is decided from the stored messages, so a leg that resumes decides the same.
+ * What the agent of a run with an `output_schema` has submitted. The call is no effect: it is in no ledger, and no rule
+ * is about it. A message that submits nothing right is corrected at most twice in a run: the model gets what is wrong
+ * as the result of its call, or is asked to submit. All is decided from the stored messages, so a leg that resumes
+ * decides the same.
  */
 const repairsMax = 2;
 
@@ -57,8 +58,8 @@ export class Submission {
   }
 
   /**
-   * What follows, once every call has its result. `repair`: the model has to be asked to submit. `isSilent`: it has just
-   * called nothing, which a message without words does not show.
+   * What follows, once every call has its result. `repair`: the model has to be asked to submit. `isSilent`: it has
+   * just called nothing, which a message without words does not show.
    */
   next(messages: readonly ModelMessage[], isSilent: boolean): Next {
     const run = messagesOfRun(messages);

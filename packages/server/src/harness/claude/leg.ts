@@ -226,8 +226,8 @@ export class ClaudeLeg implements Leg {
   }
 
   /**
-   * Writes the intent of the deferred call before Claude starts: the resumed process may make it before it asks. Returns
-   * the end of a leg that needs no process, because a person has to be asked first.
+   * Writes the intent of the deferred call before Claude starts: the resumed process may make it before it asks.
+   * Returns the end of a leg that needs no process, because a person has to be asked first.
    */
   async #beginDeferred(deferred: Deferred): Promise<LegEnd | undefined> {
     const decision = await this.#permissionHook.decideDeferred(deferred);
@@ -314,8 +314,8 @@ export class ClaudeLeg implements Leg {
   }
 
   /**
-   * Interrupts the turn, so that another process can continue with it (D-85): when no call is under way. Claude keeps what
-   * it has said by then. A request that waits for a person stays open; its answer goes to the next leg.
+   * Interrupts the turn, so that another process can continue with it (D-85): when no call is under way. Claude keeps
+   * what it has said by then. A request that waits for a person stays open; its answer goes to the next leg.
    */
   #handOverIfSafe(): void {
     if (!this.#phase.isYielding || this.#interruption !== undefined) return;

@@ -9,7 +9,9 @@ import { DeclaredPaths } from '../declared-paths.ts';
 export interface Cors {
   /** Headers of an answer of the operation. */
   answerHeaders(operation: Operation, request: Asking): Readonly<Record<string, string>>;
-  /** Headers of the answer to a preflight request; undefined if the request is none, or may not be followed by others. */
+  /**
+   * Headers of the answer to a preflight request; undefined if the request is none, or may not be followed by others.
+   */
   preflightHeaders(request: Asking): Readonly<Record<string, string>> | undefined;
 }
 

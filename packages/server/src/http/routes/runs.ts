@@ -197,7 +197,9 @@ function hasNothingAfter(run: Run, seq: number): boolean {
   return isTerminalRunStatus(run.status) && seq >= run.lastSeq;
 }
 
-/** D-32: an empty header counts as absent. An id that is not in this run's log is refused, never read as "from now on". */
+/**
+ * D-32: an empty header counts as absent. An id that is not in this run's log is refused, never read as "from now on".
+ */
 function positionIn(run: Run, lastEventId: string | undefined): number {
   if (lastEventId === undefined || lastEventId === '') return 0;
   const seq = parseEventId(lastEventId);

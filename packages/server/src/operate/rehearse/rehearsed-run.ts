@@ -60,8 +60,8 @@ const textMax = 16 * 1024 * 1024;
 const callsMax = 20_000;
 
 /**
- * What the service keeps of one run, in memory: ledger, answers, checkpoint, text. What happens after a loss is decided by
- * the same rules.
+ * What the service keeps of one run, in memory: ledger, answers, checkpoint, text. What happens after a loss is decided
+ * by the same rules (D-959).
  */
 export class RehearsedRun {
   readonly #agent: Agent;

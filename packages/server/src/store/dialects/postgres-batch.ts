@@ -41,7 +41,9 @@ type RowDecoder = (texts: readonly (string | null)[]) => Row;
 
 const noRows: RowDecoder = () => ({});
 
-/** What a connection has prepared, by name. `unsure` after an error: the server may have parsed the statement or not. */
+/**
+ * What a connection has prepared, by name. `unsure` after an error: the server may have parsed the statement or not.
+ */
 type Prepared = Map<string, RowDecoder | 'unsure'>;
 const preparedOn = new WeakMap<Connection, Prepared>();
 

@@ -211,9 +211,7 @@ export class SeatWorld {
     this.clock.advance(4_000);
   }
 
-  /**
-   * As SIGTERM: the server hands its runs over, or cuts them at the limit. With `isKilled` it is killed while it drains.
-   */
+  /** As SIGTERM: the server hands its runs over, or cuts them at the limit; `isKilled` kills it while it drains. */
   async drain({ graceMs, isKilled = false }: { graceMs: number; isKilled?: boolean }) {
     const old = this.#current;
     const next = this.#kind === 'sqlite' ? old : await this.addServer();

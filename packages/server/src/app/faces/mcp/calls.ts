@@ -84,8 +84,8 @@ async function cancel(services: Services, { scope, by }: FaceCaller, run: Run): 
 }
 
 /**
- * Answers the oldest question of the run. Whether a call that may have been carried out is repeated is a decision like a
- * permission, and no model's (D-396). Under a key it answers the question that was the oldest when it came first.
+ * Answers the oldest question of the run. Whether a call that may have been carried out is repeated is a decision like
+ * a permission, and no model's (D-396). Under a key it answers the question that was the oldest when it came first.
  */
 async function answer(
   services: Services,

@@ -15,8 +15,8 @@ export const consentDetails = z.object({
 export type ConsentDetails = z.infer<typeof consentDetails>;
 
 /**
- * Asks the person every time that an assistant signs in (D-622, D-950): nothing that was agreed to for one tenant or one
- * program counts for another, and a program on the person's computer cannot sign in without being seen.
+ * Asks the person every time that an assistant signs in (D-622, D-950): nothing that was agreed to for one tenant or
+ * one program counts for another, and a program on the person's computer cannot sign in without being seen.
  */
 export function consentPrompt({
   Prompt,

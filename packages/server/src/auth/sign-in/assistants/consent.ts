@@ -96,7 +96,7 @@ export function createConsent(parts: ConsentParts): Consent {
   };
 }
 
-/** A form that is sent twice, or by two tabs at once, makes one grant (D-945): another would be listed and belong to no token. */
+/** A form that is sent twice, or by two tabs, makes one grant (D-945): a second one would belong to no token. */
 async function isFirstAnswer({ interactions }: ConsentParts, uid: string): Promise<boolean> {
   try {
     await interactions.consume(uid);

@@ -172,8 +172,8 @@ async function toolsOf(
 }
 
 /**
- * D-81: a program of ours can change the session folder, and both kinds the world outside. Annotations are hints that any
- * server can give, so they count only for servers that the agent's author trusts.
+ * D-81: a program of ours can change the session folder, and both kinds the world outside. Annotations are hints that
+ * any server can give, so they count only for servers that the agent's author trusts.
  */
 function effectOf(
   server: McpServer,

@@ -13,7 +13,7 @@ import type { Statement, Transaction } from '../../sql-database.ts';
 import { sql } from '../../sql.ts';
 import { labelsIn, labelsText } from './labels.ts';
 
-/** As in the migration that filled the column `changed_period`: short, since a search for unused sessions reads all of one. */
+/** As in the migration that filled `changed_period`: short, since a search for unused sessions reads all of one. */
 const periodMs = 10 * 60_000;
 
 /** The columns of a session: a new field of a session is one line here. */
