@@ -90,6 +90,13 @@ describe('cancel in every state (D-24)', () => {
     });
   });
 
+  test('a run that something else has woken beside its question waits for no person any more', () => {
+    expect(cancelRun({ ...running, pendingInteractions: 1 }, later)).toMatchObject({
+      ok: true,
+      value: { run: { pendingInteractions: 0, lease } },
+    });
+  });
+
   test('a run that executes stays with the worker that holds it', () => {
     expect(cancelRun(running, later)).toMatchObject({
       ok: true,
