@@ -66,3 +66,17 @@ test('the answer of a tool is kept until the next checkpoint of its graph', asyn
   ]);
   expect(withCheckpoint(content, '', kept('c4'))).toEqual({ '': kept('c4') });
 });
+
+test('the next checkpoint of one of several graphs that a node runs leaves those beside it', () => {
+  const first = 'tools:t1';
+  const inner = [first, `${first}|1`, `${first}|1|ask:t3`, `${first}|act:t2`];
+  const all = inner.reduce((content, name) => withCheckpoint(content, name, kept(name)), started);
+  const next = withCheckpoint(all, first, kept('c5'));
+  expect(Object.keys(next).toSorted()).toEqual(['', first, `${first}|1`, `${first}|1|ask:t3`]);
+  expect(Object.keys(withCheckpoint(next, `${first}|1`, kept('c6'))).toSorted()).toEqual([
+    '',
+    first,
+    `${first}|1`,
+  ]);
+  expect(withCheckpoint(next, '', kept('c7'))).toEqual({ '': kept('c7') });
+});

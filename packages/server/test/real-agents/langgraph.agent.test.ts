@@ -79,6 +79,19 @@ describe('at every message', () => {
     });
   });
 
+  test('graphs that tools run, whose answers reach them', () => {
+    const lawyer = 're ask_lawyer 1?, re ask_lawyer 2?';
+    expect(played['a graph inside a tool']).toMatchObject({
+      text: `tool said: ${lawyer} | R-7`,
+      asked: ['question', 'question'],
+      done: ['act ask_lawyer', 'refund 7'],
+    });
+    expect(played['graphs inside tools of one node']).toMatchObject({
+      text: `tool said: ${lawyer} | ${lawyer.replaceAll('lawyer', 'bank')}`,
+      done: ['act ask_bank', 'act ask_lawyer'],
+    });
+  });
+
   test('what a person has allowed already, the operator’s list does not ask again (D-176)', () => {
     expect(played['the operator’s list beside the middleware']).toMatchObject({
       text: '[whole][whole]tool said: saw a | R-9',
@@ -153,6 +166,14 @@ test('memory, a silent model, and a failing one', () => {
   expect(played['a failing model']).toMatchObject({
     outcome: 'error',
     message: 'Error: 400 Out of luck',
+  });
+});
+
+test('a graph that a durable tool runs is not asked about the same again and again', () => {
+  expect(played['a graph inside a durable tool']).toMatchObject({
+    outcome: 'error',
+    message: expect.stringMatching(/^A graph that a durable tool runs must not interrupt: /),
+    asked: [],
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Json } from '../../json.ts';
 import { digestOf } from '../../names.ts';
-import type { Content } from './content.ts';
+import { type Content, isTaskBelow } from './content.ts';
 
 /** Beside the checkpoints in what is saved: no namespace of a graph begins so. */
 const savedKey = '|allowed';
@@ -9,16 +9,23 @@ interface Allowed {
   readonly tool: string;
   /** Digest of the approved input. */
   readonly input: string;
-  /** The call that took it. */
+  /** The call that took it, and the graph of its node. */
   readonly by?: string;
+  readonly graph?: string;
+}
+
+interface Taker {
+  /** The same when its node runs again. */
+  readonly by: string;
+  readonly graph: string;
 }
 
 type AllAllowed = Readonly<Record<string, Allowed>>;
 
 /**
  * Calls that a person has allowed before a node makes them, such as with the middleware for a person in the loop. They
- * are recognized by tool and approved input. The kit tells the server of them, so no rule asks once more. Each is for one
- * call (D-176).
+ * are recognized by tool and approved input. The kit tells the server of them, so no rule asks once more. Each is for
+ * one call (D-176).
  */
 export class AllowedCalls {
   #all: AllAllowed;
@@ -32,8 +39,8 @@ export class AllowedCalls {
     this.#all = { ...this.#all, [key]: this.#all[key] ?? { tool, input: inputDigest(input) } };
   }
 
-  /** Which of these inputs a person has allowed. `by` is the same when its node runs again. */
-  take(by: string, tool: string, inputs: readonly Json[]): Json | undefined {
+  /** Which of these inputs a person has allowed. */
+  take({ by, graph }: Taker, tool: string, inputs: readonly Json[]): Json | undefined {
     const byDigest = new Map(inputs.map((input) => [inputDigest(input), input]));
     const found = Object.entries(this.#all).filter(
       ([, each]) => each.tool === tool && byDigest.has(each.input),
@@ -43,8 +50,16 @@ export class AllowedCalls {
       found.find(([, each]) => each.by === undefined) ??
       [];
     if (key === undefined || allowed === undefined) return undefined;
-    this.#all = { ...this.#all, [key]: { ...allowed, by } };
+    this.#all = { ...this.#all, [key]: { ...allowed, by, graph } };
     return byDigest.get(allowed.input);
+  }
+
+  /** A graph has its next checkpoint: no node that took one runs again, neither its own nor those below it. */
+  passed(namespace: string): void {
+    const isOver = ({ graph }: Allowed) =>
+      graph !== undefined && (graph === namespace || isTaskBelow(graph, namespace));
+    const open = Object.entries(this.#all).filter(([, each]) => !isOver(each));
+    this.#all = Object.fromEntries(open);
   }
 
   /** What is saved of a graph, with the calls that a later node may make. */

@@ -136,10 +136,17 @@ export function resumesOf(content: Content, task: string): number {
   }, 0);
 }
 
-/** A namespace has the ids of tasks; one without them is of a subgraph that keeps its memory. */
-function isTaskBelow(namespace: string, graph: string): boolean {
-  const isBelow = graph === '' ? namespace !== '' : namespace.startsWith(`${graph}|`);
-  return isBelow && namespace.includes(':');
+/**
+ * A namespace has the ids of tasks; one without them is of a subgraph that keeps its memory. Where a node runs several
+ * graphs, the namespaces of all but the first end with a number: those are beside it.
+ */
+export function isTaskBelow(namespace: string, graph: string): boolean {
+  if (graph === '') return namespace.includes(':');
+  return (
+    namespace.startsWith(`${graph}|`) &&
+    namespace.includes(':') &&
+    !/^\d+(\||$)/.test(namespace.slice(graph.length + 1))
+  );
 }
 
 interface StreamedMessage {

@@ -107,6 +107,7 @@ export class GraphSaver extends BaseCheckpointSaver {
     const texts = await Promise.all([this.#dump(checkpoint), this.#dump(metadata)]);
     const kept = { id: checkpoint.id, checkpoint: texts[0], metadata: texts[1], writes: {} };
     this.#content = withCheckpoint(this.#content, namespace, kept);
+    this.allowed.passed(namespace);
     this.#isDirty = true;
     const ended = [...this.#speakers].filter(([, { graph }]) => graph === namespace);
     await this.#end(ended.map(([task]) => task));

@@ -4,7 +4,7 @@ import type { PermissionRequest } from '../../permissions.ts';
 import type { StepCall, StepOptions } from '../../steps.ts';
 import { type Config, type Scratchpad, scratchpadOf, withAnswers } from './call-config.ts';
 import { type Call, callUntilDone, dropFound, interruptFor } from './calls.ts';
-import { saverOf } from './saver.ts';
+import { graphOf, saverOf } from './saver.ts';
 import type { LangGraph } from './peer.ts';
 import { plain } from '../model-answer.ts';
 import { type ToolOptions, tellDoubt } from '../tool-steps.ts';
@@ -80,7 +80,8 @@ async function callInTask(
 ): Promise<unknown> {
   const saver = saverOf(current().leg);
   const inputs = [plain(call.input), plain(args)] as Json[];
-  const approvedInput = saver.allowed.take(`${namespace} ${call.id}`, call.tool, inputs);
+  const taker = { by: `${namespace} ${call.id}`, graph: graphOf(namespace) };
+  const approvedInput = saver.allowed.take(taker, call.tool, inputs);
   const place = { saver, namespace, scratchpad };
   return callUntilDone({ ...call, approvedInput }, place, execute);
 }

@@ -62,23 +62,47 @@ const take = tool(({ name }) => `${name} ${receive(name).data}`, {
   description: 'Waits for a message',
   schema: z.object({ name: z.string() }),
 });
+/** Asks twice and acts between, in a graph of its own. */
+const consult = (name) => {
+  const inner = new StateGraph(MessagesAnnotation)
+    .addNode('one', () => ({ messages: [{ role: 'user', content: `${interrupt(`${name} 1?`)}` }] }))
+    .addNode('act', async () => {
+      await step('act', () => effects.done(`act ${name}`));
+      return {};
+    })
+    .addNode('two', ({ messages }) => {
+      const said = `${messages.at(-1).text}, ${interrupt(`${name} 2?`)}`;
+      return { messages: [{ role: 'user', content: said }] };
+    })
+    .addEdge(START, 'one')
+    .addEdge('one', 'act')
+    .addEdge('act', 'two')
+    .compile();
+  return tool(async () => (await inner.invoke({ messages: [] })).messages.at(-1).text, {
+    name,
+    description: 'Consults somebody',
+    schema: z.object({}),
+  });
+};
 const chat = () => new ChatOpenAI({ model: 'scripted' });
 const messages = (ctx) => ({ messages: [{ role: 'user', content: ctx.prompt }] });
 
-const loop = (tools, before) => () =>
-  agent((ctx) => {
-    const durable = durableTools(tools);
-    const model = chat().bindTools(durable);
-    const graph = new StateGraph(MessagesAnnotation)
-      .addNode('before', before ?? (() => ({})))
-      .addNode('model', async (state) => ({ messages: [await model.invoke(state.messages)] }))
-      .addNode('tools', new ToolNode(durable))
-      .addEdge(START, 'before')
-      .addEdge('before', 'model')
-      .addConditionalEdges('model', toolsCondition)
-      .addEdge('tools', 'model');
-    return runGraph(ctx, (checkpointer) => graph.compile({ checkpointer }), messages(ctx));
-  });
+const loop =
+  (tools, before, plain = []) =>
+  () =>
+    agent((ctx) => {
+      const durable = [...durableTools(tools), ...plain];
+      const model = chat().bindTools(durable);
+      const graph = new StateGraph(MessagesAnnotation)
+        .addNode('before', before ?? (() => ({})))
+        .addNode('model', async (state) => ({ messages: [await model.invoke(state.messages)] }))
+        .addNode('tools', new ToolNode(durable))
+        .addEdge(START, 'before')
+        .addEdge('before', 'model')
+        .addConditionalEdges('model', toolsCondition)
+        .addEdge('tools', 'model');
+      return runGraph(ctx, (checkpointer) => graph.compile({ checkpointer }), messages(ctx));
+    });
 const looking = loop([look, refund]);
 
 const approving = () =>
@@ -210,6 +234,20 @@ await scenarios(effects, {
         return runGraph(ctx, (checkpointer) => graph.compile({ checkpointer }), messages(ctx));
       });
     return kill(make, { prompt: 'go' });
+  },
+  async 'a graph inside a tool'(kill) {
+    const prompt = '@@ call ask_lawyer {} && call refund {"order":7} ;; last';
+    const make = loop([refund], undefined, [consult('ask_lawyer')]);
+    return kill(make, { prompt, answer: matching });
+  },
+  async 'graphs inside tools of one node'(kill) {
+    const prompt = '@@ call ask_lawyer {} && call ask_bank {} ;; last';
+    const make = loop([], undefined, [consult('ask_lawyer'), consult('ask_bank')]);
+    return kill(make, { prompt, answer: matching });
+  },
+  async 'a graph inside a durable tool'() {
+    const make = loop([consult('ask_lawyer')]);
+    return rehearse(make(), { prompt: '@@ call ask_lawyer {} ;; last', answer: matching });
   },
   async 'a silent model'() {
     const silent = async () => {
