@@ -30,11 +30,14 @@ export function preloadedSink(): SpanSink {
   return { tracer: trace.getTracer('convoke'), isSampled: () => true };
 }
 
+/** Spans of legs that have not ended, and of which the SDK knows only the ids. */
+export const openLegs = new WeakSet<RealSpan>();
+
 /** The current span, for log lines. */
 export function activeSpan(): { trace_id: string; span_id: string } | undefined {
   const span = trace.getActiveSpan();
   // Work that a span started may run after the span has ended, and is then not part of it.
-  if (span?.isRecording() !== true) return undefined;
+  if (span === undefined || !(span.isRecording() || openLegs.has(span))) return undefined;
   const { traceId, spanId } = span.spanContext();
   return { trace_id: traceId, span_id: spanId };
 }

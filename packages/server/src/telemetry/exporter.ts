@@ -1,19 +1,33 @@
-import { ROOT_CONTEXT, context, createContextKey } from '@opentelemetry/api';
+import {
+  type Attributes,
+  type HrTime,
+  type Link,
+  ROOT_CONTEXT,
+  type SpanContext,
+  type SpanKind,
+  type SpanStatus,
+  SpanStatusCode,
+  context,
+  createContextKey,
+} from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import {
+  ProtobufTraceSerializer,
+  TraceExporterMetricsHelper,
+} from '@opentelemetry/otlp-transformer';
+import type { Resource } from '@opentelemetry/resources';
 import {
   BatchSpanProcessor,
-  type IdGenerator,
   ParentBasedSampler,
-  RandomIdGenerator,
+  type ReadableSpan,
   SamplingDecision,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Log } from '../ports/log.ts';
-import { flushed, serviceResource, useLog } from './otlp.ts';
-import type { SpanSink } from './span-sink.ts';
-import type { SpanIds } from './trace-ids.ts';
+import { flushed, protobufTo, serviceResource, useLog } from './otlp.ts';
+import { bytesOfSpans } from './span-bytes.ts';
+import { type EndedSpan, type SpanSink, timeOf } from './span-sink.ts';
 
 export interface ExporterSettings {
   readonly tracesUrl: string;
@@ -27,6 +41,16 @@ type BatchSize =
   | 'maxQueueSize'
   | 'maxExportBatchSize';
 
+const signal = {
+  name: 'TRACES',
+  serializer: { ...ProtobufTraceSerializer, serializeRequest: bytesOfSpans },
+  counted: TraceExporterMetricsHelper,
+} as const;
+
+const scope = { name: 'convoke' };
+const unset: SpanStatus = { code: SpanStatusCode.UNSET };
+const failed: SpanStatus = { code: SpanStatusCode.ERROR };
+
 /**
  * A provider of our own that sends protobuf over HTTP (D-586). Headers, TLS, timeouts and compression are the SDK's.
  */
@@ -36,20 +60,19 @@ export function openExporter(
 ): SpanSink & { close(): Promise<void> } {
   useContexts();
   useLog(log);
-  const ids = new ChosenIds();
   const byTraceId = new TraceIdRatioBasedSampler(sampler.ratio);
   const sizes = Object.fromEntries(Object.entries(batch).filter(([, size]) => size !== undefined));
+  const resource = serviceResource();
+  const exporter = protobufTo(tracesUrl, signal);
+  const batches = new BatchSpanProcessor({ exporter, ...sizes });
   const provider = new TracerProvider({
-    resource: serviceResource(),
-    idGenerator: ids,
+    resource,
     sampler: sampler.isParentBased ? new ParentBasedSampler({ root: byTraceId }) : byTraceId,
-    spanProcessors: [
-      new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: tracesUrl }), ...sizes }),
-    ],
+    spanProcessors: [batches],
   });
   return {
-    tracer: provider.getTracer('convoke'),
-    withIds: (chosen, start) => ids.during(chosen, start),
+    tracer: provider.getTracer(scope.name),
+    send: (span) => batches.onEnd(new SentSpan(span, resource)),
     isSampled: (traceId) =>
       byTraceId.shouldSample(ROOT_CONTEXT, traceId).decision ===
       SamplingDecision.RECORD_AND_SAMPLED,
@@ -57,26 +80,42 @@ export function openExporter(
   };
 }
 
-/** Spans of runs have the ids that their run gives them, all others random ones. */
-class ChosenIds implements IdGenerator {
-  readonly #random = new RandomIdGenerator();
-  #chosen: SpanIds | undefined;
+/** A span of a run as the exporter reads it. */
+export class SentSpan implements ReadableSpan {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly parentSpanContext?: SpanContext;
+  readonly startTime: HrTime;
+  readonly endTime: HrTime;
+  readonly status: SpanStatus;
+  readonly attributes: Attributes;
+  readonly links: Link[];
+  readonly events = [];
+  readonly ended = true;
+  readonly resource: Resource;
+  readonly instrumentationScope = scope;
+  readonly droppedAttributesCount = 0;
+  readonly droppedEventsCount = 0;
+  readonly droppedLinksCount = 0;
+  readonly duration: HrTime;
+  readonly #context: SpanContext;
 
-  during<T>(ids: SpanIds, start: () => T): T {
-    this.#chosen = ids;
-    try {
-      return start();
-    } finally {
-      this.#chosen = undefined;
-    }
+  constructor(span: EndedSpan, resource: Resource) {
+    this.#context = span.context;
+    if (span.parent !== undefined) this.parentSpanContext = span.parent;
+    this.name = span.name;
+    this.kind = span.kind;
+    this.startTime = timeOf(span.from);
+    this.endTime = timeOf(span.to);
+    this.duration = timeOf(span.to - span.from);
+    this.status = span.isError ? failed : unset;
+    this.attributes = span.attributes;
+    this.links = [...span.links];
+    this.resource = resource;
   }
 
-  generateTraceId(): string {
-    return this.#chosen?.traceId ?? this.#random.generateTraceId();
-  }
-
-  generateSpanId(): string {
-    return this.#chosen?.spanId ?? this.#random.generateSpanId();
+  spanContext(): SpanContext {
+    return this.#context;
   }
 }
 

@@ -337,7 +337,8 @@ export const metricTable = {
     kind: 'gauge',
     name: 'convoke_event_loop_lag_seconds',
     labels: ['statistic'],
-    means: 'How late timers fire since the metrics were last read: mean, p99, max.',
+    means:
+      'How late timers fire since this reader (the page, the collector) last read: mean, p99, max.',
   },
   uptime: {
     kind: 'gauge',

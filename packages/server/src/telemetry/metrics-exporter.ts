@@ -1,9 +1,4 @@
 import { ValueType } from '@opentelemetry/api';
-import { OTLPExporterBase } from '@opentelemetry/otlp-exporter-base';
-import {
-  convertLegacyHttpOptions,
-  createOtlpHttpExportDelegate,
-} from '@opentelemetry/otlp-exporter-base/node-http';
 import {
   MetricsExporterMetricsHelper,
   ProtobufMetricsSerializer,
@@ -20,7 +15,13 @@ import {
 import type { Log } from '../ports/log.ts';
 import type { Distribution, MetricReading } from './metric-reading.ts';
 import type { ReadMetrics } from './metrics.ts';
-import { flushed, serviceResource, useLog } from './otlp.ts';
+import { flushed, protobufTo, serviceResource, useLog } from './otlp.ts';
+
+const signal = {
+  name: 'METRICS',
+  serializer: ProtobufMetricsSerializer,
+  counted: MetricsExporterMetricsHelper,
+} as const;
 
 export interface PushSettings {
   readonly metricsUrl: string;
@@ -39,26 +40,13 @@ export function pushMetrics(
   useLog(log);
   const resource = serviceResource();
   const reader = new PeriodicExportingMetricReader({
-    exporter: new OTLPExporterBase(protobufTo(metricsUrl)),
+    exporter: protobufTo(metricsUrl, signal),
     exportIntervalMillis: everyMs,
     exportTimeoutMillis: Math.min(timeoutMs, everyMs),
     metricProducers: [producerOf(metrics, resource)],
   });
   const provider = new MeterProvider({ resource, readers: [reader] });
   return { close: () => flushed(provider.shutdown()) };
-}
-
-/** As the exporter for spans does it. Headers, TLS, timeouts and compression are those of the environment. */
-function protobufTo(url: string) {
-  const contentType = { 'Content-Type': 'application/x-protobuf' };
-  return createOtlpHttpExportDelegate(
-    // oxlint-disable-next-line typescript/no-deprecated -- the exporter for spans uses it, and nothing replaces it yet
-    convertLegacyHttpOptions({ url }, 'METRICS', 'v1/metrics', contentType),
-    ProtobufMetricsSerializer,
-    'otlp_http_metric_exporter',
-    MetricsExporterMetricsHelper,
-    undefined,
-  );
 }
 
 type Seconds = [seconds: number, nanoseconds: number];
@@ -68,10 +56,11 @@ interface Period {
 }
 
 function producerOf(metrics: ReadMetrics, resource: Resource): MetricProducer {
+  const read = metrics.openReader();
   const startTime = secondsOf(Date.now() - process.uptime() * 1000);
   return {
     async collect() {
-      const readings = await metrics.read();
+      const readings = await read();
       const period = { startTime, endTime: secondsOf(Date.now()) };
       const shown = readings.filter(({ points }) => points.length > 0);
       const data = shown.map((reading) => dataOf(reading, period));

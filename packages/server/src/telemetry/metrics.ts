@@ -8,9 +8,12 @@ import { prometheusText } from './prometheus-text.ts';
 const seriesMax = 500;
 const loopResolutionMs = 20;
 
-/** Every metric as it is now; a gauge that cannot be read is left out. */
+/** Tells every metric as it is now; a gauge that cannot be read is left out. */
+export type MetricReader = () => Promise<readonly MetricReading[]>;
+
 export interface ReadMetrics {
-  read(): Promise<readonly MetricReading[]>;
+  /** What a gauge tells of the time since it was last read counts for each reader alone. */
+  openReader(): MetricReader;
 }
 
 /**
@@ -24,21 +27,27 @@ export function createMetrics(): Metrics & MetricsPage & ReadMetrics {
   // `metricTable` is checked against `Instruments`, and each family is made from its entry.
   const instruments = Object.fromEntries(families) as unknown as Instruments;
   watchProcess(instruments);
-  const read = async () => {
-    const readings = await Promise.all(families.map(async ([, family]) => family.read()));
-    return readings.filter((reading) => reading !== undefined);
+  const openReader = (): MetricReader => {
+    const own: Readonly<Record<string, GaugeSource>> = { eventLoopLag: watchEventLoop() };
+    return async () => {
+      const reading = families.map(async ([key, family]) => family.read(own[key]));
+      return (await Promise.all(reading)).filter((each) => each !== undefined);
+    };
   };
+  const page = openReader();
   return {
     ...instruments,
     seconds: () => performance.now() / 1000,
-    read,
-    render: async () => (await read()).map(prometheusText).join(''),
+    openReader,
+    render: async () => (await page()).map(prometheusText).join(''),
   };
 }
 
+type GaugeSource = () => Reading | Promise<Reading>;
+
 interface Family {
-  /** Undefined: it is left out. */
-  read(): MetricReading | Promise<MetricReading | undefined>;
+  /** Undefined: it is left out. A gauge may have a source of the reader's own. */
+  read(source?: GaugeSource): MetricReading | Promise<MetricReading | undefined>;
 }
 
 function familyOf(described: MetricDescription): Family {
@@ -142,19 +151,18 @@ class HistogramFamily implements Family {
 
 class GaugeFamily implements Family {
   readonly #described: MetricDescription;
-  #source: () => Reading | Promise<Reading> = () => undefined;
+  #source: GaugeSource = () => undefined;
 
   constructor(described: MetricDescription) {
     this.#described = described;
   }
 
-  readFrom(source: () => Reading | Promise<Reading>): void {
+  readFrom(source: GaugeSource): void {
     this.#source = source;
   }
 
-  async read(): Promise<MetricReading | undefined> {
-    // A gauge that cannot be read is left out; the others are still valid.
-    const reading = await this.#reading().catch(() => undefined);
+  async read(source = this.#source): Promise<MetricReading | undefined> {
+    const reading = await readingOf(source);
     if (reading === undefined) return undefined;
     const points: MetricPoint[] =
       typeof reading === 'number'
@@ -162,21 +170,30 @@ class GaugeFamily implements Family {
         : Object.entries(reading).map(([label, value]) => ({ labels: [label], value }));
     return { described: this.#described, points };
   }
+}
 
-  async #reading(): Promise<Reading> {
-    return this.#source();
+/** A gauge that cannot be read is left out; the others are still valid. */
+async function readingOf(source: GaugeSource): Promise<Reading> {
+  try {
+    return await source();
+  } catch {
+    return undefined;
   }
 }
 
-function watchProcess({ residentMemory, uptime, eventLoopLag }: Instruments): void {
+function watchProcess({ residentMemory, uptime }: Instruments): void {
   residentMemory.readFrom(() => process.memoryUsage.rss());
   uptime.readFrom(() => process.uptime());
+}
+
+/** How late timers fire, from one read to the next. */
+function watchEventLoop(): GaugeSource {
   const delay = monitorEventLoopDelay({ resolution: loopResolutionMs });
   delay.enable();
   // It measures the time between ticks of its own timer, so the lag is the excess over the period.
   const seconds = (nanoseconds: number) =>
     Math.max(0, (Number.isNaN(nanoseconds) ? 0 : nanoseconds) / 1e9 - loopResolutionMs / 1000);
-  eventLoopLag.readFrom(() => {
+  return () => {
     const { mean, max } = delay;
     const reading = {
       mean: seconds(mean),
@@ -185,5 +202,5 @@ function watchProcess({ residentMemory, uptime, eventLoopLag }: Instruments): vo
     };
     delay.reset();
     return reading;
-  });
+  };
 }

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
+import { OTLPExporterBase } from '@opentelemetry/otlp-exporter-base';
+import {
+  convertLegacyHttpOptions,
+  createOtlpHttpExportDelegate,
+} from '@opentelemetry/otlp-exporter-base/node-http';
+import type { IExporterMetricsHelper, ISerializer } from '@opentelemetry/otlp-transformer';
 import {
   detectResources,
   resourceAttributesEnvDetector,
@@ -23,6 +29,28 @@ export function serviceResource() {
   });
   return ours.merge(
     detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
+  );
+}
+
+/** What is sent to a collector, as the SDK names it. */
+interface Signal<Items, Answer> {
+  readonly name: 'METRICS' | 'TRACES';
+  readonly serializer: ISerializer<Items, Answer>;
+  readonly counted: IExporterMetricsHelper<Items>;
+}
+
+/** Protobuf over HTTP. Headers, TLS, timeouts and compression are those of the environment. */
+export function protobufTo<Items, Answer>(
+  url: string,
+  { name, serializer, counted }: Signal<Items, Answer>,
+): OTLPExporterBase<Items> {
+  const contentType = { 'Content-Type': 'application/x-protobuf' };
+  const path = `v1/${name.toLowerCase()}`;
+  // oxlint-disable-next-line typescript/no-deprecated -- the exporters of the SDK use it, and nothing replaces it yet
+  const options = convertLegacyHttpOptions({ url }, name, path, contentType);
+  const component = `otlp_http_${counted.name}_exporter`;
+  return new OTLPExporterBase(
+    createOtlpHttpExportDelegate(options, serializer, component, counted, undefined),
   );
 }
 

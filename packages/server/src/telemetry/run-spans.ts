@@ -1,6 +1,4 @@
 import {
-  type Context,
-  type HrTime,
   type Link,
   ROOT_CONTEXT,
   type Span as RealSpan,
@@ -8,6 +6,7 @@ import {
   SpanKind,
   SpanStatusCode,
   TraceFlags,
+  type Tracer,
   context,
   trace,
 } from '@opentelemetry/api';
@@ -15,7 +14,7 @@ import type { RunId } from '@convoke/contract';
 import { modelName } from '../domain/usage/model-name.ts';
 import type { Run } from '../domain/run/run.ts';
 import type { LegTrace, RunTraces, SpanAttributes, Times } from '../ports/traces.ts';
-import { activeCaller } from './caller-spans.ts';
+import { activeCaller, openLegs } from './caller-spans.ts';
 import {
   type TracedAgent,
   ofCall,
@@ -27,8 +26,15 @@ import {
   ofStart,
   ofWait,
 } from './span-attributes.ts';
-import type { SpanSink } from './span-sink.ts';
-import { type SpanIds, idsOf, parts, traceIdOf, traceparentOf } from './trace-ids.ts';
+import { type SpanSink, timeOf } from './span-sink.ts';
+import {
+  type SpanIds,
+  idsOf,
+  idsWithoutPart,
+  parts,
+  traceIdOf,
+  traceparentOf,
+} from './trace-ids.ts';
 
 export interface SpanFacts {
   readonly agentOf: (run: Run) => TracedAgent;
@@ -50,7 +56,7 @@ interface Shape extends Times {
 export function runSpans(sink: SpanSink, facts: SpanFacts): RunTraces {
   const isSampled = (id: RunId) => sink.isSampled(traceIdOf(id));
   const record = (run: Run, shape: Shape) => {
-    if (isSampled(run.id)) end(open(sink, { run, facts, shape }), shape.attributes, shape.to);
+    if (isSampled(run.id)) open(sink, { run, facts, shape }).end(shape.attributes, shape.to);
   };
   return {
     traceId: (id) => (isSampled(id) ? traceIdOf(id) : undefined),
@@ -105,42 +111,70 @@ interface Opening {
   readonly shape: Shape;
 }
 
-function open(sink: SpanSink, { run, facts, shape }: Opening): RealSpan {
-  const { name, kind = SpanKind.INTERNAL, part, links = [], from, attributes } = shape;
-  // Where ids cannot be chosen the root is a sibling of the legs, below a span that is never sent.
-  const parent = shape.parent ?? (sink.withIds === undefined ? rootOf(run) : undefined);
-  const above: Context =
-    parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
-  const all = { ...ofRun(run, facts.agentOf(run)), ...attributes };
-  const options = { kind, startTime: time(from), links: [...links], attributes: all };
-  const start = () => sink.tracer.startSpan(name, options, above);
-  if (part === undefined || sink.withIds === undefined) return start();
-  return sink.withIds(idsOf(run.id, part), start);
+interface OpenSpan {
+  /** For the work that it is about. */
+  readonly active: RealSpan;
+  end(attributes: SpanAttributes, to: number): void;
 }
 
-function end(span: RealSpan, attributes: SpanAttributes, to: number): void {
-  span.setAttributes(attributes);
-  if ('error.type' in attributes) span.setStatus({ code: SpanStatusCode.ERROR });
-  span.end(time(to));
+function open(sink: SpanSink, opening: Opening): OpenSpan {
+  return sink.send === undefined ? begun(sink.tracer, opening) : kept(sink.send, opening);
+}
+
+/** Of an SDK that chooses ids: the root is a sibling of the legs, below a span that is never sent (D-587). */
+function begun(tracer: Tracer, { run, facts, shape }: Opening): OpenSpan {
+  const { name, kind = SpanKind.INTERNAL, links = [], from } = shape;
+  const above = trace.setSpanContext(ROOT_CONTEXT, shape.parent ?? rootOf(run));
+  const attributes = ofRun(run, facts.agentOf(run));
+  const options = { kind, startTime: timeOf(from), links: [...links], attributes };
+  const span = tracer.startSpan(name, options, above);
+  return {
+    active: span,
+    end: (more, to) => {
+      span.setAttributes(more);
+      if (isError(more)) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end(timeOf(Math.max(from, to)));
+    },
+  };
+}
+
+/** Nothing but the ids exists before its end (D-932). */
+function kept(send: NonNullable<SpanSink['send']>, { run, facts, shape }: Opening): OpenSpan {
+  const { name, kind = SpanKind.INTERNAL, part, parent, links = [], from } = shape;
+  const ids = part === undefined ? idsWithoutPart(run.id) : idsOf(run.id, part);
+  const context = { ...ids, traceFlags: TraceFlags.SAMPLED };
+  const shared = ofRun(run, facts.agentOf(run));
+  return {
+    active: trace.wrapSpanContext(context),
+    end: (more, lastMs) => {
+      const attributes = { ...shared, ...more };
+      const to = Math.max(from, lastMs);
+      send({ context, parent, name, kind, links, from, to, attributes, isError: isError(more) });
+    },
+  };
+}
+
+function isError(attributes: SpanAttributes): boolean {
+  return 'error.type' in attributes;
 }
 
 function legSpan(sink: SpanSink, opening: Opening): LegTrace {
   const { run, facts, shape } = opening;
   const { leaseEpoch: epoch } = run;
   const leg = open(sink, opening);
-  const parent = leg.spanContext();
+  const parent = leg.active.spanContext();
   const child = (part: Omit<Shape, 'parent'>) => {
-    const span = open(sink, { run, facts, shape: { ...part, parent } });
-    end(span, part.attributes, Math.max(part.from, part.to));
+    open(sink, { run, facts, shape: { ...part, parent } }).end(part.attributes, part.to);
   };
   const traceparent = traceparentOf(parent, true);
+  openLegs.add(leg.active);
   return {
     traceparent,
     callParent: (call) =>
-      sink.withIds === undefined
+      sink.send === undefined
         ? traceparent
         : traceparentOf(idsOf(run.id, parts.call(epoch, call)), true),
-    within: (work) => context.with(trace.setSpan(context.active(), leg), work),
+    within: (work) => context.with(trace.setSpan(context.active(), leg.active), work),
     called: (call) =>
       child({
         name: `execute_tool ${call.name}`,
@@ -157,7 +191,10 @@ function legSpan(sink: SpanSink, opening: Opening): LegTrace {
         from: request.from,
         to: request.to,
       }),
-    end: ({ outcome, error, to }) => end(leg, ofLegEnd(outcome, error), Math.max(shape.from, to)),
+    end: ({ outcome, error, to }) => {
+      openLegs.delete(leg.active);
+      leg.end({ ...shape.attributes, ...ofLegEnd(outcome, error) }, to);
+    },
   };
 }
 
@@ -187,10 +224,4 @@ function rootOf({ id }: Run): SpanContext {
 
 function contextOf(ids: SpanIds): SpanContext {
   return { ...ids, traceFlags: TraceFlags.SAMPLED, isRemote: true };
-}
-
-/** Seconds and nanoseconds: a number alone could be read as the time of a monotonic clock. */
-function time(ms: number): HrTime {
-  const seconds = Math.floor(ms / 1000);
-  return [seconds, Math.round((ms - seconds * 1000) * 1_000_000)];
 }

@@ -1,5 +1,9 @@
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { RunId } from '@convoke/contract';
+
+/** Spans of a run need the same few hashes again and again, and each costs as much as the rest of a span. */
+const hashes = new Map<string, string>();
+const hashesMax = 4096;
 
 export interface SpanIds {
   readonly traceId: string;
@@ -16,11 +20,25 @@ export const parts = {
 };
 
 export function traceIdOf(run: RunId): string {
-  return hash('sha256', run).slice(0, 32);
+  return hashOf(run).slice(0, 32);
 }
 
 export function idsOf(run: RunId, part: string): SpanIds {
-  return { traceId: traceIdOf(run), spanId: hash('sha256', `${run}\n${part}`).slice(0, 16) };
+  return { traceId: traceIdOf(run), spanId: hashOf(`${run}\n${part}`).slice(0, 16) };
+}
+
+/** Of a span that only the server which sends it has to name. */
+export function idsWithoutPart(run: RunId): SpanIds {
+  return { traceId: traceIdOf(run), spanId: randomBytes(8).toString('hex') };
+}
+
+function hashOf(text: string): string {
+  const known = hashes.get(text);
+  if (known !== undefined) return known;
+  const made = hash('sha256', text);
+  if (hashes.size >= hashesMax) hashes.clear();
+  hashes.set(text, made);
+  return made;
 }
 
 export function traceparentOf({ traceId, spanId }: SpanIds, isSampled: boolean): string {

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { cachedReading } from '../../src/telemetry/cached-reading.ts';
 import { metricTable } from '../../src/telemetry/metric-table.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { FakeClock } from '../support/clocks.ts';
+import { eventually } from '../support/eventually.ts';
 import { readSamples, sampleOf } from '../support/metric-samples.ts';
 
 const table = Object.values(metricTable);
@@ -71,6 +73,27 @@ test('a gauge that cannot be read is left out, and the others are shown', async 
   expect(sampleOf(samples, 'convoke_streams_open')).toBe(3);
   expect(sampleOf(samples, 'convoke_process_resident_memory_bytes')).toBeGreaterThan(1e6);
   expect(sampleOf(samples, 'convoke_event_loop_lag_seconds', { statistic: 'max' })).toBeDefined();
+});
+
+test('each reader learns how late timers were since its own last read', async () => {
+  const metrics = createMetrics();
+  const collector = metrics.openReader();
+  const maxOnPage = async () => {
+    const samples = readSamples(await metrics.render());
+    return sampleOf(samples, 'convoke_event_loop_lag_seconds', { statistic: 'max' }) ?? 0;
+  };
+  // Lateness counts from one timer to the next, and from read to read: some have to fire before and after it.
+  await eventually(async () => {
+    await setTimeout(100);
+    const until = performance.now() + 300;
+    while (performance.now() < until);
+    await setTimeout(100);
+    return (await maxOnPage()) > 0.2;
+  });
+  const readings = await collector();
+  const lag = readings.find(({ described }) => described.name.startsWith('convoke_event_loop'));
+  const max = lag?.points.find(({ labels }) => labels[0] === 'max');
+  expect(max?.value).toBeGreaterThan(0.2);
 });
 
 test('concurrent callers share one reading, which is renewed when it is old or failed', async () => {

@@ -1,99 +1,28 @@
 // The trace of a run over servers that are killed, and over those that hand it to another one, in processes of their
 // own.
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type RunRecord, isTerminalRunStatus } from '@convoke/contract';
+import { type InteractionRecord, type RunRecord, isTerminalRunStatus } from '@convoke/contract';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../../../test/free-port.ts';
-import { requireSandbox } from '../../../../test/services.ts';
 import { Caller, runPath } from '../faults/support/caller.ts';
 import { type ServerFolder, createServerFolder } from '../faults/support/server-folder.ts';
 import { ServerProcess } from '../faults/support/server-process.ts';
-import { A2aServer } from '../harness/a2a/agent.ts';
-import type { Step } from '../harness/acp/agent.ts';
-import { program, sdk } from '../harness/acp/use-acp-agent.ts';
 import { createLocation, databaseKinds } from '../support/databases.ts';
 import { until } from '../support/eventually.ts';
-import { startModelServer } from '../support/model-server/server.ts';
+import { asking, lasting, openFrameworks, stepping } from './every-framework.ts';
 import { SpanReceiver, exportingTo } from './span-receiver.ts';
 import { rootIn, traceProblems, treeOf } from './trace-oracle.ts';
 
 const withinMs = 120_000;
-const words = Array.from({ length: 60 }, (_, index) => `word-${index} `).join('');
-const agents = {
-  teller: {
-    script: [{ say: 'First. ' }, { say: { text: words, every_ms: 80 } }, { say: 'Done.' }],
-  },
-  asker: {
-    script: [
-      { ask: { question: 'First?' } },
-      { ask: { question: 'Second?' } },
-      { ask: { question: 'Third?' } },
-      { say: 'Done.' },
-    ],
-  },
-};
-
-const clerk = `
-import { setTimeout as lasting } from 'node:timers/promises';
-import { agent } from '@convoke/agent';
-export default agent(async (ctx) => {
-  ctx.say('Begun. ');
-  await ctx.step('wait', async () => (await lasting(3_600_000), 'never'), { repeatable: true });
-});
-`;
-
-/** An agent of each framework whose program is here, and a prompt that it never finishes. */
-const prompts = {
-  sleeper: 'go',
-  thinker: `@@ say One && call list_files {} ;; slow 2 3600000`,
-  courier: 'A B',
-  clerk: 'go',
-  remote: JSON.stringify([{ say: 'Before. ' }, { hold: true }]),
-  helper: JSON.stringify([{ say: 'One.' }, { wait: 3_600_000 }] satisfies Step[]),
-} as const;
-
-/** A model and a remote agent, and one agent of each framework. */
-async function openFrameworks() {
-  requireSandbox();
-  const model = await startModelServer();
-  onTestFinished(() => model.close());
-  const remote = await A2aServer.start();
-  onTestFinished(() => remote.close());
-  const courier = join(import.meta.dirname, '../harness/stdio/courier/agent.py');
-  const slowCourier = readFileSync(courier, 'utf8').replace('0.05', '3600');
-  return {
-    agents: {
-      sleeper: { script: [{ say: 'Zzz' }, { sleep_ms: 3_600_000 }] },
-      thinker: {
-        framework: 'ai-sdk',
-        model: 'openai-compatible/scripted',
-        env: { BASE_URL: `${model.url}/v1` },
-        tools: ['list_files'],
-      },
-      courier: {
-        framework: 'stdio',
-        command: ['python3', './agent.py'],
-        recovery: { on_loss: 'resume' },
-      },
-      clerk: { framework: 'code' },
-      remote: { framework: 'a2a', url: remote.url },
-      helper: { framework: 'acp', command: ['node', '--no-warnings', program, sdk] },
-    },
-    files: { 'courier/agent.py': slowCourier, 'clerk/agent.ts': clerk },
-    settings: { CONVOKE_A2A_ALLOW: new URL(remote.url).host },
-  };
-}
 
 /** Servers that share a database, or, on SQLite, one data folder after the other's end. */
-async function openPlace(
-  kind: 'sqlite' | 'postgres',
-  world: Partial<Awaited<ReturnType<typeof openFrameworks>>> = {},
-) {
+async function openPlace(kind: 'sqlite' | 'postgres') {
+  const world = await openFrameworks();
   const receiver = await SpanReceiver.open();
-  const first = await createServerFolder({ agents: world.agents ?? agents });
-  for (const [path, text] of Object.entries(world.files ?? {})) {
+  const first = await createServerFolder({ agents: world.agents });
+  for (const [path, text] of Object.entries(world.files)) {
     writeFileSync(join(first.agentsDir, path), text);
   }
   onTestFinished(() => first.remove());
@@ -152,9 +81,13 @@ async function openPlace(
 
 const at = (run: RunRecord) => ({ sessionId: run.session_id, runId: run.id });
 
-async function begin(caller: Caller, agentName: string, prompt = 'go'): Promise<RunRecord> {
-  const { id } = await caller.openSession(agentName);
-  return caller.startRun(id, prompt);
+async function beginAll(caller: Caller, prompts: Readonly<Record<string, string>>) {
+  const runs: RunRecord[] = [];
+  for (const [agentName, prompt] of Object.entries(prompts)) {
+    const { id } = await caller.openSession(agentName);
+    runs.push(await caller.startRun(id, prompt));
+  }
+  return runs;
 }
 
 function reaches(caller: Caller, run: RunRecord, is: (now: RunRecord) => boolean) {
@@ -169,23 +102,11 @@ function reaches(caller: Caller, run: RunRecord, is: (now: RunRecord) => boolean
 }
 
 const hasBegun = ({ last_event_id: id }: RunRecord) => Number(id) > 1;
-const isCompleted = ({ status }: RunRecord) => status === 'completed';
-const root = 'invoke_agent teller';
-const twoLegs = [
-  `convoke.leg < ${root}`,
-  `convoke.leg < ${root}`,
-  `convoke.start < ${root}`,
-  `${root} < `,
-];
 
 describe.each(databaseKinds)('on %s', (kind) => {
   test('the trace of a run of each framework is whole over kill -9 of its server (D-582)', async () => {
-    const world = await openFrameworks();
-    const { receiver, caller, server, next, wholeTraceOf } = await openPlace(kind, world);
-    const runs: RunRecord[] = [];
-    for (const [name, prompt] of Object.entries(prompts)) {
-      runs.push(await begin(caller, name, prompt));
-    }
+    const { receiver, caller, server, next, wholeTraceOf } = await openPlace(kind);
+    const runs = await beginAll(caller, lasting);
     for (const run of runs) await reaches(caller, run, hasBegun);
     // Only spans that wait to be sent may be lost: those of the start requests ended long ago.
     const isSent = (run: RunRecord) => receiver.of(run.id).length > 0;
@@ -210,42 +131,60 @@ describe.each(databaseKinds)('on %s', (kind) => {
 
   test('the trace of a run is whole over the hand-over to another server (D-582)', async () => {
     const { caller, server, next, wholeTraceOf } = await openPlace(kind);
-    const run = await begin(caller, 'teller');
-    await reaches(caller, run, hasBegun);
+    const runs = await beginAll(caller, stepping);
+    for (const run of runs) await reaches(caller, run, hasBegun);
     server.signal('SIGTERM');
     expect(await server.ended).toEqual({ code: 0, signal: null });
     await next();
-    await reaches(caller, run, isCompleted);
-    const spans = await wholeTraceOf(run);
-    expect(treeOf(spans)).toEqual(twoLegs);
-    const [second, first] = spans
-      .filter(({ name }) => name === 'convoke.leg')
-      .toSorted((a, b) => b.from - a.from);
-    expect(first?.attributes['convoke.outcome']).toBe('yielded');
-    expect(second?.links).toEqual([{ traceId: first?.traceId, spanId: first?.spanId }]);
+    for (const run of runs) {
+      const { status } = await reaches(caller, run, (now) => isTerminalRunStatus(now.status));
+      const spans = await wholeTraceOf(run);
+      const [second, first] = spans
+        .filter(({ name }) => name === 'convoke.leg')
+        .toSorted((a, b) => b.from - a.from);
+      expect([run.agent_name, status, first?.attributes['convoke.outcome']]).toEqual([
+        run.agent_name,
+        'completed',
+        'yielded',
+      ]);
+      expect(second?.links).toEqual([{ traceId: first?.traceId, spanId: first?.spanId }]);
+    }
   });
 
-  test('three waits at as many servers are three spans of one trace (D-582)', async () => {
+  test('three waits at as many servers are three spans of one trace, in each framework (D-582)', async () => {
     const place = await openPlace(kind);
     const { caller, next, wholeTraceOf } = place;
-    const run = await begin(caller, 'asker');
+    const runs = await beginAll(caller, asking);
     let { server } = place;
     for (const answer of ['a', 'b', 'c']) {
-      const asked = await until(async () => (await caller.interactions(run.session_id))[0], {
-        withinMs,
-        what: 'question',
-      });
+      const asked: InteractionRecord[] = [];
+      for (const run of runs) {
+        asked.push(
+          await until(async () => (await caller.interactions(run.session_id))[0], {
+            withinMs,
+            what: () => `question of ${run.agent_name}`,
+          }),
+        );
+      }
       server.signal('SIGTERM');
       expect(await server.ended).toEqual({ code: 0, signal: null });
       server = await next();
-      await caller.answer(run.session_id, asked.interaction_key, { answer });
+      for (const { session_id, interaction_key, kind: what } of asked) {
+        const body = what === 'question' ? { answer } : { decision: 'allow' };
+        await caller.answer(session_id, interaction_key, body);
+      }
     }
-    await reaches(caller, run, isCompleted);
-    expect(treeOf(await wholeTraceOf(run))).toEqual([
-      ...Array.from({ length: 3 }, () => 'convoke.await_person < invoke_agent asker'),
-      ...Array.from({ length: 4 }, () => 'convoke.leg < invoke_agent asker'),
-      'convoke.start < invoke_agent asker',
-      'invoke_agent asker < ',
-    ]);
+    for (const run of runs) {
+      const { status } = await reaches(caller, run, (now) => isTerminalRunStatus(now.status));
+      expect([run.agent_name, status]).toEqual([run.agent_name, 'completed']);
+      const tree = treeOf(await wholeTraceOf(run));
+      const root = `invoke_agent ${run.agent_name}`;
+      expect(tree.filter((line) => !/^(chat|execute_tool) .* < convoke\.leg$/.test(line))).toEqual([
+        ...Array.from({ length: 3 }, () => `convoke.await_person < ${root}`),
+        ...Array.from({ length: 4 }, () => `convoke.leg < ${root}`),
+        `convoke.start < ${root}`,
+        `${root} < `,
+      ]);
+    }
   });
 });

@@ -59,7 +59,7 @@ test('without an endpoint no module of OpenTelemetry is loaded (D-586)', async (
   expect(disabled.running.output).not.toContain('loaded ');
   // The reporter does see what is loaded.
   const exporting = await serve(exportingTo(receiver), [reporter]);
-  expect(exporting.running.output).toMatch(/loaded .*exporter-trace-otlp-proto/);
+  expect(exporting.running.output).toMatch(/loaded .*otlp-exporter-base/);
 });
 
 test('the endpoint of all signals gets the path of traces, and the resource its names (D-586)', async () => {

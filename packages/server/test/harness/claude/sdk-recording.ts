@@ -2,6 +2,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import type { ClaudeSdk } from '../../../src/harness/claude/sdk.ts';
+import { type Call, calledBack, json } from './sdk-options.ts';
 
 /**
  * What passes between the adapter and Claude's SDK during one query, in order: messages, prompts, questions of the SDK
@@ -36,23 +37,6 @@ export function readRecording(path: string): ReadonlyMap<string, readonly Record
 /** The title of the test that runs, without its suite. */
 export function currentTest(): string {
   return expect.getState().currentTestName?.split(' > ').at(-1) ?? '';
-}
-
-type Call = (...args: readonly unknown[]) => Promise<unknown>;
-const hooks = z.looseObject({
-  hooks: z.looseObject({
-    PreToolUse: z.tuple([z.looseObject({ hooks: z.tuple([z.custom<Call>()]) })]),
-  }),
-  canUseTool: z.custom<Call>(),
-  abortController: z.instanceof(AbortController),
-  cwd: z.string(),
-});
-
-/** The parts of the options that the SDK calls back or reads. */
-export function calledBack(options: Readonly<Record<string, unknown>>) {
-  const { hooks: all, canUseTool, abortController, cwd } = hooks.parse(options);
-  const [matcher] = all.PreToolUse;
-  return { matcher, preToolUse: matcher.hooks[0], canUseTool, abortController, cwd };
 }
 
 /** Passes everything on to the real SDK, and appends each query to a file. */
@@ -164,8 +148,4 @@ const noise = new Set([
 
 function withoutNoise(name: string, value: unknown): unknown {
   return noise.has(name) ? undefined : value;
-}
-
-export function json<T>(value: T) {
-  return JSON.parse(JSON.stringify(value ?? null));
 }

@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { ClaudeSdk, Query } from '../../../src/harness/claude/sdk.ts';
-import { type Entry, type RecordedQuery, calledBack, json } from './sdk-recording.ts';
+import { calledBack, json } from './sdk-options.ts';
+import type { Entry, RecordedQuery } from './sdk-recording.ts';
 
 /** What a reply to the SDK says about a call: whether it may be made, and with which input. */
 const replySchema = z.union([

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { ClaudeSdk, Query } from '../../../src/harness/claude/sdk.ts';
-import { calledBack, json } from './sdk-recording.ts';
+import { calledBack, json } from './sdk-options.ts';
 
 const pauseMs = 150;
 const toolName = 'Append';
