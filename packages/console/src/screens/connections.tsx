@@ -1,54 +1,73 @@
 import type { ConnectionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { addressWith, place } from '../page/router.ts';
 import { Button } from '../parts/button.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import type { Column } from '../parts/list/table.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
+import { Segments, type Tab } from '../parts/tabs.tsx';
 import { Time, Until } from '../parts/time.tsx';
 import { useRefreshOnNotice } from '../session/live.ts';
-import { personName, session } from '../session/session.ts';
+import { isManager, isSelf, personName, session } from '../session/session.ts';
 import { usePages, useRight, useTenant } from '../session/use.ts';
+import { ConnectionForm } from './connection-form.tsx';
 import { ListScreen } from './list-screen.tsx';
 
 /** Accounts of the tenant and of its end users, without their secrets (D-590). */
 export function ConnectionsScreen(): JSX.Element {
   const { client, tenantId } = useTenant();
-  const mayWrite = useRight('connections:write');
-  const [revoked, setRevoked] = useState<ConnectionRecord | undefined>(undefined);
+  const may = useWriting();
+  const [act, setAct] = useState<Act | undefined>(undefined);
+  const isMine = place.value.query.get('of') === 'me';
   const list = usePages(
-    [tenantId],
-    (cursor) => client.connections.list({ limit: 50, cursor }).page(),
+    [tenantId, isMine],
+    (cursor) => {
+      const end_user = isMine ? may.me : undefined;
+      return client.connections.list({ end_user, limit: 50, cursor }).page();
+    },
     ({ id }) => id,
   );
   useRefreshOnNotice(
     ({ type }) => type === 'connection_expired',
     () => list.refresh(),
   );
+  const forms = { me: may.me, mayForTenant: may.manages, onStored: () => list.refresh() };
   return (
     <ListScreen
       title="Connections"
       about="Accounts that agents use: those of the tenant, and those of its end users."
       list={list}
       idOf={({ id }) => id}
-      columns={[...columns, actions(mayWrite, setRevoked)]}
+      columns={[...columns, actions(may, setAct)]}
       empty={
-        <Empty title="No connections yet.">
+        <Empty title={isMine ? 'No connections of your own yet.' : 'No connections yet.'}>
           <span>An agent that names a service uses the account that is connected for it.</span>
         </Empty>
       }
+      create={{
+        label: 'Add connection',
+        isAllowed: may.writes,
+        form: (close) => <ConnectionForm {...forms} onClose={close} />,
+      }}
     >
-      {revoked !== undefined && (
+      <div class="filters">
+        <Segments label="Owner" tabs={[ownerTab('All', undefined), ownerTab('Mine', 'me')]} />
+      </div>
+      {act?.kind === 'replace' && (
+        <ConnectionForm {...forms} replaced={act.connection} onClose={() => setAct(undefined)} />
+      )}
+      {act?.kind === 'revoke' && (
         <Confirm
-          title={`Revoke ${revoked.service} of ${ownerOf(revoked)}?`}
+          title={`Revoke ${named(act.connection)}?`}
           action="Revoke"
           onConfirm={async () => {
-            const { service, end_user } = revoked;
+            const { service, end_user } = act.connection;
             await client.connections.delete(service, { end_user });
             await list.refresh();
           }}
-          onClose={() => setRevoked(undefined)}
+          onClose={() => setAct(undefined)}
         >
           <p>
             The account is deleted here, and agents no longer get it. It stays valid at the service
@@ -58,6 +77,31 @@ export function ConnectionsScreen(): JSX.Element {
       )}
     </ListScreen>
   );
+}
+
+interface Act {
+  readonly kind: 'replace' | 'revoke';
+  readonly connection: ConnectionRecord;
+}
+
+/** D-595: what this person may write. Accounts of users of the product are the business of its client. */
+interface Writing {
+  readonly me: string;
+  readonly writes: boolean;
+  readonly manages: boolean;
+}
+
+function useWriting(): Writing {
+  const { organizationId } = useTenant();
+  const writes = useRight('connections:write');
+  const state = session.value;
+  const me = state.kind === 'in' ? state.me.user_id : '';
+  return { me, writes, manages: writes && isManager(organizationId) };
+}
+
+function ownerTab(name: string, of: string | undefined): Tab {
+  const isCurrent = (place.value.query.get('of') ?? undefined) === of;
+  return { name, href: addressWith({ of }), isCurrent };
 }
 
 const columns: readonly Column<ConnectionRecord>[] = [
@@ -99,24 +143,32 @@ const columns: readonly Column<ConnectionRecord>[] = [
   },
 ];
 
-function actions(
-  mayWrite: boolean,
-  onRevoke: (connection: ConnectionRecord) => void,
-): Column<ConnectionRecord> {
+function actions(may: Writing, onAct: (act: Act) => void): Column<ConnectionRecord> {
+  const button = (label: string, isAllowed: boolean, act: Act) => (
+    <Button
+      size="small"
+      kind="quiet"
+      isAllowed={isAllowed}
+      ariaLabel={`${label} ${named(act.connection)}`}
+      onClick={() => onAct(act)}
+    >
+      {label}
+    </Button>
+  );
   return {
     title: 'Actions',
-    class: 'number nowrap',
-    cell: (connection) => (
-      <Button
-        size="small"
-        kind="quiet"
-        isAllowed={mayWrite}
-        ariaLabel={`Revoke ${connection.service} of ${ownerOf(connection)}`}
-        onClick={() => onRevoke(connection)}
-      >
-        Revoke
-      </Button>
-    ),
+    class: 'number',
+    cell: (connection) => {
+      const { end_user: endUser } = connection;
+      const isMine = endUser === may.me;
+      return (
+        <>
+          {(isMine || endUser === undefined) &&
+            button('Replace', isMine ? may.writes : may.manages, { kind: 'replace', connection })}
+          {button('Revoke', isMine ? may.writes : may.manages, { kind: 'revoke', connection })}
+        </>
+      );
+    },
   };
 }
 
@@ -129,7 +181,10 @@ const reasonWords: Readonly<Record<NonNullable<ConnectionRecord['status_reason']
 };
 
 function ownerOf({ end_user: endUser }: ConnectionRecord): string {
-  const state = session.value;
   if (endUser === undefined) return 'the tenant';
-  return state.kind === 'in' && state.me.user_id === endUser ? 'you' : endUser;
+  return isSelf({ user_id: endUser }) ? 'you' : endUser;
+}
+
+function named(connection: ConnectionRecord): string {
+  return `${connection.service} of ${ownerOf(connection)}`;
 }

@@ -81,9 +81,20 @@ export function nameOfPerson(person: Pick<MeRecord, 'user_id' | 'name' | 'email'
 
 /** Whether the person who is signed in owns the organization: only an owner makes and manages owners. */
 export function isOwner(org: string): boolean {
+  return hasRole(org, ['owner']);
+}
+
+/** Whether the person who is signed in manages the organization, and with it what belongs to its tenants. */
+export function isManager(org: string): boolean {
+  return hasRole(org, ['owner', 'admin']);
+}
+
+function hasRole(org: string, roles: readonly string[]): boolean {
   const now = session.value;
   if (now.kind !== 'in') return false;
-  return now.me.memberships.some(({ organization_id: id, role }) => id === org && role === 'owner');
+  return now.me.memberships.some(
+    ({ organization_id: id, role }) => id === org && roles.includes(role),
+  );
 }
 
 /** Whether this is the person who is signed in. */

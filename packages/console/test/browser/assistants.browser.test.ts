@@ -46,6 +46,8 @@ test('signs in and allows it with the keyboard alone; nothing is allowed by pres
   const page = await openPage();
   const { email, password } = owner(server);
   await page.goto(authorizationUrl(server, clientId, { redirect_uri }));
+  // The browser focuses the field in its first frame, which may come after the page has loaded.
+  await page.locator('input[type=email]:focus').waitFor();
   await page.keyboard.type(email);
   await page.keyboard.press('Tab');
   await page.keyboard.type(password);

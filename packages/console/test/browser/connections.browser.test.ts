@@ -1,7 +1,7 @@
 // A person connects the account that a run asks for, at the service and back in the console, and sees and revokes
 // accounts.
 import type { UserId } from '@convoke/contract';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { AccountService } from '../../../server/test/support/account-service.ts';
 import { eventually } from '../../../server/test/support/eventually.ts';
@@ -9,12 +9,12 @@ import { addMember, asPerson } from '../../../server/test/support/sign-in/consol
 import { consoleTests } from './support/console-tests.ts';
 import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
 
-const service = await AccountService.start();
+const accounts = await AccountService.start();
 const web = consoleTests({
   agents: {
     connected: {
       description: 'Uses an account',
-      connections: { github: { owner: 'end_user', oauth: service.declared() } },
+      connections: { github: { owner: 'end_user', oauth: accounts.declared() } },
       script: [{ say: 'It works.' }],
     },
   },
@@ -23,7 +23,7 @@ const web = consoleTests({
 
 /** A run of this person that waits for the account. */
 async function askedOf(person: UserId) {
-  await service.register(web.server.baseUrl);
+  await accounts.register(web.server.baseUrl);
   const as = await asPerson(web.server, person);
   const body = { agent_name: 'connected' };
   const { id: session_id } = (await web.server.send('create_session', { as, body })).body;
@@ -57,7 +57,7 @@ async function signInAs(page: Page, press: 'Allow' | 'Refuse'): Promise<void> {
 }
 
 test('a person follows the link of the question, connects, and the run continues', async () => {
-  web.expectFaults(new RegExp(`^request to ${service.issuer}`));
+  web.expectFaults(new RegExp(`^request to ${accounts.issuer}`));
   const person = await addMember(web.server, 'operator');
   const { key, pending, output } = await askedOf(person);
   const page = await web.openAs(person, `${web.tenant}/approvals?item=${key}`);
@@ -109,4 +109,140 @@ test('the accounts of a tenant are listed with owner and state, and revoked', as
   const { connections } = (await server.send('list_connections', {})).body;
   expect(connections.map(({ service: name }) => name)).not.toContain('mail');
   expect(await page.content()).not.toContain(token);
+});
+
+/** Everything that a secret must not be in: addresses of requests, the page, what the browser keeps. */
+async function expectNowhere(page: Page, secrets: readonly string[], urls: readonly string[]) {
+  const kept = await page.evaluate<string>(
+    'document.documentElement.outerHTML + JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state])',
+  );
+  for (const secret of secrets) {
+    expect([secret, kept.includes(secret)]).toEqual([secret, false]);
+    expect(urls.filter((url) => url.includes(secret))).toEqual([]);
+  }
+}
+
+const hasFocus = async (field: Locator): Promise<boolean> =>
+  (await field.and(field.page().locator(':focus')).count()) === 1;
+
+/** Presses Tab until this has the focus: a person without a mouse gets there. */
+async function tabTo(page: Page, field: Locator): Promise<void> {
+  await field.waitFor();
+  await expect
+    .poll(async () => {
+      const isThere = await hasFocus(field);
+      if (!isThere) await page.keyboard.press('Tab');
+      return isThere;
+    })
+    .toBe(true);
+}
+
+test('a person adds and replaces the own account with keys alone, and no secret stays', async () => {
+  const { server } = web;
+  const auth = { type: 'bearer', token: 'a-token-of-the-account' };
+  await server.send('put_connection', { params: { service: 'crm' }, body: { auth } });
+  const person = await addMember(server, 'operator');
+  const urls: string[] = [];
+  const page = await web.openAs(person, `${web.tenant}/connections`);
+  page.on('request', (request) => urls.push(request.url()));
+  const row = page.getByRole('row').filter({ hasText: 'github' });
+  const add = page.getByRole('button', { name: 'Add connection', disabled: false });
+  await tabTo(page, add);
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await expect.poll(() => hasFocus(dialog.getByLabel('Service'))).toBe(true);
+  await page.keyboard.type('github');
+  // Only owners and admins connect for the tenant.
+  expect(await dialog.getByLabel('Owner').locator('option').allTextContents()).toEqual(['You']);
+  const token = dialog.getByLabel('Token', { exact: true });
+  expect(await token.getAttribute('type')).toBe('password');
+  await tabTo(page, token);
+  await page.keyboard.type('the-first-token-of-github');
+  await page.keyboard.press('Enter');
+  await row.getByText('you', { exact: true }).waitFor();
+  await dialog.waitFor({ state: 'detached' });
+
+  await tabTo(page, row.getByRole('button', { name: 'Replace github of you' }));
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('heading', { name: 'Replace github' }).waitFor();
+  expect(await token.inputValue()).toBe('');
+  const submit = dialog.getByRole('button', { name: 'Replace', exact: true });
+  expect(await submit.isDisabled()).toBe(true);
+  await tabTo(page, dialog.getByLabel('Kind'));
+  await page.keyboard.press('H');
+  await tabTo(page, dialog.getByLabel('Name of the header'));
+  await page.keyboard.type('X-Api-Key');
+  await tabTo(page, dialog.getByLabel('Value'));
+  await page.keyboard.type('the-second-key-of-github');
+  await tabTo(page, submit);
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  const as = await asPerson(server, person);
+  const query = { service: 'github', end_user: person };
+  const { connections } = (await server.send('list_connections', { as, query })).body;
+  expect(connections).toMatchObject([
+    { version: 2, created_by: person, auth: { type: 'header', name: 'X-Api-Key' } },
+  ]);
+  await expectNowhere(page, ['the-first-token-of-github', 'the-second-key-of-github'], urls);
+
+  // What others own is not the operator's.
+  const ofTenant = (name: string) =>
+    page.getByRole('button', { name: `${name} crm of the tenant` });
+  expect(await ofTenant('Replace').isDisabled()).toBe(true);
+  expect(await ofTenant('Revoke').isDisabled()).toBe(true);
+  const mine = page.getByRole('navigation', { name: 'Owner' }).getByRole('link', { name: 'Mine' });
+  await tabTo(page, mine);
+  await page.keyboard.press('Enter');
+  await ofTenant('Revoke').waitFor({ state: 'detached' });
+  await row.waitFor();
+  await tabTo(page, row.getByRole('button', { name: 'Revoke github of you' }));
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('No connections of your own yet.').waitFor();
+  await expectAccessibleAtBothWidths(page);
+});
+
+test('an owner connects for the tenant; what the server refuses stays typed, and nothing is stored', async () => {
+  const page = await web.visit(`${web.tenant}/connections`);
+  await page.getByRole('button', { name: 'Add connection', disabled: false }).click();
+  const dialog = page.getByRole('dialog');
+  const fill = (name: string, value: string) =>
+    dialog.getByLabel(name, { exact: true }).fill(value);
+  const service = dialog.getByLabel('Service');
+  // What the agents name.
+  await dialog.locator('datalist option[value="github"]').waitFor({ state: 'attached' });
+  await service.fill('billing');
+  expect(await dialog.getByLabel('Owner').inputValue()).toBe('tenant');
+  await dialog.getByLabel('Kind').selectOption('oauth');
+  await fill('Access token', 'the-access-token');
+  await fill('Refresh token (optional)', 'the-refresh-token');
+  const submit = dialog.getByRole('button', { name: 'Add', exact: true });
+  expect(await submit.isDisabled()).toBe(true);
+  await fill('Token endpoint', 'https://10.0.0.1/token');
+  await fill('Client ID', 'an-app');
+  await fill('Client secret (optional)', 'the-client-secret');
+  await fill('Scope (optional)', 'repo');
+  await expectAccessibleAtBothWidths(page, { part: 'dialog' });
+  web.expectFaults(/status of 400/);
+  await submit.click();
+  await dialog.getByRole('alert').getByText('invalid_connection_url').waitFor();
+  expect(await service.inputValue()).toBe('billing');
+  const listed = async () =>
+    (await web.server.send('list_connections', { query: { service: 'billing' } })).body.connections;
+  expect(await listed()).toEqual([]);
+  await fill('Token endpoint', `${accounts.issuer}/token`);
+  await submit.click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Replace billing of the tenant' }).waitFor();
+  const [stored] = await listed();
+  expect(stored).toMatchObject({
+    auth: { type: 'oauth', client_id: 'an-app', scope: 'repo', refreshes: true },
+  });
+  expect(stored).not.toHaveProperty('end_user');
+  await page.getByRole('button', { name: 'Replace billing of the tenant' }).click();
+  expect(await dialog.getByLabel('Access token').inputValue()).toBe('');
+  await fill('Refresh token (optional)', 'x');
+  expect(await dialog.getByLabel('Client ID').inputValue()).toBe('an-app');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
 });
