@@ -134,9 +134,12 @@ test('what the guide of rules says to write and to type works', async () => {
   const agent = join(server.place, 'agents/refunds');
   await mkdir(agent, { recursive: true });
   const framework = 'framework: scripted\nscript: [{ say: Hello }]\n';
-  await writeFile(join(agent, 'agent.yaml'), `${block('yaml')}${framework}`);
-  const checked = await convoke.run(['agents', 'check', 'refunds']);
-  expect(checked).toMatchObject({ code: 0, stdout: 'ok    refunds  scripted\n' });
+  expect(blocks('yaml')).toHaveLength(2);
+  for (const rules of blocks('yaml')) {
+    await writeFile(join(agent, 'agent.yaml'), `${rules}${framework}`);
+    const checked = await convoke.run(['agents', 'check', 'refunds']);
+    expect(checked).toMatchObject({ code: 0, stdout: 'ok    refunds  scripted\n' });
+  }
 
   expect(blocks('sh run')).toHaveLength(2);
   const npx = `npx() { shift; '${process.execPath}' '${mainPath}' "$@"; }\n`;

@@ -44,6 +44,8 @@ export class CallLedger implements Effects {
   readonly #unwritten = new Set<string>();
   /** Calls in flight that may change the session folder. */
   readonly #changing = new Set<string>();
+  /** Whether this leg has compared the version of the organization's rules: every call that begins does so, too. */
+  #hasCompared = false;
   /** Resolves when the folder is no longer being archived: until then no call begins. */
   #saving: Promise<void> | undefined;
 
@@ -80,9 +82,14 @@ export class CallLedger implements Effects {
     return begun;
   }
 
-  async decide(call: CallToDecide): Promise<Decided> {
+  async decide(call: CallToDecide, when?: 'lately'): Promise<Decided> {
     const { claimed, signal } = this.#parts;
     if (signal.aborted) return { kind: 'left' };
+    if (when === 'lately' && this.#hasCompared) {
+      const deciding = this.#decidingAsKnown();
+      const isFree = isSilent(decisionAbout(deciding, call));
+      if (isFree) return { kind: 'allowed', isNamed: isNamed(deciding, call) };
+    }
     return this.#read(async (read): Promise<Decided> => {
       const deciding = await this.#deciding();
       const decision = decisionAbout(deciding, call);
@@ -124,7 +131,16 @@ export class CallLedger implements Effects {
     const { holder } = claimed;
     const { organizationId } = holder.scope;
     const organization = await knownRules.current(store.read, organizationId);
+    this.#hasCompared = true;
     return { holder, rules, organization };
+  }
+
+  /** With the rules that this server knows. */
+  #decidingAsKnown() {
+    const { claimed, writer } = this.#parts;
+    const { holder } = claimed;
+    const organization = this.#services.knownRules.get(holder.scope.organizationId);
+    return { holder, rules: writer.rules, organization };
   }
 
   #read<T>(work: (read: Services['store']['read']) => Promise<T>): Promise<T> {
@@ -147,19 +163,15 @@ export class CallLedger implements Effects {
       this.#changing.add(call.ref);
       return write();
     }
-    // An archive of a folder that is being changed would have half of a change; one that may be repeated needs none, and
-    // neither does one that does not begin.
+    // An archive of a folder that is being changed would have half of a change; one that may be repeated needs none,
+    // and neither does one that does not begin.
     const isSaved = this.#changing.size === 0 && intent.isRepeatable !== true && mayBegin;
     return isSaved ? this.#beginSaved(write) : write();
   }
 
   /** By the rules that this server knows; only if one of them is about the call, by those of now. */
   #mayBegin(call: NewCall): boolean | Promise<boolean> {
-    const { claimed, writer } = this.#parts;
-    const { rules } = writer;
-    const { holder } = claimed;
-    const organization = this.#services.knownRules.get(holder.scope.organizationId);
-    if (isSilent(decisionAbout({ holder, rules, organization }, call))) return true;
+    if (isSilent(decisionAbout(this.#decidingAsKnown(), call))) return true;
     return this.decide(call).then(({ kind }) => kind === 'allowed');
   }
 

@@ -1,4 +1,4 @@
-import { type OrganizationRule, agentRules, organizationRules, userId } from '@convoke/contract';
+import { type OrganizationRule, agentRules } from '@convoke/contract';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { allowingNow } from '../../src/app/rules/shown-allowing.ts';
@@ -7,6 +7,7 @@ import { readRules } from '../../src/domain/rules/rule.ts';
 import { legRules } from '../../src/execution/recording/decide-calls.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { by } from '../support/identity-fixture.ts';
+import { setOrganizationRules } from '../support/organization-rules.ts';
 import { type RunFixture, createRunFixture, over } from '../support/run-fixture.ts';
 
 const rules = agentRules.parse([{ name: 'people', tools: ['pay'], effect: 'ask', approvers: {} }]);
@@ -28,14 +29,8 @@ describe.each(databaseKinds)('a request whose agent cannot be read any more, on 
   });
   afterEach(() => organizationHas());
 
-  async function organizationHas(...list: readonly OrganizationRule[]) {
-    const { organizationId } = world.scope;
-    const version = (await world.store.read.rules.version(organizationId)) + 1;
-    const document = { organizationId, version, rules: organizationRules.parse(list) };
-    await world.store.transaction((tx) =>
-      tx.rules.save({ ...document, updatedAt: 1, updatedBy: userId('usr_1') }),
-    );
-  }
+  const organizationHas = (...list: readonly OrganizationRule[]) =>
+    setOrganizationRules(world, list);
 
   async function asked() {
     const leg = await world.claimed(await world.start(await world.open()));

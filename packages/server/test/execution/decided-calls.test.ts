@@ -9,17 +9,16 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { verifyAudit } from '../../src/app/audit.ts';
 import { readRules } from '../../src/domain/rules/rule.ts';
-import { CallLedger } from '../../src/execution/call-ledger.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { legRules } from '../../src/execution/recording/decide-calls.ts';
-import { LegWriter } from '../../src/execution/recording/leg-writer.ts';
 import type { NewCall } from '../../src/ports/harness.ts';
 import { createRateLimit } from '../../src/runtime/rate-limit.ts';
 import { expireInteractions } from '../../src/workers/retention/expire-interactions.ts';
 import { agentOf } from '../support/agent-folders.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { allower, by } from '../support/identity-fixture.ts';
-import { type RunFixture, createRunFixture, hour, maker } from '../support/run-fixture.ts';
+import { openLedger } from '../support/leg-ledgers.ts';
+import { type RunFixture, createRunFixture, hour } from '../support/run-fixture.ts';
 
 describe.each(databaseKinds)('calls that no person decided about on %s', (kind) => {
   let world: RunFixture;
@@ -37,21 +36,7 @@ describe.each(databaseKinds)('calls that no person decided about on %s', (kind) 
       rules.map((rule, at) => ({ name: `rule-${at}`, tools: ['pay'], effect: 'ask', ...rule })),
     );
     const agent = agentOf({ name: 'agent', rules: readRules(list) });
-    const { holder, run } = leg;
-    const { lastSeq, lossesTotal } = run;
-    const told = { onLost: () => {}, onRefused: () => {}, onFailed: () => {} };
-    const options = {
-      holder,
-      lastSeq,
-      lossesTotal,
-      waitMs: hour,
-      maker,
-      rules: legRules(agent, null),
-    };
-    const writer = new LegWriter(services, { ...options, ...told });
-    const { signal } = new AbortController();
-    const saveFolder = async () => undefined;
-    const ledger = new CallLedger(services, { claimed: leg, writer, signal, saveFolder });
+    const { writer, ledger } = openLedger(services, leg, { rules: legRules(agent, null) });
     const raise = async (ref = 'call-1') => {
       const request = { ref, toolCallId: ref, toolName: 'pay', toolInput: { iban: 'DE02' } };
       await writer.push({ type: 'permission_request', ...request });

@@ -1,18 +1,18 @@
-import { type OrganizationRule, agentRules, organizationRules, userId } from '@convoke/contract';
+import { type OrganizationRule, agentRules } from '@convoke/contract';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { answerInteraction, listInteractions } from '../../src/app/interactions.ts';
 import { forgetAllow } from '../../src/app/rules/forget.ts';
 import type { Json } from '../../src/domain/json.ts';
 import type { Allower } from '../../src/domain/rules/approvers.ts';
 import { readRules } from '../../src/domain/rules/rule.ts';
-import { CallLedger } from '../../src/execution/call-ledger.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { legRules } from '../../src/execution/recording/decide-calls.ts';
-import { LegWriter } from '../../src/execution/recording/leg-writer.ts';
 import type { NewCall } from '../../src/ports/harness.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { allower, by } from '../support/identity-fixture.ts';
-import { type RunFixture, createRunFixture, hour, maker, over } from '../support/run-fixture.ts';
+import { openLedger } from '../support/leg-ledgers.ts';
+import { setOrganizationRules } from '../support/organization-rules.ts';
+import { type RunFixture, createRunFixture, over } from '../support/run-fixture.ts';
 
 const rules = agentRules.parse([
   { name: 'pay', tools: ['pay'], effect: 'ask', remember: 'tool' },
@@ -31,37 +31,10 @@ describe.each(databaseKinds)('an allow that a session remembers on %s (D-521)', 
   });
   afterEach(() => organizationHas());
 
-  async function organizationHas(...list: readonly Partial<OrganizationRule>[]) {
-    const { organizationId } = world.scope;
-    const version = (await world.store.read.rules.version(organizationId)) + 1;
-    const named = list.map((rule, at) => ({
-      name: `o-${at}`,
-      tools: ['*'],
-      effect: 'ask',
-      ...rule,
-    }));
-    const document = {
-      organizationId,
-      version,
-      rules: organizationRules.parse(named),
-      updatedAt: 1,
-    };
-    await world.store.transaction((tx) =>
-      tx.rules.save({ ...document, updatedBy: userId('usr_1') }),
-    );
-  }
-
-  function onLeg(of: ClaimedLeg) {
-    const agent = world.agents.find('agent');
-    const { lastSeq, lossesTotal, createdBy } = of.run;
-    const told = { onLost: () => {}, onRefused: () => {}, onFailed: () => {} };
-    const options = { holder: of.holder, lastSeq, lossesTotal, waitMs: hour, maker };
-    const writer = new LegWriter(world, { ...options, rules: legRules(agent, createdBy), ...told });
-    const { signal } = new AbortController();
-    const saveFolder = async () => undefined;
-    const ledger = new CallLedger(world, { claimed: of, writer, signal, saveFolder });
-    return { ledger, writer };
-  }
+  const organizationHas = (...list: readonly Partial<OrganizationRule>[]) =>
+    setOrganizationRules(world, list);
+  const onLeg = (of: ClaimedLeg) =>
+    openLedger(world, of, { rules: legRules(world.agents.find('agent'), of.run.createdBy) });
   const call = (toolName: string, input: Json = { n: 1 }, ref = 'call'): NewCall => ({
     ref,
     toolName,
@@ -105,6 +78,14 @@ describe.each(databaseKinds)('an allow that a session remembers on %s (D-521)', 
 
   test('of exactly this input allows the same call again, also in a later run, and no other', async () => {
     const key = await remember('mail', 'exact', { to: 'a', body: 'b' });
+    const answered = (await logged()).find(({ type }) => type === 'permission_resolved');
+    expect(answered?.data).toMatchObject({ decision: 'allow', remembered: 'exact' });
+    const answers = await world.store.read.audit.newest(world.scope.organizationId, 10);
+    expect(
+      answers.find(({ object, action }) => object === key && action === 'interaction.answer'),
+    ).toMatchObject({
+      details: { remembered: 'exact', rules: [{ source: 'agent', name: 'mail' }] },
+    });
     await nextRun();
     expect(await begins('mail', { body: 'b', to: 'a' }, 'one')).toBe('begun');
     expect((await logged()).at(-1)).toMatchObject({

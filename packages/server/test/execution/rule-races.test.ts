@@ -1,19 +1,19 @@
 // A call begins beside something that changes what rules say about it: one of the two is first, and both know which.
-import { type OrganizationRule, agentRules, organizationRules, userId } from '@convoke/contract';
+import { type OrganizationRule, agentRules } from '@convoke/contract';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { forgetAllow } from '../../src/app/rules/forget.ts';
 import type { Allower } from '../../src/domain/rules/approvers.ts';
 import { readRules } from '../../src/domain/rules/rule.ts';
-import { CallLedger } from '../../src/execution/call-ledger.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { legRules } from '../../src/execution/recording/decide-calls.ts';
-import { LegWriter } from '../../src/execution/recording/leg-writer.ts';
 import { recordLeg } from '../../src/execution/recording/record-leg.ts';
 import type { NewCall } from '../../src/ports/harness.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { by } from '../support/identity-fixture.ts';
+import { openLedger } from '../support/leg-ledgers.ts';
+import { setOrganizationRules } from '../support/organization-rules.ts';
 import { type RunFixture, createRunFixture, delta, hour, maker } from '../support/run-fixture.ts';
 
 const rules = agentRules.parse([
@@ -33,28 +33,10 @@ describe.each(databaseKinds)('a call that begins on %s', (kind) => {
   });
   afterEach(() => organizationHas());
 
-  async function organizationHas(...list: readonly OrganizationRule[]) {
-    const { organizationId } = world.scope;
-    const version = (await world.store.read.rules.version(organizationId)) + 1;
-    const document = { organizationId, version, rules: organizationRules.parse(list) };
-    await world.store.transaction((tx) =>
-      tx.rules.save({ ...document, updatedAt: 1, updatedBy: userId('usr_1') }),
-    );
-  }
-
-  function ledgerOf(of: ClaimedLeg, services: RunFixture = world) {
-    const { lastSeq, lossesTotal } = of.run;
-    const told = { onLost: () => {}, onRefused: () => {}, onFailed: () => {} };
-    const options = { holder: of.holder, lastSeq, lossesTotal, waitMs: hour, maker };
-    const listed = legRules(world.agents.find('agent'), null);
-    const writer = new LegWriter(services, { ...options, rules: listed, ...told });
-    const { signal } = new AbortController();
-    const saveFolder = async () => undefined;
-    return {
-      writer,
-      ledger: new CallLedger(services, { claimed: of, writer, signal, saveFolder }),
-    };
-  }
+  const organizationHas = (...list: readonly OrganizationRule[]) =>
+    setOrganizationRules(world, list);
+  const ledgerOf = (of: ClaimedLeg, services = world) =>
+    openLedger(services, of, { rules: legRules(world.agents.find('agent'), null) });
   const call = (toolName: string, ref: string): NewCall => ({
     ref,
     toolName,
@@ -80,7 +62,7 @@ describe.each(databaseKinds)('a call that begins on %s', (kind) => {
       by: { ...by, id: allower.id },
       allower,
     });
-  const person = (id: string): Allower => ({
+  const person = (id: string): Extract<Allower, { kind: 'person' }> => ({
     kind: 'person',
     id,
     role: 'admin',
@@ -172,5 +154,22 @@ describe.each(databaseKinds)('a call that begins on %s', (kind) => {
     // Its answer is lost once more: now the log has it.
     await send();
     expect(await said()).toEqual(['permission_approved', 'message_delta']);
+  });
+
+  test('after two people of another issuer, each with the role of their own answer, has begun (D-516)', async () => {
+    const { key } = await ask('wire', 'wire');
+    const operator: Allower = { ...person('usr_3'), role: 'operator', claimedRole: 'operator' };
+    expect(await allows(key, person('usr_1'))).toMatchObject({ status: 'pending' });
+    await expect(allows(key, operator)).rejects.toMatchObject({ code: 'not_an_approver' });
+    // Neither is a member that this server knows: only the token of each says the role.
+    expect(await allows(key, person('usr_2'))).toMatchObject({
+      status: 'answered',
+      approvals: [
+        { by: 'usr_1', claimedRole: 'admin' },
+        { by: 'usr_2', claimedRole: 'admin' },
+      ],
+    });
+    leg = { ...leg, run: await world.read(leg.run) };
+    expect(await ledgerOf(leg).ledger.begin(call('wire', 'wire'))).toMatchObject({ kind: 'begun' });
   });
 });

@@ -1,12 +1,11 @@
-import { type OrganizationRule, organizationRules, userId } from '@convoke/contract';
+import { type OrganizationRule, organizationRules } from '@convoke/contract';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import type { Json } from '../../src/domain/json.ts';
 import { readRules } from '../../src/domain/rules/rule.ts';
-import { CallLedger } from '../../src/execution/call-ledger.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
-import { LegWriter } from '../../src/execution/recording/leg-writer.ts';
 import { legRules } from '../../src/execution/recording/decide-calls.ts';
+import type { LegWriter } from '../../src/execution/recording/leg-writer.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { NewCall } from '../../src/ports/harness.ts';
 import type { Store, StoreTransaction } from '../../src/ports/store.ts';
@@ -14,7 +13,9 @@ import { agentOf } from '../support/agent-folders.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { until } from '../support/eventually.ts';
 import { allower, by } from '../support/identity-fixture.ts';
-import { type RunFixture, createRunFixture, hour, maker } from '../support/run-fixture.ts';
+import { openLedger } from '../support/leg-ledgers.ts';
+import { setOrganizationRules } from '../support/organization-rules.ts';
+import { type RunFixture, createRunFixture } from '../support/run-fixture.ts';
 
 type Rule = Partial<OrganizationRule>;
 
@@ -28,45 +29,24 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
     leg = await world.claimed(await world.start(await world.open()));
   });
 
-  const rulesOf = (...rules: readonly Rule[]) =>
-    organizationRules.parse(
-      rules.map((rule, at) => ({ name: `rule-${at}`, tools: ['pay'], effect: 'ask', ...rule })),
-    );
+  const named = (rules: readonly Rule[]) =>
+    rules.map((rule, at) => ({ name: `rule-${at}`, tools: ['pay'], ...rule }));
 
   /** The ledger of the leg, or of another process that executes it. */
   const ledgerOf = (...rules: readonly Rule[]) => ledgerOn(world, rules);
 
   function ledgerOn(services: RunFixture, rules: readonly Rule[]) {
-    const agent = agentOf({ name: 'agent', rules: readRules(rulesOf(...rules)) });
-    const { holder, run } = leg;
-    const { lastSeq, lossesTotal } = run;
-    const told = { onLost: () => {}, onRefused: () => {}, onFailed: () => {} };
-    const options = {
-      holder,
-      lastSeq,
-      lossesTotal,
-      waitMs: hour,
-      maker,
-      rules: legRules(agent, null),
-    };
-    const writer = new LegWriter(services, { ...options, ...told });
-    const { signal } = new AbortController();
+    const list = named(rules).map((rule) => ({ effect: 'ask', ...rule }));
+    const agent = agentOf({ name: 'agent', rules: readRules(organizationRules.parse(list)) });
     const saved: string[] = [];
     const saveFolder = async () => {
       saved.push('saved');
       return undefined;
     };
-    const ledger = new CallLedger(services, { claimed: leg, writer, signal, saveFolder });
-    return { writer, ledger, saved };
+    return { ...openLedger(services, leg, { rules: legRules(agent, null), saveFolder }), saved };
   }
 
-  async function organizationHas(...rules: readonly Rule[]) {
-    const { organizationId } = world.scope;
-    const version = (await world.store.read.rules.version(organizationId)) + 1;
-    const document = { organizationId, version, rules: rulesOf(...rules), updatedAt: 1 };
-    const updatedBy = userId('usr_1');
-    await world.store.transaction((tx) => tx.rules.save({ ...document, updatedBy }));
-  }
+  const organizationHas = (...rules: readonly Rule[]) => setOrganizationRules(world, named(rules));
   afterEach(async () => {
     const version = await world.store.read.rules.version(world.scope.organizationId);
     if (version > 0) await organizationHas();
@@ -311,6 +291,34 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
     await organizationHas({});
     expect(await ledger.begin(pay())).toEqual({ kind: 'ask' });
     expect([await calls(), await types()]).toEqual([[], ['run_started']]);
+  });
+
+  test('a call that is only shown is decided without a read, until one of the leg has met other rules (D-906)', async () => {
+    let reads = 0;
+    const read = new Proxy(world.store.read, {
+      get: (all, name) => {
+        reads += 1;
+        return Reflect.get(all, name) as unknown;
+      },
+    });
+    const services = { ...world, store: { ...world.store, read } };
+    const { ledger } = ledgerOn(services, [{ tools: ['drop'], effect: 'deny' }]);
+    const shown = (ref: string, more: Partial<NewCall> = {}) => {
+      reads = 0;
+      return ledger.decide(pay(5, { ref, ...more }), 'lately');
+    };
+    const allowed = { kind: 'allowed', isNamed: false };
+    expect([await shown('one'), reads > 0]).toEqual([allowed, true]);
+    expect([await shown('two'), reads]).toEqual([allowed, 0]);
+    expect([await shown('three', { toolName: 'drop' }), reads > 0]).toMatchObject([
+      { kind: 'denied' },
+      true,
+    ]);
+    await organizationHas({ effect: 'deny' });
+    expect(await shown('four')).toEqual(allowed);
+    expect(await ledger.begin(pay(5, { ref: 'four' }))).toMatchObject({ kind: 'denied' });
+    expect(await calls()).toEqual([]);
+    expect(await shown('five')).toMatchObject({ kind: 'denied' });
   });
 
   test('a request of the program that a rule denies is answered at once (D-511)', async () => {

@@ -64,7 +64,7 @@ describe.each(databaseKinds)('past calls on %s (D-526)', (kind) => {
   });
 
   test('of which only a part was kept meet what it cannot rule out (D-904)', async () => {
-    await called('long', keptPart('deploy'));
+    await called('long', keptPart('deploy', '9f86d0'));
     await called('whole', { title: 'deploy', input: {} });
     const when = [{ path: '/input/force', present: true }];
     const rules = [{ ...pay, effect: 'deny' as const, when }];

@@ -17,7 +17,10 @@ interface RuledParts {
   readonly organization?: readonly Rule[];
 }
 
-/** Applies the rules of the agent and of the organization. What a person has allowed in an earlier leg, or in this one after it was asked about, begins. */
+/**
+ * Applies the rules of the agent and of the organization. What a person has allowed in an earlier leg, or in this one
+ * after it was asked about, begins.
+ */
 export function ruledEffects(
   agent: Agent,
   input: LegInput,
@@ -63,7 +66,8 @@ export function ruledEffects(
 /** The ledger of a leg, of which a test watches some methods. */
 export function watchedEffects(effects: Effects, watched: Pick<Effects, 'begin' | 'end'>): Effects {
   const { begin, end } = watched;
-  return { begin, end, decide: (call) => effects.decide(call), key: (ref) => effects.key(ref) };
+  const decide: Effects['decide'] = (...call) => effects.decide(...call);
+  return { begin, end, decide, key: (ref) => effects.key(ref) };
 }
 
 export interface RecordedEffects {

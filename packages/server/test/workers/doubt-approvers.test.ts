@@ -143,13 +143,13 @@ describe.each(databaseKinds)('a call in doubt that rules are about, on %s (D-520
   });
 
   test('of which only a part was kept counts as one that the rules are about (D-904)', async () => {
-    const asked = await doubtful('long', keptPart('deploy'));
+    const asked = await doubtful('long', keptPart('deploy', '9f86d0'));
     expect(await asked.canAllow(person('operator'))).toBe(false);
     await expect(asked.answer(again.label, person('operator'))).rejects.toMatchObject({
       code: 'not_an_approver',
     });
     expect(await asked.answer(again.label, person('admin'))).toMatchObject({ status: 'answered' });
-    const denied = await doubtful('long-denied', keptPart('deploy'));
+    const denied = await doubtful('long-denied', keptPart('deploy', '9f86d0'));
     expect(await denied.canAllow(person('admin'))).toBe(false);
     await expect(denied.answer(again.label, person('admin'))).rejects.toMatchObject({
       code: 'denied_by_rule',

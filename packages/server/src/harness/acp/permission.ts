@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type {
   PermissionOption,
   PermissionOptionKind,
@@ -20,8 +21,6 @@ export type ShownCall =
       readonly toolName: string;
       /** As people see it, and the rules. */
       readonly toolInput: JsonObject;
-      /** For the ledger: a long input is not kept. */
-      readonly keptInput: JsonObject;
       /** Whether a person can be shown the whole input. */
       readonly canBeAsked: boolean;
     };
@@ -34,8 +33,14 @@ export function shownCall(tools: readonly string[], call: ToolCallUpdate): Shown
   }
   const toolInput = inputOf(call);
   const canBeAsked = JSON.stringify(toolInput).length <= inputCharactersMax;
-  const keptInput = canBeAsked ? toolInput : keptPart(call.title ?? '');
-  return { ok: true, toolName, toolInput, keptInput, canBeAsked };
+  return { ok: true, toolName, toolInput, canBeAsked };
+}
+
+/** For the ledger, which keeps no long input. Its digest tells one such call from another of the same title (D-905). */
+export function keptInput({ canBeAsked }: { canBeAsked: boolean }, input: JsonObject): JsonObject {
+  if (canBeAsked) return input;
+  const sha256 = createHash('sha256').update(canonicalJson(input)).digest('hex');
+  return keptPart(typeof input['title'] === 'string' ? input['title'] : '', sha256);
 }
 
 /**

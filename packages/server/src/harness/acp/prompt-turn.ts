@@ -17,7 +17,7 @@ import { OpenRequests } from '../open-requests.ts';
 import type { GrantedCalls, ParkedRequest } from '../parked-requests.ts';
 import { questionEvent, questionsOf, responseTo } from './elicitation.ts';
 import type { Progress } from './state.ts';
-import { allowOutcome, isAllowOf, rejectOutcome, shownCall } from './permission.ts';
+import { allowOutcome, isAllowOf, keptInput, rejectOutcome, shownCall } from './permission.ts';
 import type { Listener } from './process.ts';
 import { TurnCalls } from './turn-calls.ts';
 import { eventOf } from './updates.ts';
@@ -122,7 +122,7 @@ export class PromptTurn implements Listener {
     const { redact, granted: grants } = this.#parts;
     const { toolName, canBeAsked } = shown;
     const input = redactedJson(shown.toolInput, redact);
-    const kept = redactedJson(shown.keptInput, redact);
+    const kept = keptInput(shown, input);
     const granted = grants.take(toolName, kept);
     const ref = granted ?? `permission-${(this.#requests += 1)}`;
     const decided = await this.#calls.decide({ ref, toolName, input });
@@ -286,8 +286,9 @@ export class PromptTurn implements Listener {
   }
 
   /**
-   * Stops an agent that completed a call without asking, if a rule does not allow it or it is not among its tools. An agent
-   * decides itself whether to ask: by its mode, its settings, its list of harmless commands. `think` has no effects.
+   * Stops an agent that completed a call without asking, if a rule does not allow it or it is not among its tools. An
+   * agent decides itself whether to ask: by its mode, its settings, its list of harmless commands. `think` has no
+   * effects.
    */
   #onCall(call: ToolCallUpdate): void {
     const { toolCallId, kind, status, title } = call;

@@ -104,15 +104,18 @@ describe('a condition (D-502, D-503)', () => {
     [{ path: '/input/amount', gt: 1 }, 'unknown'],
     [{ path: '/details_dropped', present: true }, 'unknown'],
     [{ path: '/details_dropped', eq: false }, 'unknown'],
+    [{ path: '/details_sha256', eq: 'e3b0c4' }, 'unknown'],
     [{ path: '/title', like: 'rm *' }, true],
     [{ path: '/title', eq: 'ls' }, false],
     [{ path: '/title', present: false }, false],
   ])('of an input of which only the title was kept, %j → %s (D-904)', (condition, expected) => {
-    const part = keptPart('rm -r build');
-    for (const effect of ['allow', 'ask', 'deny'] as const) {
-      const holds = expected === 'unknown' ? effect !== 'allow' : expected;
-      const rules = rulesOf(decided(listOf({ effect, when: [condition] }), [], part));
-      expect([effect, ...rules]).toEqual([effect, ...(holds ? ['rule-0'] : [])]);
+    const { details_sha256: _unknown, ...earlier } = keptPart('rm -r build', '9f86d0');
+    for (const part of [keptPart('rm -r build', '9f86d0'), earlier]) {
+      for (const effect of ['allow', 'ask', 'deny'] as const) {
+        const holds = expected === 'unknown' ? effect !== 'allow' : expected;
+        const rules = rulesOf(decided(listOf({ effect, when: [condition] }), [], part));
+        expect([effect, ...rules]).toEqual([effect, ...(holds ? ['rule-0'] : [])]);
+      }
     }
   });
 
@@ -125,7 +128,7 @@ describe('a condition (D-502, D-503)', () => {
     const admins = may('ask', { approvers: { role: 'admin' } });
     const surely: Parts = { effect: 'ask', when: [{ path: '/title', like: 'rm *' }] };
     const of = (...rules: readonly Parts[]) =>
-      decided(listOf(...rules), [], keptPart('rm -r build'));
+      decided(listOf(...rules), [], keptPart('rm -r build', '9f86d0'));
     expect(of(may('ask'), admins)).toMatchObject({
       effect: 'ask',
       demands: { approvers: { role: 'admin' } },
@@ -138,6 +141,7 @@ describe('a condition (D-502, D-503)', () => {
   test.each<[Json]>([
     [{ title: 'x', details_dropped: true, force: true }],
     [{ title: 'x', details_dropped: 'yes' }],
+    [{ title: 'x', details_dropped: true, details_sha256: 1 }],
     [{ details_dropped: true, force: true }],
   ])('an input that merely has fields of these names is whole: %j', (input) => {
     const rule: Parts = { effect: 'deny', when: [{ path: '/absent', present: true }] };

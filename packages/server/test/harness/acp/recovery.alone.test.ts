@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Agent } from '../../../src/domain/agent.ts';
+import { readRules } from '../../../src/domain/rules/rule.ts';
 import { doubtOptions } from '../../../src/domain/run/call-in-doubt.ts';
 import { acpHarness } from '../../../src/harness/acp/harness.ts';
 import type { AcpSettings } from '../../../src/harness/acp/settings.ts';
@@ -200,7 +202,7 @@ describe('an ACP agent that asks before it acts, and whose worker dies', () => {
   const task = steps({ say: 'Paying. ' }, { call: 'paid.txt' }, { say: 'Done.' });
 
   /** Runs whose worker can die at an entry of the call ledger. */
-  async function open(approvalRequiredTools: readonly string[] = []) {
+  async function open(parts: Partial<Agent> = {}) {
     const { sandbox } = place();
     const harness = acpHarness({ sandbox, clock: systemClock, log: recordingLog() });
     const seat = { begun: () => {}, ending: async () => {}, folder: '' };
@@ -224,7 +226,7 @@ describe('an ACP agent that asks before it acts, and whose worker dies', () => {
       },
     });
     const { account } = sandbox;
-    const agent = acpAgent({ agent: { recovery, approvalRequiredTools } });
+    const agent = acpAgent({ agent: { recovery, ...parts } });
     const legs = await MortalLegs.open({ kind: 'sqlite', agent, harness: fragile, account });
     onTestFinished(async () => {
       for (const session of harness.kept?.() ?? []) await harness.release?.(session);
@@ -265,8 +267,27 @@ describe('an ACP agent that asks before it acts, and whose worker dies', () => {
     expect(await paid()).toBe('yes-once');
   });
 
+  test('makes a call with a long input once more, and no other call of the same title instead (D-905)', async () => {
+    const when = [{ path: '/input/force', present: true }];
+    const rules = readRules([{ name: 'forced', tools: ['execute'], effect: 'ask', when }]);
+    const { legs, seat, paid } = await open({ rules });
+    const text = 'x'.repeat(256 * 1024);
+    const forced = { call: 'paid.txt', input: { text, force: true }, text: 'forced' };
+    const run = await legs.start(steps(forced, { call: 'paid.txt', input: { text } }));
+    const death = new Death();
+    seat.begun = () => death.die();
+    await legs.execute(run, death);
+    seat.begun = () => {};
+    const { ended, asked } = await legs.finishDoing(run);
+    expect(ended.status).toBe('completed');
+    expect([asked, await paid()]).toEqual([['in-doubt:permission-2'], 'yes-once']);
+    // It was begun before, and once more as the person said: under its own name.
+    const calls = await legs.world.store.read.toolCalls.ofRun(run.id);
+    expect(calls.map(({ ref }) => ref)).toEqual(['permission-2']);
+  });
+
   test('while a person is asked: the question stays, and its answer continues the run', async () => {
-    const { legs, paid } = await open(['*']);
+    const { legs, paid } = await open({ approvalRequiredTools: ['*'] });
     const run = await legs.start(task);
     const death = new Death();
     const executed = legs.execute(run, death);

@@ -1,19 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { agentRules } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Allower } from '../../../src/domain/rules/approvers.ts';
 import { doubtOptions } from '../../../src/domain/run/call-in-doubt.ts';
-import { readRules } from '../../../src/domain/rules/rule.ts';
-import type { Run } from '../../../src/domain/run/run.ts';
-import { scriptedHarness } from '../../../src/harness/scripted/harness.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { agentOf } from '../../support/agent-folders.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { atEverySeat } from '../../support/every-seat.ts';
-import { Death, MortalLegs } from '../../support/mortal-legs.ts';
+import { Death, type MortalLegs } from '../../support/mortal-legs.ts';
+import { contentOf, openMortalScript } from './mortal-script.ts';
 
-const approvers = { role: 'admin', people: 2 };
+const approvers = { role: 'admin', people: 2 } as const;
 const input = { path: 'outputs/note', text: 'x' };
 const script = [{ tool: { name: 'append_file', input } }, { say: 'Done.' }];
 const person = (id: string): Allower => ({
@@ -28,19 +21,12 @@ describe.each(databaseKinds)(
   (kind) => {
     let legs: MortalLegs;
     beforeAll(async () => {
-      const rules = readRules(
-        agentRules.parse([{ name: 'two', tools: ['append_file'], effect: 'ask', approvers }]),
-      );
-      const agent = agentOf({ framework: 'scripted', settings: { script }, rules });
-      const harness = scriptedHarness({ clock: systemClock });
-      legs = await MortalLegs.open({ kind, agent, harness });
+      legs = await openMortalScript(kind, {
+        script,
+        rules: [{ name: 'two', tools: ['append_file'], effect: 'ask', approvers }],
+      });
     });
     afterAll(() => legs.close());
-
-    const contentOf = (run: Run) => {
-      const file = join(legs.foldersOf(run).sessionFolder, input.path);
-      return existsSync(file) ? readFileSync(file, 'utf8') : '';
-    };
 
     test.each([true, false])(
       'ask one person after the other, and carry the call out once (committed: %s) (D-516)',
@@ -54,7 +40,7 @@ describe.each(databaseKinds)(
             const answer = ({ kind: about }: { kind: string }) => {
               // A call in doubt that needs two people cannot be repeated by the answer to a question (D-520).
               if (about === 'permission') return { decision: 'allow' };
-              isSkipped = contentOf(run) === '';
+              isSkipped = contentOf(legs, run, input.path) === '';
               return { answer: (isSkipped ? doubtOptions.unknown : doubtOptions.done).label };
             };
             // The same person once more, who counts once.
@@ -70,7 +56,7 @@ describe.each(databaseKinds)(
             const allowed = log.filter(
               ({ type, data }) => type === 'permission_resolved' && data['decision'] === 'allow',
             );
-            const content = contentOf(run);
+            const content = contentOf(legs, run, input.path);
             expect([seat, ended.status, approved.length, allowed.length]).toEqual([
               seat,
               'completed',

@@ -1,16 +1,11 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { agentRules } from '@convoke/contract';
+import type { AgentRule } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { doubtOptions } from '../../../src/domain/run/call-in-doubt.ts';
-import { readRules } from '../../../src/domain/rules/rule.ts';
 import type { Run } from '../../../src/domain/run/run.ts';
-import { scriptedHarness } from '../../../src/harness/scripted/harness.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { agentOf } from '../../support/agent-folders.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { atEverySeat } from '../../support/every-seat.ts';
-import { Death, MortalLegs } from '../../support/mortal-legs.ts';
+import { Death, type MortalLegs } from '../../support/mortal-legs.ts';
+import { contentOf, openMortalScript } from './mortal-script.ts';
 
 const append = (path: string) => ({ tool: { name: 'append_file', input: { path, text: 'x' } } });
 
@@ -19,24 +14,16 @@ describe.each(databaseKinds)(
   (kind) => {
     let legs: MortalLegs;
     beforeAll(async () => {
-      const rules = agentRules.parse([
-        {
-          name: 'ask',
-          effect: 'ask',
-          tools: ['append_file'],
-          when: [{ path: '/path', eq: 'outputs/asked' }],
-          wait_hours: 1,
-          on_expiry: 'deny',
-        },
-      ]);
       const script = [append('outputs/free'), append('outputs/asked')];
-      const agent = agentOf({
-        framework: 'scripted',
-        settings: { script },
-        rules: readRules(rules),
-      });
-      const harness = scriptedHarness({ clock: systemClock });
-      legs = await MortalLegs.open({ kind, agent, harness });
+      const rule: AgentRule = {
+        name: 'ask',
+        effect: 'ask',
+        tools: ['append_file'],
+        when: [{ path: '/path', eq: 'outputs/asked' }],
+        wait_hours: 1,
+        on_expiry: 'deny',
+      };
+      legs = await openMortalScript(kind, { script, rules: [rule] });
     });
     afterAll(() => legs.close());
 
@@ -60,8 +47,7 @@ describe.each(databaseKinds)(
       600_000,
     );
 
-    const has = (run: Run, name: string) =>
-      existsSync(join(legs.foldersOf(run).sessionFolder, 'outputs', name));
+    const has = (run: Run, name: string) => contentOf(legs, run, `outputs/${name}`) !== '';
 
     /** Only the call that is free of rules can be in doubt. */
     const answerAbout = (run: Run) =>

@@ -1,16 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { agentRules } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { doubtOptions } from '../../../src/domain/run/call-in-doubt.ts';
-import { readRules } from '../../../src/domain/rules/rule.ts';
 import type { Run } from '../../../src/domain/run/run.ts';
-import { scriptedHarness } from '../../../src/harness/scripted/harness.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { agentOf } from '../../support/agent-folders.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { atEverySeat } from '../../support/every-seat.ts';
-import { Death, MortalLegs } from '../../support/mortal-legs.ts';
+import { Death, type MortalLegs } from '../../support/mortal-legs.ts';
+import { contentOf, openMortalScript } from './mortal-script.ts';
 
 const names = ['first', 'second', 'third'];
 
@@ -22,24 +16,14 @@ describe.each(databaseKinds)(
       const script = names.map((name) => ({
         tool: { name: 'append_file', input: { path: `outputs/${name}`, text: 'x' } },
       }));
-      const rules = readRules(
-        agentRules.parse([
-          { name: 'files', tools: ['append_file'], effect: 'ask', remember: 'tool' },
-        ]),
-      );
-      const agent = agentOf({ framework: 'scripted', settings: { script }, rules });
-      legs = await MortalLegs.open({
-        kind,
-        agent,
-        harness: scriptedHarness({ clock: systemClock }),
+      legs = await openMortalScript(kind, {
+        script,
+        rules: [{ name: 'files', tools: ['append_file'], effect: 'ask', remember: 'tool' }],
       });
     });
     afterAll(() => legs.close());
 
-    const contentOf = (run: Run, name: string) => {
-      const file = join(legs.foldersOf(run).sessionFolder, 'outputs', name);
-      return existsSync(file) ? readFileSync(file, 'utf8') : '';
-    };
+    const outputOf = (run: Run, name: string) => contentOf(legs, run, `outputs/${name}`);
 
     test.each([true, false])(
       'asks once, and carries out each call once (committed: %s) (D-521)',
@@ -52,13 +36,13 @@ describe.each(databaseKinds)(
               if (asked === 'permission') return { decision: 'allow', remember: 'tool' };
               const name = names[Number(/step-(\d)/.exec(requestId)?.[1])] ?? '';
               const { done, again } = doubtOptions;
-              return { answer: (contentOf(run, name) === '' ? again : done).label };
+              return { answer: (outputOf(run, name) === '' ? again : done).label };
             };
             const ended = await legs.finish(run, { deaths, answer });
             const asked = (await legs.world.logOf(run.id)).filter(
               ({ type, data }) => type === 'permission_request' && data['replayed'] !== true,
             );
-            const files = names.map((name) => contentOf(run, name));
+            const files = names.map((name) => outputOf(run, name));
             expect([seat, ended.status, asked.length, files]).toEqual([
               seat,
               'completed',

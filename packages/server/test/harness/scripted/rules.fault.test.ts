@@ -1,17 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type AgentRule, agentRules } from '@convoke/contract';
+import type { AgentRule } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '../../../src/domain/json.ts';
 import { doubtOptions } from '../../../src/domain/run/call-in-doubt.ts';
 import type { Run } from '../../../src/domain/run/run.ts';
-import { readRules } from '../../../src/domain/rules/rule.ts';
-import { scriptedHarness } from '../../../src/harness/scripted/harness.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { agentOf } from '../../support/agent-folders.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { atEverySeat } from '../../support/every-seat.ts';
-import { Death, MortalLegs } from '../../support/mortal-legs.ts';
+import { Death, type MortalLegs } from '../../support/mortal-legs.ts';
+import { contentOf, openMortalScript } from './mortal-script.ts';
 
 const append = (path: string): Json => ({
   tool: { name: 'append_file', input: { path, text: 'x' } },
@@ -31,15 +26,8 @@ describe.each(databaseKinds)(
       const script = ['free', 'allowed', 'asked', 'denied', 'never'].map((each) =>
         append(`outputs/${each}`),
       );
-      const rules = readRules(
-        agentRules.parse([rule('allowed', 'allow'), rule('asked', 'ask'), rule('denied', 'deny')]),
-      );
-      const agent = agentOf({ framework: 'scripted', settings: { script }, rules });
-      legs = await MortalLegs.open({
-        kind,
-        agent,
-        harness: scriptedHarness({ clock: systemClock }),
-      });
+      const rules = [rule('allowed', 'allow'), rule('asked', 'ask'), rule('denied', 'deny')];
+      legs = await openMortalScript(kind, { script, rules });
     });
     afterAll(() => legs.close());
 
@@ -65,15 +53,12 @@ describe.each(databaseKinds)(
         if (asked === 'permission') return { decision: 'allow' };
         const step = Number(/step-(\d)/.exec(requestId)?.[1]);
         const name = ['free', 'allowed', 'asked', 'denied', 'never'][step] ?? '';
-        const isDone = contentOf(run, name) !== '';
+        const isDone = outputOf(run, name) !== '';
         return { answer: (isDone ? doubtOptions.done : doubtOptions.again).label };
       };
     }
 
-    function contentOf(run: Run, name: string): string {
-      const file = join(legs.foldersOf(run).sessionFolder, 'outputs', name);
-      return existsSync(file) ? readFileSync(file, 'utf8') : '';
-    }
+    const outputOf = (run: Run, name: string) => contentOf(legs, run, `outputs/${name}`);
 
     const whole = {
       files: ['x', 'x', 'x', '', ''],
@@ -95,7 +80,7 @@ describe.each(databaseKinds)(
         ({ type, data }) => type === 'permission_request' && data['replayed'] !== true,
       );
       return {
-        files: ['free', 'allowed', 'asked', 'denied', 'never'].map((name) => contentOf(run, name)),
+        files: ['free', 'allowed', 'asked', 'denied', 'never'].map((name) => outputOf(run, name)),
         begun: (await toolCalls.ofRun(run.id)).map(({ ref }) => ref),
         denials: answered.flatMap((each) => ('decidedBy' in each ? [each.requestId] : [])),
         // A call that is carried out once more is decided once more.
