@@ -4,6 +4,7 @@ import { startRun } from '../../src/app/runs/start-run.ts';
 import { sendSignal } from '../../src/app/runs/signals.ts';
 import type { Json } from '../../src/domain/json.ts';
 import type { Run } from '../../src/domain/run/run.ts';
+import { expireInteractions } from '../../src/workers/retention/expire-interactions.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
 import { settleWaits } from '../../src/workers/settle-waits.ts';
 import { databaseKinds } from '../support/databases.ts';
@@ -105,6 +106,54 @@ describe.each(databaseKinds)('a run that sleeps, on %s (D-850)', (kind) => {
     await world.record(leg, { items: [question], end: parked });
     expect(await world.read(run)).toMatchObject({ status: 'waiting', readyAt: null });
     await world.record(leg, { items: [] });
+  });
+
+  test('is not ended by a question whose time is over while it works, and is once it parks again (D-916)', async () => {
+    const question = { type: 'user_question', ref: 'q', question: 'Ship it?' } as const;
+    const run = await sleeping([question, { ...nap, due: { inMs: 1000 } }]);
+    world.clock.advance(1000);
+    await settleWaits(world);
+    // The question is for an hour, as `record` has it.
+    world.clock.advance(hour);
+    await expireInteractions(world);
+    const leg = await world.claimed(await world.read(run));
+    await expireInteractions(world);
+    expect(leg.run).toMatchObject({ status: 'running', pendingInteractions: 1 });
+    const more = { ...longNap, ref: 'sleep nap#2' };
+    await world.record(leg, { items: [question, more], end: parked });
+    expect(await world.read(run)).toMatchObject({ status: 'waiting', openWaits: 1 });
+    await expireInteractions(world);
+    expect(await world.read(run)).toMatchObject({
+      status: 'failed',
+      error: { code: 'interaction_expired' },
+      openWaits: 0,
+    });
+  });
+
+  test('keeps no other run from its end, however many of its questions are over (D-916)', async () => {
+    const questions = Array.from({ length: 100 }, (_, at) => {
+      return { type: 'user_question', ref: `q${at}`, question: 'Ship it?' } as const;
+    });
+    const awake = await sleeping([...questions, { ...nap, due: { inMs: 1000 } }]);
+    world.clock.advance(1000);
+    await settleWaits(world);
+    const other = await sleeping([{ type: 'user_question', ref: 'q', question: 'And this?' }]);
+    world.clock.advance(hour + 1);
+    await expireInteractions(world);
+    expect(await world.read(awake)).toMatchObject({ pendingInteractions: 100 });
+    expect(await world.read(other)).toMatchObject({ error: { code: 'interaction_expired' } });
+  });
+
+  test('that needs no answer any more completes, although the time for it is over (D-916)', async () => {
+    const question = { type: 'user_question', ref: 'q', question: 'Ship it?' } as const;
+    const run = await sleeping([question, { ...nap, due: { inMs: 1000 } }]);
+    world.clock.advance(1000);
+    await settleWaits(world);
+    const leg = await world.claimed(await world.read(run));
+    world.clock.advance(hour);
+    expect(await expireInteractions(world)).toBe(false);
+    await world.record(leg, { items: [], end: { status: 'completed', outputText: 'Too late.' } });
+    expect(await world.read(run)).toMatchObject({ status: 'completed', pendingInteractions: 0 });
   });
 
   test('cancels its waits with the run, and no timer fires afterwards', async () => {

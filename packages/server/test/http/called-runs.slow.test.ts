@@ -82,6 +82,41 @@ describe.each(deployments)('the bounds of called runs on %s (D-921)', (database)
     await ended(server, root);
   });
 
+  test('a request of a called run names its caller, in the list and alone; others name none', async () => {
+    const { run } = await begin(server, 'planner');
+    call(await firstLegOf('planner'), 'researcher');
+    const ask = async (name: string) => {
+      const leg = await firstLegOf(name);
+      leg.emit({ type: 'user_question', ref: 'q', question: `What does ${name} need?` });
+      leg.end('waiting');
+    };
+    await ask('researcher');
+    const { run: own } = await begin(server, 'critic');
+    await ask('critic');
+    const asked = await eventually(async () => {
+      const { interactions } = (await server.send('list_tenant_interactions', {})).body;
+      return interactions.length === 2 && interactions;
+    });
+    const of = (agent: string) => asked.find(({ agent_name: name }) => name === agent);
+    const caller = { parent_run_id: run.id, parent_agent_name: 'planner' };
+    expect(of('researcher')).toMatchObject(caller);
+    for (const [agent, shown] of [
+      ['researcher', caller],
+      ['critic', {}],
+    ] as const) {
+      const params = { interaction_key: of(agent)?.interaction_key ?? '' };
+      const { body } = await server.send('find_interaction', { params });
+      for (const each of [of(agent), body]) {
+        const { parent_run_id, parent_agent_name } = each ?? {};
+        expect(JSON.parse(JSON.stringify({ parent_run_id, parent_agent_name }))).toEqual(shown);
+      }
+    }
+    for (const each of [run, own]) {
+      await cancel(server, each);
+      await ended(server, each);
+    }
+  });
+
   test('a run calls a hundred others at most, and a cancel reaches all of them', async () => {
     const { run } = await begin(server, 'planner');
     const leg = await firstLegOf('planner');

@@ -4,6 +4,7 @@ import { readyRuns } from '../../src/store/repositories/runs/ready-runs.ts';
 import { waitRepository } from '../../src/store/repositories/runs/waits.ts';
 import type { Reader, Statement, Transaction } from '../../src/store/sql-database.ts';
 import { columnNames, sql } from '../../src/store/sql.ts';
+import { copyRows } from '../support/copied-rows.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type RunFixture, createRunFixture, hour, over } from '../support/run-fixture.ts';
 
@@ -26,30 +27,10 @@ describe.each(databaseKinds)('of thousands of runs that sleep, on %s', (kind) =>
     const run = await world.start(await world.open());
     const items = [{ ...nap, due: { inMs: hour } }];
     await world.record(await world.claimed(run), { items, end: { status: 'waiting', ...over } });
-    await repeat('runs', ['id', 'number']);
-    await repeat('waits', ['id', 'run_id']);
+    const count = sleeping;
+    await copyRows(world, { table: 'runs', count, changed: { id: 'copy_', number: '' } });
+    await copyRows(world, { table: 'waits', count, changed: { id: 'copy_', run_id: 'copy_' } });
   });
-
-  /** Copies the only row of a table, with other values in some columns. */
-  async function repeat(table: 'runs' | 'waits', changed: readonly string[]): Promise<void> {
-    const { database } = world;
-    const name = columnNames([table]);
-    const [row] = await database.all<Record<string, unknown>>(sql`select * from ${name}`);
-    const columns = Object.keys(row ?? {});
-    const copied = columns.map((column) => {
-      if (!changed.includes(column)) return column;
-      return column === 'number' ? 'n.i + 1' : `'copy_' || cast(n.i as text)`;
-    });
-    await database.transaction(async (tx) => {
-      await tx.run(sql`
-        with recursive n(i) as (
-          select 1 union all select i + 1 from n where i < cast(${sleeping} as bigint)
-        )
-        insert into ${name} (${columnNames(columns)})
-        select ${columnNames(copied)} from n cross join ${name}`);
-      await tx.run(sql`analyze ${name}`);
-    });
-  }
 
   /** How the database finds the rows of these statements. */
   async function plansOf(ask: (db: Transaction) => Promise<unknown>): Promise<string[]> {

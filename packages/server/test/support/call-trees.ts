@@ -8,6 +8,7 @@ import { endParkedCancellations } from '../../src/workers/end-parked-cancellatio
 import { settleWaits } from '../../src/workers/settle-waits.ts';
 import { inProcessHarness } from '../harness/code/in-process.ts';
 import { agentOf, readBy } from './agent-folders.ts';
+import { treeOf } from './calling-runs.ts';
 import type { DatabaseKind } from './databases.ts';
 import { Death, type Moment, MortalLegs } from './mortal-legs.ts';
 import { hour } from './run-fixture.ts';
@@ -98,14 +99,8 @@ export class CallTrees {
   }
 
   /** The run and all below it, callers first. */
-  async runsOf(root: Run): Promise<readonly Run[]> {
-    const { world } = this.legs;
-    const waits = await world.store.read.waits.ofRun(root.id);
-    const called = waits.flatMap(({ childRunId }) => (childRunId === null ? [] : [childRunId]));
-    const below = await Promise.all(
-      called.map(async (id) => this.runsOf(await world.read({ id }))),
-    );
-    return [await world.read(root), ...below.flat()];
+  runsOf(root: Run): Promise<readonly Run[]> {
+    return treeOf(this.legs.world, root);
   }
 
   cancel(root: Run, death = new Death()): Promise<unknown> {

@@ -81,6 +81,14 @@ export async function calledRuns(world: RunFixture, run: Pick<Run, 'id'>): Promi
   return Promise.all(ids.map((id) => world.read({ id })));
 }
 
+/** The run and all below it, as they are now: callers before those that they have called. */
+export async function treeOf(world: RunFixture, root: Pick<Run, 'id'>): Promise<Run[]> {
+  const all = [await world.read(root)];
+  // Those that are added are walked, too.
+  for (const run of all) all.push(...(await calledRuns(world, run)));
+  return all;
+}
+
 export function only(called: readonly Run[]): Run {
   const [first] = called;
   if (first === undefined || called.length !== 1) throw new Error(`${called.length} runs`);

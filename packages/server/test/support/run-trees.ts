@@ -1,14 +1,21 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { answerInteraction } from '../../src/app/interactions.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import { sendSignal } from '../../src/app/runs/signals.ts';
+import type { PendingInteraction } from '../../src/domain/interaction.ts';
+import type { JsonObject } from '../../src/domain/json.ts';
+import { readRules } from '../../src/domain/rules/rule.ts';
 import { type Run, isEnded } from '../../src/domain/run/run.ts';
 import type { KnownWait, Wait } from '../../src/domain/run/wait.ts';
+import type { LegRules } from '../../src/execution/recording/decide-calls.ts';
 import type { LegBatch } from '../../src/execution/recording/record-leg.ts';
+import type { Answer } from '../../src/ports/harness.ts';
 import { cancelCalledRuns } from '../../src/workers/cancel-called-runs.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 import { settleWaits } from '../../src/workers/settle-waits.ts';
-import { type CallingWorld, completed, parked } from './calling-runs.ts';
+import { type CallingWorld, completed, parked, treeOf } from './calling-runs.ts';
+import { allower, by } from './identity-fixture.ts';
 import { hour } from './run-fixture.ts';
 
 /** What a run waits for at the same time; a run is a list of such groups. */
@@ -16,9 +23,27 @@ type Group = readonly Item[];
 type Item =
   | { readonly kind: 'timer'; readonly ms: number }
   | { readonly kind: 'signal' }
-  /** `path`: names the script of the called run, which has it as its prompt. */
+  | { readonly kind: 'question' }
+  /**
+   * `path`: names the script of the called run, which has it as its prompt; its last letter says whether the call may
+   * be made.
+   */
   | { readonly kind: 'run'; readonly path: string; readonly ms?: number };
 type Script = readonly Group[];
+
+/** A person allows it, or does not; a rule denies it; most calls ask nobody. */
+const endings = ['+', '-', '!', '', '', ''];
+const rules: LegRules = {
+  agentName: 'agent',
+  startedBy: null,
+  agent: readRules([
+    { name: 'never', tools: ['call_*'], when: [{ path: '/prompt', like: '*!' }], effect: 'deny' },
+    { name: 'ask-yes', tools: ['call_*'], when: [{ path: '/prompt', like: '*+' }], effect: 'ask' },
+    { name: 'ask-no', tools: ['call_*'], when: [{ path: '/prompt', like: '*-' }], effect: 'ask' },
+  ]),
+};
+/** More than a run of these trees asks. */
+const asksMax = 100;
 
 /** By depth, because no agent may be called below itself. */
 const agents = ['agent', 'researcher', 'critic', 'editor'];
@@ -40,9 +65,9 @@ function randomOf(seed: number): (below: number) => number {
 }
 
 /**
- * A random tree of runs that sleep, receive messages and call each other, on two servers that share a database. Workers are lost,
- * runs are cancelled, and passes meet. What each run says at its end is compared with a model: its script, and the ends of what it
- * has called.
+ * A random tree of runs that sleep, receive messages, ask people and call each other, on two servers that share a
+ * database. Rules and people decide about some of the calls. Workers are lost, runs are cancelled, and passes meet.
+ * What each run says at its end is compared with a model: its script, and the ends of what it has called.
  */
 export class RunTree {
   readonly #of: CallingWorld;
@@ -62,11 +87,12 @@ export class RunTree {
   /** Plays the tree to its end. Throws where it does not come to one. Returns its runs. */
   async play(): Promise<readonly Run[]> {
     const { world, client } = this.#of;
-    this.#runs = [await world.start(await world.open(), 'r', client)];
+    const root = await world.start(await world.open(), 'r', client);
+    this.#runs = [root];
     for (let turn = 0; turn < turnsMax; turn += 1) {
       if (turn < randomTurns) await this.#turn();
       else await this.#settle();
-      this.#runs = await this.#all();
+      this.#runs = await treeOf(world, root);
       await this.#check();
       if (this.#runs.every(isEnded) && (await world.store.read.waits.doomed(1)).length === 0) {
         await this.#checkEnd();
@@ -82,11 +108,13 @@ export class RunTree {
       { length: 1 + this.#random(3) },
       (_g, group): Group =>
         Array.from({ length: 1 + this.#random(3) }, (_i, item): Item => {
-          const kind = this.#random(depth + 1 < agents.length ? 4 : 2);
+          const kind = this.#random(depth + 1 < agents.length ? 6 : 3);
           if (kind === 0) return { kind: 'timer', ms: this.#random(90_000) };
           if (kind === 1) return { kind: 'signal' };
-          const below = `${path}.${group}-${item}`;
-          this.#write(below, depth + 1);
+          if (kind === 2) return { kind: 'question' };
+          const ending = endings[this.#random(endings.length)] ?? '';
+          const below = `${path}.${group}-${item}${ending}`;
+          if (!isDenied(below)) this.#write(below, depth + 1);
           return { kind: 'run', path: below, ...(this.#random(4) === 0 && { ms: 100_000 }) };
         }),
     );
@@ -110,6 +138,8 @@ export class RunTree {
     if (chosen < 5) return () => this.#send(run);
     if (chosen < 7) return () => cancelCalledRuns(world);
     if (chosen < 8) return () => endParkedCancellations(world);
+    const which = this.#random(asksMax);
+    if (chosen < 11) return () => this.#answer(run, which);
     const fate = this.#random(6);
     return () => this.#execute(run, server, fate);
   }
@@ -119,28 +149,28 @@ export class RunTree {
     const { world } = this.#of;
     const leg = await world.claim(seen, server, 'machine-1');
     if (leg === undefined) return;
-    const known = 'waits' in leg.input ? leg.input.waits : undefined;
-    const batch = this.#next(seen, known ?? new Map());
+    const known: Partial<Known> = leg.input.kind === 'continue' ? leg.input : {};
+    const batch = this.#next(seen, { waits: new Map(), answers: new Map(), ...known });
     const losses = this.#losses.get(seen.id) ?? 0;
     const isLost = fate < 2 && losses < lossesPerRun;
     if (isLost) this.#losses.set(seen.id, losses + 1);
     if (isLost && fate === 0) return;
-    if (isLost && batch.items !== undefined) await world.record(leg, { items: batch.items });
-    if (!isLost) await world.record(leg, batch);
+    if (isLost && batch.items !== undefined) await world.record(leg, { items: batch.items }, rules);
+    if (!isLost) await world.record(leg, batch, rules);
   }
 
-  /** What a leg does that knows these waits: it replays its script. */
-  #next(run: Run, known: ReadonlyMap<string, KnownWait>): Partial<LegBatch> {
+  /** What a leg does that knows these waits and answers: it replays its script. */
+  #next(run: Run, known: Known): Partial<LegBatch> {
     const script = this.#scriptOf(run);
     const said: string[] = [];
     for (const [index, group] of script.entries()) {
       const refs = group.map((_, item) => `${index}-${item}`);
-      const waits = refs.map((ref) => known.get(ref));
-      if (waits.some((wait) => wait?.state !== 'settled')) {
+      const heard = refs.map((ref) => heardAbout(ref, known));
+      if (heard.includes(undefined)) {
         const items = group.map((item, place) => itemOf(item, refs[place] ?? '', run));
         return { items, end: parked };
       }
-      for (const wait of waits) if (wait?.state === 'settled') said.push(words(wait));
+      said.push(...heard.map(String));
     }
     return { end: completed(said.join(' ')) };
   }
@@ -159,7 +189,6 @@ export class RunTree {
     if (sent >= wanted) return;
     this.#sent.set(run.id, sent + 1);
     const { world } = this.#of;
-    const by = { kind: 'client', id: 'cli_x', requestId: 'req_x', address: null } as const;
     const data = `m${sent + 1}`;
     const message = { runId: run.id, name: 'm', data, by, idempotencyKey: undefined };
     // One after the other: of two at once, either may be the first.
@@ -169,6 +198,17 @@ export class RunTree {
     );
     this.#sending.set(run.id, sending);
     await sending;
+  }
+
+  /** A person answers one of the requests of the run. */
+  async #answer(run: Run, which: number): Promise<void> {
+    const { world } = this.#of;
+    const pending = await world.store.read.interactions.pending(run.id, asksMax);
+    const asked = pending[which % Math.max(pending.length, 1)];
+    if (asked === undefined) return;
+    const { sessionId, key } = asked;
+    const answer = { sessionId, key, body: answerTo(asked), by, allower };
+    await unlessRefused(answerInteraction(world, world.scope, answer));
   }
 
   /** Time passes, and both servers do what they do every second. */
@@ -189,26 +229,17 @@ export class RunTree {
     await this.#pass(hour / 10);
     for (const run of this.#runs) {
       await this.#send(run);
+      await this.#answer(run, 0);
       await this.#execute(run, servers[0] ?? '', 5);
     }
   }
 
-  async #all(): Promise<Run[]> {
-    const all: Run[] = [];
-    const next = this.#runs.slice(0, 1);
-    for (let run = next.shift(); run !== undefined; run = next.shift()) {
-      all.push(await this.#of.world.read(run));
-      next.push(...(await this.#of.calledBy(run)));
-    }
-    return all;
-  }
-
   /**
-   * What holds at any time: the count of open waits, no parked run with something that no leg has got, and no called run that is
-   * forgotten by a caller that does not wait for it any more.
+   * What holds at any time: the counts of open waits and requests, no parked run with something that no leg has got,
+   * and no called run that is forgotten by a caller that does not wait for it any more.
    */
   async #check(): Promise<void> {
-    const { waits } = this.#of.world.store.read;
+    const { waits, interactions } = this.#of.world.store.read;
     const doomed = new Set((await waits.doomed(1000)).map(({ id }) => id));
     const going = this.#runs.filter((run) => !isEnded(run) && run.status !== 'cancelling');
     const goingOn = new Set<string | null>(going.map(({ id }) => id));
@@ -217,6 +248,8 @@ export class RunTree {
       const open = all.filter(({ status, ref }) => status === 'open' && ref !== null);
       deepEqual([run.id, run.openWaits], [run.id, isEnded(run) ? 0 : open.length]);
       if (isEnded(run)) deepEqual(open, []);
+      const asked = await interactions.countPending(run.id);
+      deepEqual([run.id, asked], [run.id, run.pendingInteractions]);
       const left = all.filter(
         ({ status, childRunId }) => status !== 'open' && goingOn.has(childRunId),
       );
@@ -224,16 +257,23 @@ export class RunTree {
         left.filter(({ id }) => !doomed.has(id)),
         [],
       );
+      // One that was interrupted hears the people that it has asked first.
       const isParked =
-        run.status === 'running' &&
+        (run.status === 'running' || (run.status === 'waiting' && run.interruptedBy === null)) &&
+        run.startedAt !== null &&
         run.lease === null &&
         run.readyAt === null &&
         run.continueAt === null;
-      if (isParked) deepEqual([run.id, await waits.hasUnapplied(run.id)], [run.id, false]);
+      if (!isParked) continue;
+      if (run.status === 'waiting') ok(asked > 0);
+      deepEqual([run.id, await waits.hasUnapplied(run.id)], [run.id, false]);
+      if (asked === 0) deepEqual(await interactions.unapplied(run.id), []);
     }
   }
 
-  /** What holds at the end: answers as the model has them, each message and each wait once, and nothing behind an end. */
+  /**
+   * What holds at the end: answers as the model has them, each message and each wait once, and nothing behind an end.
+   */
   async #checkEnd(): Promise<void> {
     const { store, logOf } = this.#of.world;
     const byId = new Map(this.#runs.map((run) => [run.id, run]));
@@ -268,13 +308,20 @@ export class RunTree {
     let messages = 0;
     const said = this.#scriptOf(run).flatMap((group, index) =>
       group.map((item, place) => {
+        const ref = `${index}-${place}`;
         if (item.kind === 'timer') return 'z';
+        if (item.kind === 'question') return `answer to ${ref}`;
         if (item.kind === 'signal') {
           messages += 1;
           return `m${messages}`;
         }
-        const { childRunId = null, result } = asked.get(`${index}-${place}`) ?? {};
-        const called = childRunId === null ? undefined : byId.get(childRunId);
+        const { childRunId = null, result } = asked.get(ref) ?? {};
+        if (isDenied(item.path)) {
+          equal(childRunId, null);
+          return '(denied)';
+        }
+        ok(childRunId !== null, item.path);
+        const called = byId.get(childRunId);
         if (result?.outcome === 'completed') return called?.outputText ?? '?';
         return `(${result?.outcome})`;
       }),
@@ -283,7 +330,32 @@ export class RunTree {
   }
 }
 
+/** What a leg is told of its run. */
+interface Known {
+  readonly waits: ReadonlyMap<string, KnownWait>;
+  readonly answers: ReadonlyMap<string, Answer>;
+}
+
+/** Undefined: nothing yet. */
+function heardAbout(ref: string, { waits, answers }: Known): string | undefined {
+  const answer = answers.get(ref);
+  if (answer?.kind === 'question') return 'values' in answer ? answer.values.join() : '?';
+  const wait = waits.get(ref);
+  return wait?.state === 'settled' ? words(wait) : undefined;
+}
+
+function isDenied(path: string): boolean {
+  return path.endsWith('-') || path.endsWith('!');
+}
+
+/** What a person says, which the request itself tells. */
+function answerTo(asked: PendingInteraction): JsonObject {
+  if (asked.kind === 'question') return { answer: `answer to ${asked.question}` };
+  return { decision: JSON.stringify(asked.toolInput).includes('-"') ? 'deny' : 'allow' };
+}
+
 function itemOf(item: Item, ref: string, { ancestors }: Pick<Run, 'ancestors'>) {
+  if (item.kind === 'question') return { type: 'user_question', ref, question: ref } as const;
   if (item.kind === 'timer') {
     const due = { inMs: item.ms };
     return { type: 'wait', ref, kind: 'timer', name: 'nap', due } as const;
@@ -300,6 +372,7 @@ function itemOf(item: Item, ref: string, { ancestors }: Pick<Run, 'ancestors'>) 
 function words(wait: Extract<KnownWait, { state: 'settled' }>): string {
   const { result, called } = wait;
   if (result.outcome === 'fired') return 'z';
+  if (result.outcome === 'refused') return `(${result.code})`;
   if (result.outcome === 'received' && typeof result.data === 'string') return result.data;
   return result.outcome === 'completed' ? (called?.text ?? '?') : `(${result.outcome})`;
 }

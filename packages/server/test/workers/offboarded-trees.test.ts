@@ -1,14 +1,6 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { removeFolderSync } from '../../../../test/remove-folder.ts';
-import { atFileEnd } from '../../../../test/runner/file-end.ts';
 import { sendSignal } from '../../src/app/runs/signals.ts';
 import { offboardTenant } from '../../src/app/tenants.ts';
-import { openDiskBlobs } from '../../src/blobs/disk.ts';
-import { createFolderProvisioner } from '../../src/session-folders/folder-provisioner.ts';
-import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 import { sql } from '../../src/store/sql.ts';
 import { cancelCalledRuns } from '../../src/workers/cancel-called-runs.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
@@ -17,8 +9,8 @@ import { settleWaits } from '../../src/workers/settle-waits.ts';
 import { completed, createCallingWorld, only, parked, research } from '../support/calling-runs.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { by } from '../support/identity-fixture.ts';
-import { quietLog } from '../support/quiet-log.ts';
 import { hour } from '../support/run-fixture.ts';
+import { withDisk } from '../support/with-disk.ts';
 
 test.each(databaseKinds)(
   'offboarding a tenant ends its trees of called runs, and leaves none of their waits, on %s (D-67)',
@@ -39,14 +31,7 @@ test.each(databaseKinds)(
     await world.record(executing, { items: [{ ...research, name: 'critic' }] });
     const grandchild = only(await of.calledBy(child));
 
-    const dataDir = mkdtempSync(join(tmpdir(), 'convoke-offboarded-'));
-    atFileEnd(() => removeFolderSync(dataDir));
-    const services = {
-      ...world,
-      blobs: await openDiskBlobs({ dataDir }),
-      sessionFolders: openSessionFolders({ dataDir, log: quietLog }),
-      provisioner: createFolderProvisioner({ dataDir }),
-    };
+    const services = await withDisk(world);
     const { organizationId, tenantId: id } = world.scope;
     await offboardTenant(world, organizationId, { id, confirm: id, by });
     const round = async () => {

@@ -1,13 +1,5 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { removeFolderSync } from '../../../../test/remove-folder.ts';
-import { atFileEnd } from '../../../../test/runner/file-end.ts';
 import { offboardTenant } from '../../src/app/tenants.ts';
-import { openDiskBlobs } from '../../src/blobs/disk.ts';
-import { createFolderProvisioner } from '../../src/session-folders/folder-provisioner.ts';
-import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 import { offboardTenants } from '../../src/workers/offboard-tenants.ts';
 import { forgetDeliveries } from '../../src/workers/retention/forget-deliveries.ts';
 import { forgetFires } from '../../src/workers/retention/forget-fires.ts';
@@ -17,8 +9,8 @@ import { forgetUsage } from '../../src/workers/retention/forget-usage.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { by } from '../support/identity-fixture.ts';
 import { countRows, fillTables, readSchema, tiedTables } from '../support/one-row-each.ts';
-import { quietLog } from '../support/quiet-log.ts';
 import { createRunFixture } from '../support/run-fixture.ts';
+import { withDisk } from '../support/with-disk.ts';
 
 const day = 24 * 3_600_000;
 
@@ -73,14 +65,7 @@ describe.each(databaseKinds)('the tables of a tenant on %s', (kind) => {
     const { world, schema, ours, theirs, count, each } = await setUp();
     expect(schema.others).toEqual([...ofNoTenant, ...tiedTables].toSorted());
     expect(await count(ours)).toEqual(each(() => 1));
-    const dataDir = mkdtempSync(join(tmpdir(), 'convoke-tables-'));
-    atFileEnd(() => removeFolderSync(dataDir));
-    const services = {
-      ...world,
-      blobs: await openDiskBlobs({ dataDir }),
-      sessionFolders: openSessionFolders({ dataDir, log: quietLog }),
-      provisioner: createFolderProvisioner({ dataDir }),
-    };
+    const services = await withDisk(world);
     const { organizationId, tenantId: id } = world.scope;
     await offboardTenant(world, organizationId, { id, confirm: id, by });
     while (await offboardTenants(services));

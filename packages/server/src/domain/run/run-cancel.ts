@@ -14,9 +14,9 @@ export function cancelRun(run: Run, now: number, by: string | null = null): Ruli
     case 'queued':
       return accepted({ kind: 'unstarted', run: { ...run, cancelledBy: by } });
     case 'running':
-      return accepted({ kind: 'asked', run: askToCancel({ ...run, openWaits: 0 }, now, by) });
     case 'waiting':
-      // No leg may be claimed from here on; a parked run has none, so a worker ends it.
+      // No leg may be claimed from here on; a parked run has none, so a worker ends it. A time may have woken one that
+      // has asked.
       return accepted({
         kind: 'asked',
         run: askToCancel({ ...run, pendingInteractions: 0, openWaits: 0 }, now, by),

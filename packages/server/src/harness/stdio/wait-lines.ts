@@ -57,7 +57,7 @@ const callLine = z
   });
 
 /** The message with which a program waits for a time or a message, or calls another agent and waits for its end. */
-export const waitLine = z.union([timedLine, callLine]);
+export const waitLine = z.discriminatedUnion('kind', [timedLine, callLine]);
 
 interface End {
   readonly for_seconds?: number | undefined;

@@ -6,6 +6,7 @@ import { removeFolder } from '../../../../../test/remove-folder.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import { stdioHarness } from '../../../src/harness/stdio/harness.ts';
 import type { KnownCall } from '../../../src/domain/run/tool-call.ts';
+import type { KnownWait } from '../../../src/domain/run/wait.ts';
 import type {
   Answer,
   Harness,
@@ -55,15 +56,20 @@ export interface PlayMore extends Partial<LegContext> {
   readonly answers?: Readonly<Record<string, Answer>>;
   /** For a leg that continues after an interruption. */
   readonly calls?: Readonly<Record<string, KnownCall>>;
+  /** For a leg behind one of them. */
+  readonly waits?: ReadonlyMap<string, KnownWait>;
   readonly onStart?: (leg: Leg) => void;
   readonly onEvent?: (event: HarnessEvent) => void;
 }
 
-function inputOf({ answers = {}, calls }: PlayMore): LegInput {
+function inputOf({ answers = {}, calls, waits }: PlayMore): LegInput {
   const given = new Map(Object.entries(answers));
   if (calls !== undefined) {
     const known = new Map(Object.entries(calls));
     return { kind: 'continue', reason: 'worker_lost', answers: given, calls: known };
+  }
+  if (waits !== undefined) {
+    return { kind: 'continue', reason: 'answered', answers: given, calls: new Map(), waits };
   }
   return given.size === 0 ? { kind: 'prompt' } : { kind: 'resume', answers: given };
 }
@@ -74,7 +80,7 @@ export async function playProgram(
   given: Agent,
   more: PlayMore = {},
 ): Promise<Played> {
-  const { answers, calls: _, onStart, onEvent, ...context } = more;
+  const { answers, calls: _, waits: __, onStart, onEvent, ...context } = more;
   const agent = readBy(harness, given);
   const id = context.sessionId ?? sessionId(`sess_${Math.random().toString(36).slice(2)}`);
   const { account } = sandbox;

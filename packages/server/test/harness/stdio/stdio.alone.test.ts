@@ -183,8 +183,41 @@ describe('a program', () => {
       `for i in $(seq 150); do echo '{"type":"user_question","ref":"'$i'","question":"?"}'; done`,
       'asked more than 100 questions',
     ],
+    [
+      'waits for more and more',
+      `for i in $(seq 150); do echo '{"type":"wait","ref":"'$i'","kind":"timer","name":"nap","for_seconds":1}'; done`,
+      'The agent began more than 100 waits in one leg.',
+    ],
+    [
+      'waits for more than a year',
+      `echo '{"type":"wait","ref":"a","kind":"timer","name":"nap","for_seconds":31708800}'`,
+      "Line 1 of the program's output: wait.for_seconds",
+    ],
+    [
+      'waits until a year that is far away',
+      `echo '{"type":"wait","ref":"a","kind":"timer","name":"nap","until":"2999-01-01T00:00:00Z"}'`,
+      'A wait takes at most 366 days.',
+    ],
+    [
+      'waits for a message that has no name',
+      `echo '{"type":"wait","ref":"a","kind":"signal","name":"has paid"}'`,
+      'the name of a message has 1 to 64 characters of A-Z, a-z, 0-9, _ and -',
+    ],
   ])('that %s ends with an error that names the cause', async (_, script, message) => {
     expect((await play(script)).end).toEqual(agentError(message));
+  });
+
+  test('that has waited ten thousand times waits no more', async () => {
+    const settled = { state: 'settled', kind: 'timer', result: { outcome: 'fired' } } as const;
+    const waits = new Map(
+      Array.from({ length: 10_000 }, (_, at) => [`nap ${at}`, { ...settled, number: at + 1 }]),
+    );
+    const { end } = await play(
+      `echo '{"type":"wait","ref":"a","kind":"timer","name":"nap","for_seconds":1}'`,
+      {},
+      { waits },
+    );
+    expect(end).toEqual(agentError('The agent began more than 10000 waits.'));
   });
 
   test.each([

@@ -75,5 +75,8 @@ export interface InteractionRepository {
   markApplied(runId: RunId, now: number): Promise<void>;
   list(scope: TenantScope, list: InteractionList): Promise<CutPage<Interaction>>;
   /** Pending interactions that have expired, oldest first. */
-  overdue(now: number, limit: number): Promise<PendingInteraction[]>;
+  overdue(now: number, of: Overdue, limit: number): Promise<PendingInteraction[]>;
 }
+
+/** Of runs that are not executing, nor to be executed; or the requests about tools of those that are. */
+export type Overdue = 'parked' | 'awake';

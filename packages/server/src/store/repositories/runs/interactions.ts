@@ -273,14 +273,18 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       return { items: items.map(interactionOf), isCut };
     },
 
-    async overdue(now, limit) {
+    async overdue(now, of, limit) {
       const rows = await db.all<InteractionRow>(sql`
         select * from interactions where status = 'pending' and expires_at < ${now}
+          and ${of === 'parked' ? sql`not ${ofAwakeRun}` : sql`kind = 'permission' and ${ofAwakeRun}`}
         order by expires_at limit ${limit}`);
       return rows.map(interactionTable.read).map(pendingOf);
     },
   };
 }
+
+const ofAwakeRun = sql`exists (select 1 from runs where runs.id = interactions.run_id
+  and (runs.status = 'running' or runs.ready_at is not null))`;
 
 function hasStatus(status: InteractionStatus, now: number): Statement {
   if (status === 'pending') return sql`status = 'pending' and expires_at >= ${now}`;
