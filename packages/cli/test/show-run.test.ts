@@ -112,6 +112,29 @@ test('--answer is for questions of the agent, and never repeats a call in doubt 
   expect(await question({})).toBe('No, run it now');
 });
 
+test('of a call that is left for later, a script says why it is asked about, and how to answer', async () => {
+  const { onPermission } = createHandlers({
+    run: {} as RunHandle,
+    answering: {},
+    isAttended: false,
+    isPatient: false,
+    interrupts: {} as Interrupts,
+    linkTo: async (id) => `https://convoke.test/${id}`,
+    leave: vi.fn<() => void>(),
+  });
+  const record = {
+    kind: 'permission',
+    session_id: 'sess_1',
+    interaction_key: 'int_1',
+    tool_name: 'refund',
+    rules: [{ source: 'agent', name: 'small', reason: 'Refunds are looked at.' }],
+  } as InteractionRecord & { kind: 'permission' };
+  await onPermission?.(record, { signal: new AbortController().signal });
+  expect(stderr).toBe(
+    'Refunds are looked at.\nwaiting for permission to run refund; answer with: convoke interactions answer sess_1 int_1 --allow\n',
+  );
+});
+
 test('of a call that other people have to allow, the terminal says why, who may, and where (D-512)', async () => {
   const leave = vi.fn<() => void>();
   const { onWaiting } = createHandlers({

@@ -148,6 +148,22 @@ describe('a person at a terminal', () => {
     });
   });
 
+  test('sees what a file of rules changes before it is written, and is asked (D-527)', async () => {
+    const file = join(convoke.settings, 'rules.yaml');
+    await writeFile(file, 'rules: [{ name: mail, tools: ["mail/*"], effect: deny }]\n');
+    await terminal.type(`convoke rules set ${file}`);
+    await terminal.shows(/\+ - name: mail[\s\S]*Replace the rules\? \[y\]es or \[n\]o: $/m);
+    await terminal.type('n');
+    await terminal.shows(/nothing was changed/);
+    expect(await convoke.json('rules')).toMatchObject({ version: 0, rules: [] });
+    await terminal.type(`clear; convoke rules set ${file}`);
+    await terminal.shows(/Replace the rules\? \[y\]es or \[n\]o: $/m);
+    await terminal.type('y');
+    await terminal.shows(/^version 1$/m);
+    await terminal.type(`clear; convoke rules set ${file}`);
+    await terminal.shows(/^version 1, unchanged$/m);
+  });
+
   test('denies with a reason', async () => {
     await terminal.type('convoke invoke demo Hello --answer 1');
     await terminal.shows(/no with a \[r\]eason.*\?/);

@@ -28,3 +28,15 @@ export function callTree<Run extends Called>(runs: readonly Run[]): readonly Cal
   });
   return top.map(nodeOf);
 }
+
+interface AskedByCalled {
+  readonly agent_name: string;
+  readonly parent_run_id?: string | undefined;
+  readonly parent_agent_name?: string | undefined;
+}
+
+/** The agent that asks, and for which other agent it works: `researcher, called by planner`. */
+export function nameWithCaller(asked: AskedByCalled): string {
+  const { agent_name: name, parent_run_id: caller, parent_agent_name: of } = asked;
+  return caller === undefined ? name : `${name}, called by ${of ?? 'another run'}`;
+}

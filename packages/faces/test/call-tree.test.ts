@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type CallNode, callTree } from '../src/call-tree.ts';
+import { type CallNode, callTree, nameWithCaller } from '../src/call-tree.ts';
 
 interface Row {
   readonly id: string;
@@ -28,4 +28,14 @@ test('a run whose caller is not in the list stands on top, and so does one witho
 
 test('runs that name each other as callers, which no server says, end in no endless tree', () => {
   expect(callTree([row('a', 'b'), row('b', 'a'), row('c', 'c')])).toEqual([]);
+});
+
+test('an agent that asks for another one is named with it', () => {
+  const asked = { agent_name: 'researcher', parent_run_id: 'run_1' };
+  expect(nameWithCaller({ ...asked, parent_agent_name: 'planner' })).toBe(
+    'researcher, called by planner',
+  );
+  // Its caller is not stored any more.
+  expect(nameWithCaller(asked)).toBe('researcher, called by another run');
+  expect(nameWithCaller({ agent_name: 'planner' })).toBe('planner');
 });

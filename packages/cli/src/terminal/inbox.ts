@@ -1,3 +1,4 @@
+import { nameWithCaller } from '@convoke/faces';
 import { printable } from '@convoke/faces/printable';
 import {
   type Answer,
@@ -167,7 +168,7 @@ async function answerOf(
 
 function headOf(record: InteractionInTenantRecord): string {
   const labels = labelsText(record.run_labels);
-  const parts = [record.agent_name, age(record.created_at), record.preview, labels];
+  const parts = [nameWithCaller(record), age(record.created_at), record.preview, labels];
   return oneLine(parts.filter((part) => part !== '').join('  ·  '));
 }
 

@@ -28,6 +28,8 @@ export function createHandlers(parts: RespondingParts): InteractionHandlers {
   const { answering, run, isAttended, interrupts, leave, given } = parts;
   const answers = [...(answering.answer ?? [])];
   const leaveFor = (record: InteractionRecord) => {
+    // A person at the terminal has read it above the question.
+    if (!isAttended) for (const reason of reasonsOf(record)) remark(reason, 'dim');
     remark(printable(`waiting for ${whatOf(record)}; answer with: ${commandFor(record)}`), 'dim');
     if (isAttended || !parts.isPatient) leave();
     return undefined;

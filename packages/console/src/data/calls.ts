@@ -1,7 +1,7 @@
 import type { RunSummary } from '@convoke/sdk';
 import { waitName } from './waits.ts';
 
-export { type CallNode, callTree } from '@convoke/faces';
+export { type CallNode, callTree, nameWithCaller } from '@convoke/faces';
 
 /** What a called run needs a person for, if it does: nothing else lets it continue. */
 export function neededIn({ status, waiting_on: waits = [] }: RunSummary): string | undefined {

@@ -1,6 +1,7 @@
 import type { InteractionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import { nameWithCaller } from '../data/calls.ts';
 import { addressOf } from '../data/routes.ts';
 import { Card, Await } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -105,7 +106,7 @@ function WaitingRow(props: {
           <span class="grow request-line">
             <RequestTitle row={row} />
             <span class="muted small">
-              {`${row.agent_name} · `}
+              {`${nameWithCaller(row)} · `}
               <Time at={row.created_at} />
             </span>
           </span>

@@ -63,6 +63,14 @@ test('a run shows whom it has called, down to the run that needs a person, and e
   await expect.poll(() => structureOf(calls)).toBe(outline);
   await expectAccessibleAtBothWidths(page);
 
+  // The queue says for whom it asks, and so does the card.
+  const queue = await web.open(`${web.tenant}/approvals`, { beside: page });
+  const item = queue.locator('[data-row]', { hasText: 'writer, called by researcher' });
+  await item.click();
+  const asked = queue.getByRole('region', { name: /Permission: write_file/ });
+  await asked.getByText('called by').getByRole('link', { name: 'researcher' }).waitFor();
+  await expectAccessibleAtBothWidths(queue);
+
   await inner.getByRole('link', { name: 'writer' }).click();
   await page.getByText('called by').getByRole('link', { name: 'researcher' }).waitFor();
   const card = page.getByRole('region', { name: /Permission: write_file/ });

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { AgentYaml } from '../../../server/test/support/agents.ts';
 import { consoleAgents } from './support/agents.ts';
@@ -58,6 +58,13 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
+/** Whether all of an element is in the visible part of a pane. */
+async function isInside(part: Locator, pane: Locator): Promise<boolean> {
+  const [inner, outer] = [await part.boundingBox(), await pane.boundingBox()];
+  if (inner === null || outer === null) return false;
+  return inner.y >= outer.y && inner.y + inner.height <= outer.y + outer.height;
+}
+
 test('an agent with an input_schema is tried with a form, whose refusals stand at their fields (D-573)', async () => {
   const page = await web.visit(`${web.tenant}/agents/triage`);
   web.expectFaults(/status of 400/);
@@ -75,13 +82,22 @@ test('an agent with an input_schema is tried with a form, whose refusals stand a
     expect.stringContaining('/input/tags/1 '),
   ]);
   await picture(page, 'form');
-  await expectAccessibleAtBothWidths(page);
+  // The form scrolls, and its button does not.
+  const start = form.getByRole('button', { name: 'Start', exact: true });
+  await expectAccessibleAtBothWidths(page, {
+    also: async () => {
+      for (const top of [0, 1e6]) {
+        await form.evaluate((pane, at) => void (pane.scrollTop = at), top);
+        await expect.poll(() => isInside(start, form)).toBe(true);
+      }
+    },
+  });
   await field('ticket (required)').fill('7');
   await field('tags').fill('late');
   await field('channel').selectOption('phone');
   await field('urgent').check();
   await field('customer').fill('{"name": "Ada"}');
-  await form.getByRole('button', { name: 'Start', exact: true }).click();
+  await field('customer').press('Control+Enter');
   await page.getByText('Read ticket 7.').waitFor();
   await page.getByRole('link', { name: 'View run' }).click();
 
@@ -102,7 +118,7 @@ test('an agent with an input_schema is tried with a form, whose refusals stand a
   });
 
   await page.getByRole('link', { name: `version ${run.agent_digest?.slice(0, 8)}` }).click();
-  await page.getByRole('row', { name: 'triage' }).waitFor();
+  await page.getByRole('row', { name: /triage ticket 7 · phone · urgent · late/ }).waitFor();
   expect(new URL(page.url()).searchParams.get('version')).toBe(run.agent_digest?.slice(0, 8));
   await picture(page, 'versions');
 });

@@ -160,6 +160,13 @@ const ofRun = {
   agent_name: z.string().meta({ examples: ['demo'] }),
   run_labels: labels,
   preview: z.string().meta({ description: 'The first words of the prompt of its run.' }),
+  parent_run_id: opaqueId('run')
+    .meta({ description: 'The run that called its run. Absent where a client started it.' })
+    .optional(),
+  parent_agent_name: z
+    .string()
+    .meta({ description: 'The agent of that run.', examples: ['planner'] })
+    .optional(),
 };
 
 /** D-36 with what a person needs to know about its run. */

@@ -491,6 +491,10 @@ export interface InteractionSummary {
   run_labels: Record<string, string>;
   /** The first words of the prompt of its run. */
   preview: string;
+  /** The run that called its run. Absent where a client started it. */
+  parent_run_id?: string | undefined;
+  /** The agent of that run. */
+  parent_agent_name?: string | undefined;
   tool_name?: string | undefined;
   /** The first 200 characters of the question. */
   question?: string | undefined;
@@ -658,6 +662,10 @@ export interface InteractionInTenantRecord {
   run_labels: Record<string, string>;
   /** The first words of the prompt of its run. */
   preview: string;
+  /** The run that called its run. Absent where a client started it. */
+  parent_run_id?: string | undefined;
+  /** The agent of that run. */
+  parent_agent_name?: string | undefined;
 }
 
 /** Current activity in the tenant. 10000 means that many or more. */

@@ -8,7 +8,7 @@ import {
 import { timeText } from '../domain/id-time.ts';
 import { interactionAt, statusAt } from '../domain/interaction.ts';
 import { type Label, hasLabels } from '../domain/labels.ts';
-import { pathOf } from '../domain/run/ancestry.ts';
+import { callersOf, pathOf } from '../domain/run/ancestry.ts';
 import {
   type RunListFilter,
   type RunSummary,
@@ -235,7 +235,13 @@ function isAllowable(row: ListedInteraction, reader: AllowingReader): boolean {
   return row.kind === 'question' || allowingAsAsked(row, reader, row.run.createdBy).canAllow;
 }
 
-export type InteractionSummary = ListedInteraction & { readonly topic: InteractionTopic };
+/** The agent of the run that called the run of an interaction; undefined where none has. */
+interface WithCaller {
+  readonly callerName: string | undefined;
+}
+
+export type InteractionSummary = ListedInteraction &
+  WithCaller & { readonly topic: InteractionTopic };
 
 /** Adds what the interactions ask. Ends the page where that becomes too large. */
 async function withTopics(
@@ -244,13 +250,30 @@ async function withTopics(
   { looked, order }: { looked: PartialList<ListedInteraction>; order: PageRequest['order'] },
 ): Promise<PartialList<InteractionSummary>> {
   const keys = looked.items.map(({ key }) => key);
-  const { items: topics, isCut } = await lists.topics(scope, keys, order);
+  const [{ items: topics, isCut }, nameOf] = await Promise.all([
+    lists.topics(scope, keys, order),
+    callerNames(lists, scope, looked.items),
+  ]);
   const byKey = new Map(topics.map((topic) => [topic.key, topic]));
   const items = looked.items.flatMap((item) => {
     const topic = byKey.get(item.key);
-    return topic === undefined ? [] : [{ ...item, topic }];
+    return topic === undefined ? [] : [{ ...item, topic, callerName: nameOf(item) }];
   });
   return isCut ? { items, isCut, lookedTo: topics.at(-1)?.key } : { ...looked, items };
+}
+
+async function callerNames(
+  lists: TenantListRepository,
+  scope: TenantScope,
+  items: readonly Pick<ListedInteraction, 'run'>[],
+): Promise<(item: Pick<ListedInteraction, 'run'>) => string | undefined> {
+  const callerOf = ({ run }: Pick<ListedInteraction, 'run'>) => callersOf(run).at(-1);
+  const callers = items.flatMap((item) => callerOf(item) ?? []);
+  const names = await lists.agentsOf(scope, [...new Set(callers)]);
+  return (item) => {
+    const caller = callerOf(item);
+    return caller && names.get(caller);
+  };
 }
 
 /** With what holds now for a caller that wants to allow it (D-515). */
@@ -258,13 +281,17 @@ export async function findInteraction(
   services: Pick<Services, 'store' | 'clock' | 'agents' | 'knownRules'>,
   scope: TenantScope,
   { key, reader }: { readonly key: InteractionKey; readonly reader: AllowingReader },
-): Promise<InteractionInTenant & { readonly allowing: ShownAllowing | undefined }> {
+): Promise<InteractionInTenant & WithCaller & { readonly allowing: ShownAllowing | undefined }> {
   const { read } = services.store;
   const row = (await read.tenantLists.interaction(scope, key)) ?? refuse('not_found');
   const found = asOf(row, services.clock.now());
   const { interaction } = found;
   const run = { ...scope, ...found.run };
-  return { ...found, allowing: await allowingNow(services, read, { interaction, run, reader }) };
+  const [allowing, nameOf] = await Promise.all([
+    allowingNow(services, read, { interaction, run, reader }),
+    callerNames(read.tenantLists, scope, [found]),
+  ]);
+  return { ...found, callerName: nameOf(found), allowing };
 }
 
 function asOf(row: InteractionInTenant, now: number): InteractionInTenant {

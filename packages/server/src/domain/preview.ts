@@ -1,5 +1,5 @@
 import { limits } from '@convoke/contract';
-import { type Json, isObject } from './json.ts';
+import { type Json, type JsonObject, isObject } from './json.ts';
 
 /** The beginning of a text in one line, for lists. */
 export function previewOf(text: string, characters: number = limits.previewCharacters): string {
@@ -41,6 +41,8 @@ const telling = [
 /** Members in a preview, and characters of one of them. */
 const maxMembers = 4;
 const memberCharacters = 60;
+/** Members of what a run was started with: lists of runs are searched by them. */
+const maxInputMembers = 10;
 
 /**
  * What a tool call is about, in one line for a list: the members of its input that tell most, as a person would name
@@ -48,11 +50,23 @@ const memberCharacters = 60;
  * list has many: of a text that was cut there, the members before the cut are used.
  */
 export function toolInputPreview(beginning: string): string | undefined {
-  const members = membersOf(beginning);
+  return told(membersOf(beginning), maxMembers);
+}
+
+/** The same of an object with which a run was started. What only a number says, it says with its name: `ticket 7`. */
+export function runInputPreview(input: JsonObject): string | undefined {
+  const members = Object.entries(input).map(([name, value]) => ({
+    name,
+    value: typeof value === 'number' ? `${name.replaceAll('_', ' ')} ${value}` : value,
+  }));
+  return told(members, maxInputMembers);
+}
+
+function told(members: readonly Member[], most: number): string | undefined {
   const preferred = telling.flatMap((name) => members.filter((member) => member.name === name));
   const others = members.filter(({ name }) => !telling.includes(name));
   const words = [...preferred, ...others].flatMap((member) => wordsOf(member) ?? []);
-  return words.length === 0 ? undefined : previewOf(words.slice(0, maxMembers).join(' · '));
+  return words.length === 0 ? undefined : previewOf(words.slice(0, most).join(' · '));
 }
 
 interface Member {

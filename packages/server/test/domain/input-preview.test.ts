@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { inputBeginning, toolInputPreview } from '../../src/domain/preview.ts';
+import { previewOfInput } from '../../src/domain/run/run-input.ts';
 
 const preview = (input: unknown) =>
   toolInputPreview(JSON.stringify(input).slice(0, inputBeginning));
@@ -34,4 +35,22 @@ test('of an input that was cut, the members before the cut are shown, and never 
   expect(preview({ subject: 'Q1', rows, command: 'behind' })).toBe('Q1');
   expect(preview({ path: 'b.txt', text: ', "path": "c.txt", {['.repeat(500) })).toBe('b.txt');
   expect(preview({ command: `echo ${'y'.repeat(200)}` })).toMatch(/^echo y{55}…$/);
+});
+
+test.each([
+  [{ prompt: 'Hello\nyou', ticket: 7 }, 'Hello you'],
+  [
+    { ticket: 7, channel: 'phone', urgent: true, tags: ['late'], customer: { name: 'Ada' } },
+    'ticket 7 · phone · urgent · late',
+  ],
+  [{ order_id: 4711, files: ['file_1'] }, 'order id 4711'],
+  [{ customer: { name: 'Ada' } }, '{"customer":{"name":"Ada"}}'],
+  [{ files: ['file_1'] }, ''],
+])('a run that was started with %j is %j in lists (D-971)', (input, expected) => {
+  expect(previewOfInput(input)).toBe(expected);
+});
+
+test('the line of a run has the members by which it is searched, up to ten', () => {
+  const input = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`m${at}`, `v${at}`]));
+  expect(previewOfInput(input).split(' · ')).toEqual(Object.values(input).slice(0, 10));
 });

@@ -134,7 +134,7 @@ describe.each(deployments)('typed runs on %s', (database) => {
     const found = await list(digest.slice(0, 8));
     expect(found.every(({ agent_name }) => agent_name === 'triage')).toBe(true);
     const summary = found.find(({ id }) => id === run.id);
-    expect(summary).toMatchObject({ agent_digest: digest, preview: '{"ticket":8}' });
+    expect(summary).toMatchObject({ agent_digest: digest, preview: 'ticket 8' });
     expect(summary).not.toHaveProperty('output');
     expect(await list(digest)).toHaveLength(found.length);
     expect(await list('00000000')).toEqual([]);

@@ -1,3 +1,4 @@
+import { nameWithCaller } from '@convoke/faces';
 import type { InteractionSummary } from '@convoke/sdk';
 import { Command } from 'commander';
 import { collect } from '../../collect.ts';
@@ -33,7 +34,7 @@ export function inboxCommand(): Command {
         ['KEY', 'AGENT', 'KIND', 'AGE', 'WHAT', 'RUN'],
         interactions.map((item) => [
           item.interaction_key,
-          item.agent_name,
+          nameWithCaller(item),
           item.kind,
           age(item.created_at),
           whatOf(item),

@@ -99,9 +99,12 @@ function showRun(): Command {
       async (first: string, second: string | undefined, _options: unknown, command: Command) => {
         const convoke = await connect(command);
         const run = await (await runOf(convoke, first, second)).read();
-        if (globalOptions(command).json) return printJson(run);
         const called = convoke.runs.list({ ancestor_run_id: run.id, order: 'asc' });
-        showDetails(run, await collect(called, callsShown + 1));
+        if (!globalOptions(command).json) {
+          return showDetails(run, await collect(called, callsShown + 1));
+        }
+        const below = await collect(called);
+        printJson(below.length === 0 ? run : { ...run, called_runs: below });
       },
     );
 }

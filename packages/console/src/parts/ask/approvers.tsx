@@ -33,7 +33,7 @@ export function Approvals({
   if (approvers === undefined || approvers.people < 2) return null;
   return (
     <p class="small" data-approvals>
-      {`${approvals.length} of ${approvers.people}`}
+      {`${approvals.length} of ${approvers.people} people have allowed it`}
       {approvals.map(({ by, by_name: name, at }, index) => (
         <span key={by}>
           {index === 0 ? ': ' : ', '}

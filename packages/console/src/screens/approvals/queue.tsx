@@ -2,6 +2,7 @@ import type { InteractionRecord, NoticeRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { summaryOutcome, summaryTitle } from '../../data/ask.ts';
+import { nameWithCaller } from '../../data/calls.ts';
 import { Button } from '../../parts/button.tsx';
 import { Select } from '../../parts/field.tsx';
 import { NoMatch } from '../../parts/list/filter-field.tsx';
@@ -311,7 +312,7 @@ function QueueItem(props: {
         {outcome !== undefined && <span class={outcome.tone}>{`${outcome.words}${by} · `}</span>}
         {isGone && 'Resolved · '}
         {isOpen && row.can_allow === false && 'Waits for another person · '}
-        {`${row.agent_name} · ${row.preview}`}
+        {`${nameWithCaller(row)} · ${row.preview}`}
       </span>
     </a>
   );

@@ -692,6 +692,10 @@ class _InteractionSummaryRequired(TypedDict):
 class InteractionSummary(_InteractionSummaryRequired, total=False):
     """An interaction in a list over the whole tenant."""
 
+    #: The run that called its run. Absent where a client started it.
+    parent_run_id: str
+    #: The agent of that run.
+    parent_agent_name: str
     tool_name: str
     #: The first 200 characters of the question.
     question: str
@@ -823,6 +827,10 @@ class InteractionInTenantRecord(_InteractionInTenantRecordRequired, total=False)
     expires_at: str
     #: Where no answer comes before `expires_at`, the call is denied and the run continues. Absent: the run fails.
     on_expiry: Literal["deny"]
+    #: The run that called its run. Absent where a client started it.
+    parent_run_id: str
+    #: The agent of that run.
+    parent_agent_name: str
 
 
 class _InteractionInTenantRecordRulesRequired(TypedDict):

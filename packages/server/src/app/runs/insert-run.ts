@@ -3,7 +3,6 @@ import { type Agent, isEnabledFor } from '../../domain/agent.ts';
 import { timeOfId } from '../../domain/id-time.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { inheritLabels, readLabels } from '../../domain/labels.ts';
-import { previewOf } from '../../domain/preview.ts';
 import { type Run, type RunningRun, isReady, openRun } from '../../domain/run/run.ts';
 import {
   type Session,
@@ -13,7 +12,7 @@ import {
   isFree,
   titled,
 } from '../../domain/session.ts';
-import { type RunInput, readRunInput, shownInput } from '../../domain/run/run-input.ts';
+import { type RunInput, previewOfInput, readRunInput } from '../../domain/run/run-input.ts';
 import { type Ceiling, noCeiling, stricter } from '../../domain/usage/budget.ts';
 import { isRefused } from '../../domain/usage/prices.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
@@ -89,7 +88,7 @@ export async function insertRun(
   const own = orRefuse(readLabels(request.labels ?? {}));
   const labels = orRefuse(inheritLabels(session.labels, own));
   const busy = { onBusy: agent.onBusy, queueMax: services.settings.sessionQueueMax };
-  const preview = previewOf(shownInput(input));
+  const preview = previewOfInput(input);
   const accepted = orRefuse(acceptRun(titled(session, preview), busy, now));
   const starter = request.createdBy ?? request.scheduledBy ?? clientId;
   const { settings } = services;

@@ -1,7 +1,7 @@
 import { limits } from '@convoke/contract';
 import type { Agent } from '../agent.ts';
 import { type Json, type JsonObject, isObject } from '../json.ts';
-import { shownName } from '../preview.ts';
+import { previewOf, runInputPreview, shownName } from '../preview.ts';
 import { type Refused, type Ruling, accepted, refused } from '../refusal.ts';
 import type { Issue } from './value-schema.ts';
 
@@ -15,8 +15,8 @@ export interface InputOf {
 }
 
 /**
- * D-22: an agent without an `input_schema` takes `prompt`, and `files` where the session does. D-562: otherwise the schema
- * decides about every member but `files`.
+ * D-22: an agent without an `input_schema` takes `prompt`, and `files` where the session does. D-562: otherwise the
+ * schema decides about every member but `files`.
  */
 export function readRunInput(input: JsonObject, { agent, takesFiles }: InputOf): Ruling<RunInput> {
   const { files = [], ...members } = input;
@@ -78,12 +78,20 @@ export function shownInput(input: JsonObject): string {
   return Object.keys(members).length === 0 ? '' : JSON.stringify(members);
 }
 
+/** The same in one line for lists, where it is never JSON if some member tells what the run is about (D-971). */
+export function previewOfInput(input: JsonObject): string {
+  const told = acceptedPrompt(input) === '' ? runInputPreview(otherMembers(input)) : undefined;
+  return told ?? previewOf(shownInput(input));
+}
+
 /** As `shownInput`, of a stored run. */
 export function shownInputOf({ input }: { readonly input: string }): string {
   return shownInput(JSON.parse(input) as JsonObject);
 }
 
-/** D-563: the input in words, for agents that read nothing else: the prompt, then the other members as a block of JSON. */
+/**
+ * D-563: the input in words, for agents that read nothing else: the prompt, then the other members as a block of JSON.
+ */
 export function promptOf(input: JsonObject): string {
   const prompt = acceptedPrompt(input);
   const members = otherMembers(input);

@@ -4,21 +4,14 @@ import type {
   RunSummary as RunSummaryRecord,
 } from '@convoke/contract';
 import type { Names } from '../../app/actor-names.ts';
-import {
-  type AllowingReader,
-  type ShownAllowing,
-  allowingAsAsked,
-} from '../../app/rules/shown-allowing.ts';
-import type { InteractionSummary, getOverview } from '../../app/tenant-reads.ts';
+import { type AllowingReader, allowingAsAsked } from '../../app/rules/shown-allowing.ts';
+import type { InteractionSummary, findInteraction, getOverview } from '../../app/tenant-reads.ts';
 import { aboutFields } from '../../domain/run/interaction-event.ts';
 import { callersOf } from '../../domain/run/ancestry.ts';
 import type { RunSummary } from '../../domain/run/run-summary.ts';
 import type { OpenWait } from '../../domain/run/waiting-on.ts';
 import { isoTime } from '../../domain/iso-time.ts';
-import type {
-  InteractionInTenant,
-  InteractionTopic,
-} from '../../ports/repositories/runs/tenant-lists.ts';
+import type { InteractionTopic } from '../../ports/repositories/runs/tenant-lists.ts';
 import { actorView, timeIn } from './fields.ts';
 import { allowingFields, approvalsView, interactionView } from './interactions.ts';
 import { openWaitView, usageView } from './runs.ts';
@@ -47,12 +40,18 @@ export function runSummaryView(
   };
 }
 
-function runFields({ run }: Pick<InteractionInTenant, 'run'>) {
-  return { agent_name: run.agentName, run_labels: run.labels, preview: run.preview };
+function runFields({ run, callerName }: Pick<InteractionSummary, 'run' | 'callerName'>) {
+  return {
+    agent_name: run.agentName,
+    run_labels: run.labels,
+    preview: run.preview,
+    parent_run_id: callersOf(run).at(-1),
+    parent_agent_name: callerName,
+  };
 }
 
 export function interactionInTenantView(
-  found: InteractionInTenant & { readonly allowing: ShownAllowing | undefined },
+  found: Awaited<ReturnType<typeof findInteraction>>,
   names: Names,
 ) {
   return { ...interactionView(found.interaction, names, found.allowing), ...runFields(found) };

@@ -35,6 +35,8 @@ export interface TenantListRepository {
     order: PageRequest['order'],
   ): Promise<CutPage<InteractionTopic>>;
   interaction(scope: TenantScope, key: InteractionKey): Promise<InteractionInTenant | undefined>;
+  /** The agents of these runs. */
+  agentsOf(scope: TenantScope, runs: readonly RunId[]): Promise<ReadonlyMap<RunId, string>>;
   /** Counts of open work, each up to `most`. */
   overview(scope: TenantScope, bounds: { most: number; now: number }): Promise<TenantOverview>;
 }
@@ -57,7 +59,10 @@ export interface InteractionInTenant {
   readonly run: RunOfInteraction;
 }
 
-type RunOfInteraction = Pick<RunSummary, 'agentName' | 'labels' | 'preview' | 'createdBy'>;
+type RunOfInteraction = Pick<
+  RunSummary,
+  'agentName' | 'labels' | 'preview' | 'createdBy' | 'ancestors'
+>;
 
 /** The fields of an interaction without its content, which may be large. */
 export interface ListedInteraction {

@@ -78,6 +78,14 @@ export function tenantListRepository(db: Reader): TenantListRepository {
       return row && inTenant(row);
     },
 
+    async agentsOf(scope, runs) {
+      if (runs.length === 0) return new Map();
+      const rows = await db.all<Pick<SummaryRow, 'id' | 'agent_name'>>(sql`
+        select id, agent_name from runs where tenant_id = ${scope.tenantId}
+          and id in (${sql.join(runs.map((each) => sql`${each}`))})`);
+      return new Map(rows.map((row) => [runId(row.id), row.agent_name]));
+    },
+
     async overview({ tenantId: tenant }, { most, now }) {
       const counted = async (status: RunStatus) => {
         const row = await db.get<{ n: number }>(sql`
@@ -111,12 +119,12 @@ const summaryColumns = sql`runs.id, runs.session_id, runs.agent_name, runs.statu
   runs.ended_at, runs.agent_digest, runs.open_waits, runs.ancestors`;
 
 const interactionColumns = sql`interactions.*, runs.agent_name, runs.labels, runs.preview,
-  runs.created_by`;
+  runs.created_by, runs.ancestors`;
 
 const listedColumns = sql`interactions.interaction_key, interactions.kind, interactions.status,
   interactions.session_id, interactions.run_id, interactions.created_at, interactions.answered_at,
   interactions.expires_at, interactions.asked, interactions.approvals, runs.agent_name, runs.labels,
-  runs.preview, runs.created_by`;
+  runs.preview, runs.created_by, runs.ancestors`;
 
 /** As much of a question's JSON text as a preview can need: it looks at two code units for each of its characters. */
 const questionCharacters = 2 + 2 * limits.previewCharacters * '\\u0000'.length;
@@ -215,8 +223,8 @@ function hasFeedback(
 }
 
 /**
- * Finds at least what the text is part of. Both databases know upper and lower case of ASCII only: any other letter that
- * has both stands for every character.
+ * Finds at least what the text is part of. Both databases know upper and lower case of ASCII only: any other letter
+ * that has both stands for every character.
  */
 function patternOf(text: string): string {
   const characters = Array.from(text.toLowerCase(), (character) => {
@@ -288,7 +296,10 @@ function summaryOf(row: SummaryRow): RunSummary {
   };
 }
 
-type RunColumns = Pick<SummaryRow, 'agent_name' | 'labels' | 'preview' | 'created_by'>;
+type RunColumns = Pick<
+  SummaryRow,
+  'agent_name' | 'labels' | 'preview' | 'created_by' | 'ancestors'
+>;
 
 type InteractionInTenantRow = InteractionRow & RunColumns;
 
@@ -302,6 +313,7 @@ function runIn(row: RunColumns): InteractionInTenant['run'] {
     labels: labelsIn(row),
     preview: row.preview ?? '',
     createdBy: row.created_by,
+    ancestors: row.ancestors,
   };
 }
 
