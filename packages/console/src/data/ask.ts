@@ -1,4 +1,5 @@
 import type {
+  InteractionInTenantRecord,
   InteractionRecord,
   InteractionSummary,
   Json,
@@ -13,6 +14,8 @@ export interface Ask {
   readonly sessionId: string;
   readonly runId: string;
   readonly agentName?: string | undefined;
+  /** The run that called its run, and the agent of that one. */
+  readonly caller?: { readonly runId: string; readonly agentName: string | undefined } | undefined;
   readonly kind: 'permission' | 'question';
   readonly status: string;
   readonly createdAt: string;
@@ -59,17 +62,22 @@ export function mayAllow({ approvers, canAllow }: Ask): boolean {
   return approvers === undefined ? canAllow !== false : canAllow === true;
 }
 
+/** Whether they may change its input: what each of several people has seen is what runs (D-516). */
+export function mayEdit(ask: Ask): boolean {
+  return mayAllow(ask) && (ask.approvers?.people ?? 1) === 1;
+}
+
 /** The input that the agent asked for, on which a person decides. */
 export function inputOf(ask: Ask): Json | undefined {
   if (ask.about !== undefined) return ask.about.tool_input;
   return ask.kind === 'permission' ? ask.toolInput : undefined;
 }
 
-export function askOfRecord(
-  record: InteractionRecord & { readonly agent_name?: string | undefined },
-): Ask {
+export function askOfRecord(record: InteractionRecord & Partial<InteractionInTenantRecord>): Ask {
+  const { parent_run_id: caller, parent_agent_name: callerName } = record;
   return {
     agentName: record.agent_name,
+    caller: caller === undefined ? undefined : { runId: caller, agentName: callerName },
     key: record.interaction_key,
     sessionId: record.session_id,
     runId: record.run_id,

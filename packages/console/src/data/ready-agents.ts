@@ -4,10 +4,12 @@ import { plural } from './formats.ts';
 interface Agent {
   /** Variables that the agent needs and the server lacks. */
   readonly missing_variables?: readonly string[] | undefined;
+  /** Why it does not load. */
+  readonly problem?: string | undefined;
 }
 
-export function isReady({ missing_variables: missing }: Agent): boolean {
-  return missing === undefined || missing.length === 0;
+export function isReady({ missing_variables: missing, problem }: Agent): boolean {
+  return problem === undefined && (missing === undefined || missing.length === 0);
 }
 
 /** Those that can run come first; otherwise in the order of the list. */

@@ -362,3 +362,12 @@ export function durationPlace(
   if (after >= roomBeside) return 'after';
   return before >= roomBeside ? 'before' : 'inside';
 }
+
+/** Where it says so on a phone, if the bar is too narrow there: only where no other bar would cover it. */
+export function phoneDurationPlace(room: {
+  readonly before: number;
+  readonly after: number;
+}): 'after' | 'before' | undefined {
+  if (room.after >= roomBesideNarrow) return 'after';
+  return room.before >= roomBesideNarrow ? 'before' : undefined;
+}

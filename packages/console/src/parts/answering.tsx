@@ -25,7 +25,7 @@ export function useAnswering(stores: readonly RunStore[]): Answering {
     asked: isInstead ? undefined : found,
     notice: (
       <p class="answering small muted" role="status">
-        <span class="clip">
+        <span>
           {isInstead
             ? 'Starts a new run after this one. The question stays open.'
             : 'Your message answers the open question.'}

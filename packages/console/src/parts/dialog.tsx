@@ -133,6 +133,8 @@ export interface Action<A extends readonly unknown[]> {
   readonly isBusy: boolean;
   readonly error: unknown;
   readonly run: (...args: A) => Promise<void>;
+  /** Takes the error away. */
+  readonly clear: () => void;
 }
 
 /** One thing at a time: busy while it lasts, its error afterwards. */
@@ -159,5 +161,5 @@ export function useAction<A extends readonly unknown[]>(
     }
     if (isHere.current) setBusy(false);
   };
-  return { isBusy, error, run };
+  return { isBusy, error, run, clear: () => setError(undefined) };
 }

@@ -16,6 +16,8 @@ export interface TextFieldProps extends Labelled {
   readonly isNumber?: boolean | undefined;
   /** For a person's own account: browsers and password managers fill it in. */
   readonly account?: 'name' | 'email' | 'new-password' | undefined;
+  /** A secret of a service: not readable on the screen, and nothing for a password manager to fill in. */
+  readonly isSecret?: boolean | undefined;
   /** A time of the day, `09:30`. */
   readonly clock?: boolean | undefined;
   /** Texts that the browser suggests while a person types. */
@@ -52,8 +54,9 @@ export function TextField(props: TextFieldProps): JSX.Element {
       {props.account === 'new-password' && (
         <input {...common} type="password" autocomplete="new-password" />
       )}
+      {props.isSecret === true && <input {...common} type="password" autocomplete="off" />}
       {props.clock === true && <input {...common} type="time" />}
-      {props.account === undefined && props.clock !== true && (
+      {props.account === undefined && props.isSecret !== true && props.clock !== true && (
         <input
           {...common}
           type="text"

@@ -1,7 +1,13 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { compactly, duration, plural } from '../data/formats.ts';
-import { type Spans, type TimeScale, durationPlace, timeScale } from '../data/spans.ts';
+import {
+  type Spans,
+  type TimeScale,
+  durationPlace,
+  phoneDurationPlace,
+  timeScale,
+} from '../data/spans.ts';
 
 type DrawnSpan = Spans['spans'][number];
 
@@ -146,6 +152,7 @@ function Bar({ span, scale, isReached, room, onOpen }: BarProps): JSX.Element {
   const place = { inside: '', after: 'outside', before: 'outside before' }[
     durationPlace(width, room)
   ];
+  const onPhone = place === '' ? phoneDurationPlace(room) : undefined;
   const ended = span.isOpen ? ', still open' : span.end === undefined ? '' : `, ${span.end}`;
   const name = `${span.kind === 'ask' ? 'Waiting: ' : (span.prefix ?? '')}${span.label}`;
   const took = compactly(span.to - span.from);
@@ -157,7 +164,7 @@ function Bar({ span, scale, isReached, room, onOpen }: BarProps): JSX.Element {
       type="button"
       data-bar={span.from}
       tabIndex={isReached ? 0 : -1}
-      class={`span ${span.kind} ${end} ${span.isOpen ? 'open' : ''} ${place}`}
+      class={`span ${span.kind} ${end} ${span.isOpen ? 'open' : ''} ${place} ${onPhone === undefined ? '' : `phone-${onPhone}`}`}
       style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
       title={label}
       aria-label={label}

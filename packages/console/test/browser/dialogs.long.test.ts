@@ -31,6 +31,8 @@ const openings: readonly Opening[] = [
   { place: 'schedule', press: 'Edit', action: 'Save' },
   { place: 'schedule', press: 'Delete', action: 'Delete' },
   { place: 'webhook', press: 'Delete', action: 'Delete' },
+  { place: 'connections', press: 'Add connection', action: 'Add' },
+  { place: 'connections', press: 'Replace crm of the tenant', action: 'Replace' },
   { place: 'connections', press: 'Revoke crm of the tenant', action: 'Revoke' },
   { place: 'session', press: 'Rename', action: 'Save' },
   { place: 'session', press: 'Terminate', action: 'Terminate' },

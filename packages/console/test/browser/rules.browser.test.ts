@@ -1,4 +1,5 @@
 import { type JsonObject, organizationId } from '@convoke/contract';
+import type { Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 import {
   answer,
@@ -8,6 +9,7 @@ import {
   runIn,
   startRun,
 } from '../../../server/test/support/api-steps.ts';
+import { eventually } from '../../../server/test/support/eventually.ts';
 import { addMember } from '../../../server/test/support/sign-in/console.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { go } from './support/go.ts';
@@ -88,6 +90,45 @@ test('rules are tried over past calls before they are saved, and warnings stand 
   await web.server.send('set_rules', { params, body: { version: 1, rules: [] } });
 });
 
+test('while a draft is tried it can be changed, tried again and saved', async () => {
+  const params = { organization_id: web.server.quickstart.organization_id };
+  const stored = async () => (await web.server.send('get_rules', { params })).body;
+  const [first = '', second = ''] = ['no-files', 'no-mail'].map((name) =>
+    JSON.stringify([{ name, tools: ['refund'], effect: 'deny' }]),
+  );
+  const page = await web.visit(`${web.organization}/rules`);
+  const held: Route[] = [];
+  await page.route('**/rules:try', (route) => {
+    held.push(route);
+  });
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  const looking = page.getByText('Looking at past calls…');
+  await button('Edit').press('Enter');
+  const field = page.getByLabel('Rules as JSON');
+  await field.fill(first);
+  await button('Try').press('Enter');
+  await looking.waitFor();
+  await expectAccessibleAtBothWidths(page);
+  await eventually(() => held.length === 1);
+  // No answer about the old text appears beside the new one.
+  const abandoned = page.waitForEvent('requestfailed');
+  await field.fill(second);
+  await abandoned;
+  await looking.waitFor({ state: 'detached' });
+  await button('Try').press('Enter');
+  await eventually(() => held.length === 2);
+  await held[1]?.continue();
+  await page.getByText('No past call meets no-mail.').waitFor();
+  await button('Try').press('Enter');
+  await eventually(() => held.length === 3);
+  await looking.waitFor();
+  await button('Save').press('Enter');
+  await page.getByRole('list', { name: 'Rules' }).getByText('no-mail').waitFor();
+  const { version, rules } = await stored();
+  expect(rules).toMatchObject([{ name: 'no-mail' }]);
+  await web.server.send('set_rules', { params, body: { version, rules: [] } });
+});
+
 test('a draft that others were faster than stays, shows what they changed, and is saved over it', async () => {
   const params = { organization_id: web.server.quickstart.organization_id };
   const stored = async () => (await web.server.send('get_rules', { params })).body;
@@ -145,7 +186,13 @@ test('of two people each sees who has allowed, and the first no longer has it in
   const card = page.getByRole('region', { name: /Permission: write_file/ });
   await card.getByText('Notes need two people.').waitFor();
   await card.getByText('0 of 2').waitFor();
-  await card.getByRole('button', { name: /^Allow/, disabled: false }).click();
+  const allow = card.getByRole('button', { name: /^Allow/, disabled: false });
+  await allow.waitFor();
+  // What one of them has seen is what runs, so neither changes it.
+  expect(await card.getByRole('button', { name: /Edit input/ }).count()).toBe(0);
+  await card.press('e');
+  expect(await card.getByRole('textbox').count()).toBe(1);
+  await allow.click();
   await card.getByText(/^1 of 2/).waitFor();
   await card.getByText(/^You allowed it. Waits for another person: needs 2 people/).waitFor();
   expect(await card.getByRole('button', { name: /^Allow/ }).count()).toBe(0);
@@ -212,7 +259,7 @@ test('an allow for the session is chosen from the menu, listed there, and forgot
   await page.getByText('read_file was denied by the rule no-keys: Keys stay here.').waitFor();
 
   await go(page, `${web.tenant}/sessions/${session.id}`);
-  const kept = page.getByRole('button', { name: 'Forget write_file' });
+  const kept = page.getByRole('button', { name: 'Forget every write_file', exact: true });
   await kept.waitFor();
   await expectAccessibleAtBothWidths(page);
   await kept.click();
@@ -230,8 +277,9 @@ test('after a remembered allow is forgotten the keyboard is at the next one, and
   await ended(web.server, run);
   const page = await web.visit(`${web.tenant}/sessions/${session.id}`);
   const rows = page.locator('.list-row', { hasText: 'this exact call' });
+  // Each is called by what it forgets: read without its row, one is told from the others.
   const forget = (path: string) =>
-    rows.filter({ hasText: path }).getByRole('button', { name: 'Forget' });
+    page.getByRole('button', { name: `Forget write_file path: ${path}, text: hi`, exact: true });
   await forget('b.txt').press('Enter');
   await forget('b.txt').waitFor({ state: 'detached' });
   await rows.filter({ hasText: 'a.txt' }).locator('button:focus').press('Enter');

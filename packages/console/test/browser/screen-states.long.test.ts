@@ -1,10 +1,10 @@
 import type { Route } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { addTenant } from '../../../server/test/support/identities.ts';
-import { consoleAgents } from './support/agents.ts';
+import { screenAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { go } from './support/go.ts';
-import { organizationPlaces, settled, tenantPlaces } from './support/places.ts';
+import { connectPlace, organizationPlaces, settled, tenantPlaces } from './support/places.ts';
 import {
   each,
   expectAccessible,
@@ -15,7 +15,7 @@ import {
 
 vi.setConfig({ testTimeout: 600_000 });
 
-const web = consoleTests({ agents: consoleAgents });
+const web = consoleTests({ agents: screenAgents });
 /** The path of a tenant without anything. */
 let nothing: string;
 
@@ -54,7 +54,11 @@ test('every screen says that it loads, shows an error where it happened, and con
     (url) => isRead(url) && !url.pathname.startsWith('/v1/oauth/'),
     (route) => (route.request().method() === 'GET' ? hold(route) : route.continue()),
   );
-  const visited = [...tenantPlaces(web.tenant), ...organizationPlaces(web.organization)];
+  const visited = [
+    ...tenantPlaces(web.tenant),
+    ...organizationPlaces(web.organization),
+    await connectPlace(web),
+  ];
   await each(visited, async (place) => {
     answer = Promise.withResolvers();
     await go(page, place.path);

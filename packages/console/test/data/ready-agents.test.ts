@@ -5,10 +5,17 @@ test('agents that can run come first, and the others keep their order', () => {
   const agents = [
     { name: 'acp', missing_variables: ['ACP_KEY'] },
     { name: 'assistant', missing_variables: ['MODEL_KEY'] },
+    { name: 'broken', problem: 'agent.yaml:3:1: …' },
     { name: 'demo' },
     { name: 'echo', missing_variables: [] },
   ];
-  expect(readyFirst(agents).map(({ name }) => name)).toEqual(['demo', 'echo', 'acp', 'assistant']);
+  expect(readyFirst(agents).map(({ name }) => name)).toEqual([
+    'demo',
+    'echo',
+    'acp',
+    'assistant',
+    'broken',
+  ]);
   expect(agents.filter(isReady).map(({ name }) => name)).toEqual(['demo', 'echo']);
 });
 

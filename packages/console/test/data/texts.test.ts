@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { NotFoundError, PermissionError } from '@convoke/sdk';
 import { describe, expect, test } from 'vitest';
 import { withoutTokens } from '../../src/data/audit-sentences.ts';
@@ -10,6 +11,7 @@ import {
 } from '../../src/data/json-text.ts';
 import { lineDifference } from '../../src/data/input/line-difference.ts';
 import { problemOf } from '../../src/data/problems.ts';
+import { shortcuts } from '../../src/data/shortcut-list.ts';
 import { keyStep } from '../../src/data/shortcuts.ts';
 import { cliOf, curlOf, quoted, sdkOf } from '../../src/data/snippets.ts';
 
@@ -146,4 +148,17 @@ test('the audit reads on past pages that are about tokens only, up to a bound', 
   const found = await withoutTokens(read, undefined);
   expect(found).toEqual({ items: [{ action: 'run.cancel' }], nextCursor: '10' });
   expect(asked).toEqual([undefined, '1', '2', '3', '4', '5', '6', '7', '8', '9']);
+});
+
+test('the guide names every key of the list of shortcuts', () => {
+  const guide = readFileSync(
+    new URL('../../../../docs/guides/console.md', import.meta.url),
+    'utf8',
+  );
+  const [, table = ''] = /## Keys\n([^]*?)\n## /.exec(guide) ?? [];
+  const keys = shortcuts.flatMap(([chord]) =>
+    chord.startsWith('Mod') ? [chord.replace('Mod', 'Ctrl')] : chord.split(/ … | /),
+  );
+  const named = new Set(Array.from(table.matchAll(/`([^`]+)`/g), ([, key]) => key));
+  expect(keys.filter((key) => !named.has(key))).toEqual([]);
 });

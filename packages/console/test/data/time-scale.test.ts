@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Spans, timeScale } from '../../src/data/spans.ts';
+import { type Spans, timeScale, phoneDurationPlace } from '../../src/data/spans.ts';
 
 const hour = 3_600_000;
 
@@ -48,4 +48,10 @@ test('on a narrow screen there are fewer marks, so that their words do not touch
   expect(scale.ticks.map(({ label }) => label)).toEqual([0, 10, 20, 30, 40, 50]);
   const narrow = scale.ticks.filter(({ fitsNarrow }) => fitsNarrow);
   expect(narrow.map(({ label }) => label)).toEqual([0, 20, 40]);
+});
+
+test('on a phone a narrow bar says its duration where no other bar covers it, else nowhere', () => {
+  expect(phoneDurationPlace({ before: 0.5, after: 0.5 })).toBe('after');
+  expect(phoneDurationPlace({ before: 0.5, after: 0.1 })).toBe('before');
+  expect(phoneDurationPlace({ before: 0.1, after: 0.1 })).toBeUndefined();
 });

@@ -13,6 +13,7 @@ import {
 import { inBackground } from '../../data/in-background.ts';
 import { comparableText, jsonParts } from '../../data/json-text.ts';
 import { mayNotAllow, wasTooLate } from '../../data/problems.ts';
+import { addressOf } from '../../data/routes.ts';
 import { findInteraction } from '../../session/api.ts';
 import { personName } from '../../session/session.ts';
 import { useResource, useRight, useTenant } from '../../session/use.ts';
@@ -119,7 +120,7 @@ function useShown(
   useEffect(() => setLate(false), [given.key]);
   const answering = useAnswer(ask, {
     onRecord: (record, isLate) => {
-      setRecorded({ ...askOfRecord(record), agentName: ask.agentName });
+      setRecorded({ ...askOfRecord(record), agentName: ask.agentName, caller: ask.caller });
       setLate(isLate);
       onAnswered?.(record, isLate);
     },
@@ -132,7 +133,9 @@ function useShown(
   return { ask, wasLate, ...answering };
 }
 
-/** With what a refused answer has shown: the rules as they are now, and that this person may not allow the call by them. */
+/**
+ * With what a refused answer has shown: the rules as they are now, and that this person may not allow the call by them.
+ */
 function withRefusal(ask: Ask, refused: Ask | undefined): Ask {
   if (refused?.key !== ask.key || ask.status !== 'pending') return ask;
   const { rules, approvers, canAllow } = refused;
@@ -183,7 +186,9 @@ function isTaken({ target, key }: KeyboardEvent): boolean {
   return key === 'Enter' && target.matches('button, a, summary');
 }
 
-/** The form is gone with its answer; the card keeps the focus that was inside, so that the keyboard stays where it was. */
+/**
+ * The form is gone with its answer; the card keeps the focus that was inside, so that the keyboard stays where it was.
+ */
 function useKeptFocus(frame: { readonly current: HTMLElement | null }, isOpen: boolean) {
   const hadFocus = useRef(false);
   useLayoutEffect(() => {
@@ -204,7 +209,7 @@ interface InputParts {
   readonly onShowNext: () => void;
 }
 
-/** How much of the input a person has opened. It is counted per ask, so that the next ask in the same card starts closed. */
+/** How much of the input a person has opened, counted per ask: the next ask in the same card starts closed. */
 function useInputParts(ask: Ask): InputParts {
   const [opened, setOpened] = useState({ key: ask.key, shown: 1 });
   const value = inputOf(ask);
@@ -220,7 +225,7 @@ interface Answered {
   readonly onRefused: (record: InteractionRecord) => void;
 }
 
-/** Sends an answer. When another person or tab was first, reads what they answered; when it is refused, who may allow it. */
+/** Sends an answer. If another person or tab was first, reads its answer; if it is refused, who may allow it. */
 function useAnswer(ask: Ask, { onRecord, onRefused }: Answered) {
   const tenant = useTenant();
   const { isBusy, error, run } = useAction(async (given: Answer) => {
@@ -266,10 +271,21 @@ function AskHeader({ ask }: { readonly ask: Ask }): JSX.Element {
               <Until at={ask.expiresAt} before="expires" />
             </>
           )}
+          {ask.caller !== undefined && <Caller {...ask.caller} />}
         </span>
       </header>
       <AskReasons ask={ask} />
     </>
+  );
+}
+
+function Caller({ runId, agentName }: NonNullable<Ask['caller']>): JSX.Element {
+  const { tenantId } = useTenant();
+  return (
+    <small>
+      {' · called by '}
+      <a href={addressOf('run', { tenant: tenantId, run: runId })}>{agentName ?? 'another run'}</a>
+    </small>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useImperativeHandle, useRef, useState } from 'preact/hooks';
-import { type Ask, mayAllow } from '../../data/ask.ts';
+import { type Ask, mayAllow, mayEdit } from '../../data/ask.ts';
 import { comparableText, jsonText, parsedObject } from '../../data/json-text.ts';
 import { Button } from '../button.tsx';
 import { TextField } from '../field.tsx';
@@ -40,7 +40,7 @@ export function PermissionForm(props: AskFormProps): JSX.Element {
   const press = (key: string) => {
     if (key === 'a') allowByKey();
     else if (key === 'd' && isReady) deny();
-    else if (key === 'e' && isApprover) edit();
+    else if (key === 'e' && mayEdit(ask)) edit();
     else if (key === 'm') find('.allow .menu button')?.click();
     else if (key === 'r') find('.decision input')?.focus();
     else return false;
@@ -87,8 +87,9 @@ function EditOrNeeds(props: {
   readonly ask: Ask;
   readonly isEditing: boolean;
   readonly onEdit: () => void;
-}): JSX.Element {
+}): JSX.Element | null {
   if (!mayAllow(props.ask)) return <NeedsOthers ask={props.ask} />;
+  if (!mayEdit(props.ask)) return null;
   return (
     <Button onClick={props.onEdit} kind="quiet" pressed={props.isEditing}>
       {props.isEditing ? 'Discard changes' : 'Edit input'} <kbd>e</kbd>

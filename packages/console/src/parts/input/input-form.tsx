@@ -1,6 +1,7 @@
 import { ConvokeError, type Json, type JsonObject } from '@convoke/sdk';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { inBackground } from '../../data/in-background.ts';
 import { parsedObject } from '../../data/json-text.ts';
 import {
   type SchemaField,
@@ -10,6 +11,7 @@ import {
   inputOf,
   issuesByField,
 } from '../../data/input/schema-fields.ts';
+import { modifierKey } from '../../page/shortcuts.ts';
 import { Button } from '../button.tsx';
 import { SelectField, TextArea, TextField } from '../field.tsx';
 import { ProblemNote } from '../problem.tsx';
@@ -48,10 +50,15 @@ export function InputForm(props: {
     }
     setBusy(false);
   };
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (maySend) inBackground(send());
+  };
   const form = useFirstWrong(error);
   const isSaid = issues.size > 0 && !issues.has('');
   return (
-    <div class="stack tight input-form" ref={form}>
+    <div class="stack tight input-form" ref={form} onKeyDown={press}>
       {error !== undefined && !isSaid && <ProblemNote error={error} />}
       {props.notice}
       {fields === undefined ? (
@@ -67,7 +74,8 @@ export function InputForm(props: {
           />
         ))
       )}
-      <div class="buttons end">
+      <div class="buttons end pinned">
+        <span class="muted small of-keyboard">{`${modifierKey} Enter to start`}</span>
         {props.blocked !== undefined && <span class="muted small">{props.blocked}</span>}
         {props.actions}
         <Button kind="primary" size="small" onClick={send} disabled={!maySend}>

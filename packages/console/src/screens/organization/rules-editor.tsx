@@ -1,4 +1,4 @@
-import type { RuleDocumentRecord, RuleTrialSoFar, SetRules } from '@convoke/sdk';
+import type { RuleDocumentRecord, SetRules } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { inBackground } from '../../data/in-background.ts';
@@ -10,7 +10,7 @@ import { TextArea } from '../../parts/field.tsx';
 import { ProblemNote } from '../../parts/problem.tsx';
 import { organizationClient } from '../../session/tenant-clients.ts';
 import { RulesConflict } from './rules-conflict.tsx';
-import { RulesTrial } from './rules-trial.tsx';
+import { RulesTrial, useRulesTrial } from './rules-trial.tsx';
 
 interface EditorProps {
   readonly org: string;
@@ -23,13 +23,13 @@ interface EditorProps {
 
 /** The rules as JSON. A draft can be tried over past calls before it is saved. */
 export function RulesEditor(props: EditorProps): JSX.Element {
-  const { text, setText, read, before, theirs, trial, run, isBusy, error } = useDraft(props);
+  const { text, edit, read, before, theirs, trial, error, save, attempt } = useDraft(props);
   return (
     <form
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        if (read.ok && theirs === undefined) inBackground(run('save'));
+        if (read.ok && theirs === undefined) inBackground(save());
       }}
     >
       <TextArea
@@ -42,7 +42,7 @@ export function RulesEditor(props: EditorProps): JSX.Element {
         }
         wrong={read.ok ? undefined : read.problem}
         value={text}
-        onInput={setText}
+        onInput={edit}
         rows={18}
         isCode
         autofocus
@@ -54,20 +54,25 @@ export function RulesEditor(props: EditorProps): JSX.Element {
           before={before}
           theirs={theirs}
           canSave={read.ok}
-          onSave={() => inBackground(run('save'))}
+          onSave={() => inBackground(save())}
         />
       )}
-      {/* Not disabled while busy, when a second press does nothing: a button that is disabled loses the focus. */}
+      {/* Not disabled while busy, which loses the focus. A second Save does nothing, a second Try begins again. */}
       <div class="buttons end">
         <Button onClick={props.onClose}>Cancel</Button>
-        <Button onClick={() => inBackground(run('try'))} disabled={!read.ok}>
+        <Button onClick={() => inBackground(attempt())} disabled={!read.ok}>
           Try
         </Button>
         <Button kind="primary" type="submit" disabled={!read.ok || theirs !== undefined}>
           Save
         </Button>
       </div>
-      {trial !== undefined && <RulesTrial trial={trial} isLoading={isBusy} />}
+      {trial.isLoading && trial.found === undefined && (
+        <p role="status" class="muted">
+          Looking at past calls…
+        </p>
+      )}
+      {trial.found !== undefined && <RulesTrial trial={trial.found} isLoading={trial.isLoading} />}
     </form>
   );
 }
@@ -79,33 +84,37 @@ function useDraft({ org, document, onSaved, onChanged }: EditorProps) {
   const [before] = useState(document);
   const [theirs, setTheirs] = useState<RuleDocumentRecord | undefined>(undefined);
   const [text, setText] = useState(() => rulesAsText(before.rules));
-  const [trial, setTrial] = useState<RuleTrialSoFar | undefined>(undefined);
+  const trial = useRulesTrial(org);
   const read = rulesIn(text);
   // What is wrong with a rule is said by the server, with its place.
   const draft = (read.ok ? read.rules : []) as SetRules['rules'];
-  const save = async () => {
+  const saving = useAction(async () => {
     const { version } = theirs ?? before;
     try {
       onSaved(await rules.set({ version, rules: draft }));
     } catch (problem) {
       if (!wasChangedSince(problem)) throw problem;
       const current = await rules.get();
-      setTrial(undefined);
+      trial.stop();
       setTheirs(current);
       onChanged(current);
     }
-  };
-  const action = useAction(async (what: 'try' | 'save') => {
-    if (what === 'save') {
-      await save();
-      return;
-    }
-    setTrial(undefined);
-    for await (const found of rules.tryAll({ rules: draft })) setTrial(found);
   });
-  const edit = (value: string) => {
-    setText(value);
-    setTrial(undefined);
+  return {
+    text,
+    edit: (value: string) => {
+      setText(value);
+      trial.stop();
+    },
+    read,
+    before,
+    theirs,
+    trial,
+    error: saving.error ?? trial.error,
+    save: saving.run,
+    attempt: () => {
+      saving.clear();
+      return trial.start(draft);
+    },
   };
-  return { text, setText: edit, read, before, theirs, trial, ...action };
 }

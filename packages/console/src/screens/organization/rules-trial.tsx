@@ -1,11 +1,47 @@
-import type { RuleChange, RuleTrialSoFar } from '@convoke/sdk';
+import type { RuleChange, RuleTrialSoFar, SetRules } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { number, plural } from '../../data/formats.ts';
 import { addressOf } from '../../data/routes.ts';
 import { type Column, Table } from '../../parts/list/table.tsx';
 import { Card } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
+import { organizationClient } from '../../session/tenant-clients.ts';
+
+interface Trial {
+  readonly found: RuleTrialSoFar | undefined;
+  readonly isLoading: boolean;
+  readonly error: unknown;
+}
+
+const noTrial: Trial = { found: undefined, isLoading: false, error: undefined };
+
+/** One trial at a time: of a draft that is no longer the one on the screen, nothing more is asked or shown. */
+export function useRulesTrial(org: string) {
+  const { rules } = organizationClient(org);
+  const [trial, setTrial] = useState(noTrial);
+  const running = useRef<AbortController | undefined>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+  const stop = () => {
+    running.current?.abort();
+    setTrial(noTrial);
+  };
+  const start = async (draft: SetRules['rules']) => {
+    stop();
+    const { signal } = (running.current = new AbortController());
+    const show = (parts: Partial<Trial>) => {
+      if (!signal.aborted) setTrial((shown) => ({ ...shown, ...parts }));
+    };
+    show({ isLoading: true });
+    try {
+      for await (const found of rules.tryAll({ rules: draft, signal })) show({ found });
+    } catch (error) {
+      show({ error });
+    }
+    show({ isLoading: false });
+  };
+  return { ...trial, start, stop };
+}
 
 /** What a draft would have decided about the calls of the last days: ids and names, no inputs. */
 export function RulesTrial(props: {

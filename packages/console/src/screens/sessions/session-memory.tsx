@@ -73,15 +73,14 @@ function Remembered(props: {
   });
   const { tool_name: tool = 'tool', answered_by: by, answered_at: at } = record;
   const isExact = record.remembered === 'exact';
+  const input = isExact ? ` ${jsonSummary(record.updated_input ?? record.tool_input)}` : '';
   const row = useRowBeside();
   return (
     <div class="list-row" ref={row}>
       <span class="grow request-line">
         <span class="clip">
           <code>{tool}</code>
-          {isExact && (
-            <span class="muted">{` ${jsonSummary(record.updated_input ?? record.tool_input)}`}</span>
-          )}
+          {isExact && <span class="muted">{input}</span>}
         </span>
         <span class="muted small">
           {isExact ? 'this exact call' : `every ${tool}`}
@@ -96,7 +95,12 @@ function Remembered(props: {
         {forget.error !== undefined && <ProblemNote error={forget.error} />}
       </span>
       {/* Not disabled while busy, when a second press does nothing: a button that is disabled loses the focus. */}
-      <Button size="small" onClick={forget.run} isAllowed={mayAnswer} ariaLabel={`Forget ${tool}`}>
+      <Button
+        size="small"
+        onClick={forget.run}
+        isAllowed={mayAnswer}
+        ariaLabel={`Forget ${isExact ? '' : 'every '}${tool}${input}`}
+      >
         Forget
       </Button>
     </div>
