@@ -62,10 +62,11 @@ function fieldRow({ name, required, schema, depth }: FieldRow): Html {
   ];
   // The outermost rows, by far the most, need no class.
   const indent = depth === 0 ? nothing : html` class="depth-${depth}"`;
-  return html`<tr>
-<th scope="row"${indent}><code>${name}</code>${required ? nothing : html`<span class="optional">optional</span>`}</th>
-<td><span class="type">${fieldType(schema)}</span>${joinHtml(notes.map((note) => html`<div>${note}</div>`))}</td>
-</tr>`;
+  const optional = required ? nothing : html`<span class="optional">optional</span>`;
+  const head = html`<th scope="row"${indent}><code>${name}</code>${optional}</th>`;
+  const about = joinHtml(notes.map((note) => html`<div>${note}</div>`));
+  // Without line breaks: the page of resources has six hundred rows.
+  return html`<tr>${head}<td><span class="type">${fieldType(schema)}</span>${about}</td></tr>`;
 }
 
 export function fieldType(schema: Schema): Html {

@@ -6,7 +6,7 @@ import { wordsOf } from './search/words.ts';
  * examples, and the current place in the contents. The text is part of the page and of its policy, so it is one
  * constant.
  */
-export const pageScript = `
+export const pageScript: string = packed(`
 (() => {
   const all = (selector, from = document) => [...from.querySelectorAll(selector)];
   document.documentElement.classList.add('js');
@@ -187,4 +187,9 @@ export const pageScript = `
   }, { passive: true });
   mark();
 })();
-`;
+`);
+
+/** Without comments and indentation, and without the blanks that stand where types were: every page contains it. */
+function packed(script: string): string {
+  return script.replaceAll(/^\s*\/\/ .*$/gm, '').replaceAll(/[ \t]*\n\s*/g, '\n');
+}

@@ -68,6 +68,25 @@ const ours: typeof queries = [
   ['sleep', 'docs/guides/long-work'],
   ['wait for a message', 'docs/guides/long-work'],
   ['human in the loop', 'docs/guides/sdk#questions-and-approvals'],
+  ['retry', 'docs/guides/concepts#retries-that-are-safe'],
+  ['pagination', 'docs/guides/feed#lists'],
+  ['opentelemetry', 'docs/guides/traces'],
+  ['timezone', 'docs/guides/schedules'],
+  ['cors', 'docs/guides/stream-to-a-browser'],
+  ['vscode', 'docs/guides/editors-and-assistants'],
+  ['claude desktop', 'docs/guides/editors-and-assistants'],
+  ['helm', 'docs/guides/deploy#kubernetes'],
+  ['gdpr', 'docs/guides/people#offboard-a-tenant'],
+  ['billing', 'docs/guides/usage-and-budgets'],
+  ['rules', 'docs/guides/rules'],
+  ['feed', 'docs/guides/feed'],
+  ['thumbs up', 'docs/guides/feedback'],
+  ['connect github', 'docs/guides/connections#connect-by-a-link'],
+  ['json schema', 'docs/guides/typed-runs#an-agent-with-schemas'],
+  ['structured output', 'docs/guides/typed-runs'],
+  ['call another agent', 'docs/guides/long-work#call-other-agents'],
+  ['attachments', 'docs/reference/files#upload_file'],
+  ['windows', 'docs/guides/operate#the-sandbox-for-agents-that-are-programs'],
 ];
 
 test.each([...queries, ...ours])('"%s" finds %s among the first three', (query, place) => {
@@ -76,11 +95,11 @@ test.each([...queries, ...ours])('"%s" finds %s among the first three', (query, 
   expect([isFound, found]).toEqual([true, found]);
 });
 
-test('there are 27 of them and more than 20 of ours, and about 20 words have synonyms', () => {
+test('there are 27 of them and more than 20 of ours, and 20 to 45 words have synonyms', () => {
   expect(queries).toHaveLength(27);
   expect(ours.length).toBeGreaterThanOrEqual(20);
   expect(Object.keys(synonyms).length).toBeGreaterThanOrEqual(20);
-  expect(Object.keys(synonyms).length).toBeLessThanOrEqual(30);
+  expect(Object.keys(synonyms).length).toBeLessThanOrEqual(45);
 });
 
 test.each([
@@ -93,6 +112,16 @@ test.each([
 ])('%s and %s are the same words', (one, other) => {
   const stems = (words: string) => wordsOf(words).map(({ stem }) => stem);
   expect(stems(one)).toEqual(stems(other));
+});
+
+test('a query that begins with what was asked for has the whole word first', () => {
+  expect(search('retry')[0]).toBe('docs/guides/concepts#retries-that-are-safe');
+  expect(search('feed')[0]).toBe('docs/guides/feed');
+});
+
+test('words are found that are written apart here, and words that are one here', () => {
+  expect(search('opentelemetry')).toEqual(search('open telemetry'));
+  expect(search('time zone')[0]).toBe(search('timezone')[0]);
 });
 
 test('a field is found by its name, and a word by its beginning', () => {

@@ -64,7 +64,7 @@ function stemWeights({ title, context, names, text, weight }: SearchEntry): Weig
     for (const word of new Set(words)) sums.set(word, (sums.get(word) ?? 0) + worth * weight);
   };
   add(inTitle, titleWorth(inTitle.length));
-  add(stemsOf(names), 3);
+  add(stemsOf(names), 4);
   add(stemsOf(context), 1.5);
   const counts = Map.groupBy(inText, (word) => word);
   const patience = 1 + inText.length / 120;

@@ -3,7 +3,7 @@ import type { Guide } from '../guides/guides.ts';
 import { parametersOf } from '../samples/call.ts';
 import { resourcePages, resourceTitles, shownSchemas } from '../sections.ts';
 import { fieldsOf, itemsOf, resolve } from '../schema-text.ts';
-import { alsoCalled } from './synonyms.ts';
+import { alsoCalled, seldomMeant } from './synonyms.ts';
 
 export type SearchEntry = {
   readonly kind: string;
@@ -50,16 +50,26 @@ export function searchEntries(
   ];
 }
 
-function guideEntries({ path, title, sections }: Guide): SearchEntry[] {
+function guideEntries({ path, name, title, sections }: Guide): SearchEntry[] {
   return sections.map(({ level, id, text, heading }) => ({
     kind: 'Guide',
     title: heading,
     context: level === 1 ? '' : title,
-    names: level === 1 && path === 'docs' ? 'getting started quickstart tutorial' : '',
+    names: level === 1 && heading.toLowerCase() !== name ? namesOf(path, name) : '',
     text,
     href: level === 1 ? path : `${path}#${id}`,
     weight: level === 1 ? 1.4 : 1.25,
   }));
+}
+
+/** What few callers look for comes after what answers the same query for many. */
+function weightOf(method: string, id: string): number {
+  if (seldomMeant.has(id)) return 0.4;
+  return method === 'delete' ? 0.7 : 1.1;
+}
+
+function namesOf(path: string, name: string): string {
+  return path === 'docs' ? 'getting started quickstart tutorial' : name;
 }
 
 function operationEntries(document: OpenApiDocument, place: Place): SearchEntry[] {
@@ -72,7 +82,7 @@ function operationEntries(document: OpenApiDocument, place: Place): SearchEntry[
       text: textOf(document, operation),
       excerpt: operation.description,
       href: place(operation.operationId),
-      weight: method === 'delete' ? 0.7 : 1.1,
+      weight: weightOf(method, operation.operationId),
     })),
   );
 }

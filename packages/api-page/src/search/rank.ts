@@ -14,16 +14,32 @@ export type SearchIndex = {
 
 /**
  * Returns the entries that a query finds, best first, by their place in the index. An entry has a score for each word
- * of the query: that of the whole word in its title, of the stem, of a synonym or of a longer word. One that lacks a
- * word of the query ranks far lower. Like `wordsOf` it is part of the page's script.
+ * of the query: that of the whole word in its title, of the stem, of a synonym or of a longer word. A word that is
+ * nowhere may be two (`opentelemetry`). An entry that lacks a word of the query ranks far lower. Like `wordsOf` it is
+ * part of the page's script.
  */
 export function rank(index: SearchIndex, query: readonly Word[]): number[] {
   const common =
-    /^(a|an|and|are|can|do|for|how|i|in|is|it|my|of|on|or|the|to|use|what|when|where|with|you)$/;
+    /^(a|an|and|are|can|do|for|how|i|in|is|it|my|of|on|or|the|to|up|use|what|when|where|with|you)$/;
   const rare = query.filter(({ whole }) => !common.test(whole));
-  const wanted = (rare.length > 0 ? rare : query).slice(0, 8);
   const found = new Map<number, { score: number; words: number }>();
   const all = Object.keys(index.words);
+  const known = (part: string): string | undefined =>
+    [part, part.replace(/e$/, '')].find((stem) => Object.hasOwn(index.words, stem));
+  const apart = (word: Word): readonly Word[] => {
+    const { stem } = word;
+    if (Object.hasOwn(index.synonyms, stem) || all.some((name) => name.startsWith(stem))) {
+      return [word];
+    }
+    for (let at = stem.length - 3; at >= 3; at -= 1) {
+      const [one, other] = [known(stem.slice(0, at)), known(stem.slice(at))];
+      if (one !== undefined && other !== undefined) {
+        return [one, other].map((each) => ({ whole: each, stem: each }));
+      }
+    }
+    return [word];
+  };
+  const wanted = (rare.length > 0 ? rare : query).slice(0, 8).flatMap(apart);
   for (const { whole, stem } of wanted) {
     const best = new Map<number, number>();
     const add = (
