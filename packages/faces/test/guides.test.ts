@@ -109,5 +109,10 @@ test('"Add an event type": a new type does not compile before every face has sai
   const [reading, item] = await codeOf(guide, transcript);
   await sources.insert(transcript, reading, "      case 'context_file_loaded':\n");
   await sources.insert(transcript, item, '  | EndItem;\n');
-  expect(sources.broken()).toEqual(['a2a/stream.ts', 'ag-ui/stream.ts', 'ai-sdk/stream.ts']);
+  expect(sources.broken()).toEqual([
+    'a2a/stream.ts',
+    'ag-ui/stream.ts',
+    'ai-sdk/stream.ts',
+    'mcp/run.ts',
+  ]);
 });

@@ -51,3 +51,33 @@ test('names are shown without what could deceive, and shortened; of many waits t
   expect(text).toContain(`for a run of "a⟨U+202E⟩ b"; for a run of "${'x'.repeat(100)}…"; for`);
   expect(text).toContain('"name 2"; for 37 more. Call');
 });
+
+test.each<readonly [string, readonly (readonly [string, object])[], string]>([
+  ['a timer without a time', [started('w1', 'timer', { name: 'a pause' })], 'for "a pause"'],
+  [
+    'a time that is none',
+    [started('w1', 'signal', { name: 'go', until: 'soon' })],
+    'for the message "go"',
+  ],
+  ['a name that is no text', [started('w1', 'run', { name: 7 })], 'for a run of ""'],
+  [
+    'as many as are named, with names as long as are shown',
+    Array.from({ length: 5 }, (_, at) => started(`w${at}`, 'run', { name: 'x'.repeat(100) })),
+    Array(5)
+      .fill(`for a run of "${'x'.repeat(100)}"`)
+      .join('; '),
+  ],
+  [
+    'one that is announced again, in its place',
+    [
+      started('w1', 'signal', { name: 'one' }),
+      started('w2', 'signal', { name: 'two' }),
+      started('w1', 'signal', { name: 'one' }),
+      ['connection_used', { wait_id: 'w2' }],
+      ['wait_started', { kind: 'signal', name: 'without an id' }],
+    ],
+    'for the message "one"; for the message "two"',
+  ],
+])('a run waits for %s', (_, events, waits) => {
+  expect(textAfter(...events)).toBe(running(`The agent waits ${waits}. `));
+});

@@ -3,24 +3,24 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SessionHandle } from '@convoke/sdk';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type {
+  Assistant,
+  CallResult,
+  Filled,
+  Filling,
+  ShownForm,
+} from '../../../server/test/http/faces/mcp-clients.ts';
 import { eventually } from '../../../server/test/support/eventually.ts';
 import { root, textOf } from '../../../../test/repository.ts';
 import { paymentsIn } from '../agent-programs.ts';
 import { useFaceServer } from './face-server.ts';
-import {
-  type Assistant,
-  type CallResult,
-  type Connecting,
-  type Filled,
-  type ShownForm,
-  mcpClients,
-} from './mcp-clients.ts';
+import { mcpClients } from './mcp-clients.ts';
 
 const faces = useFaceServer();
 
 describe.each(Object.entries(mcpClients))('%s', (_, connectTo) => {
-  async function connect(connecting: Connecting = {}, ...words: string[]): Promise<Assistant> {
-    const assistant = await connectTo(faces().program('mcp', ...words), connecting);
+  async function connect(filling: Filling = {}, ...words: string[]): Promise<Assistant> {
+    const assistant = await connectTo({ program: faces().program('mcp', ...words), ...filling });
     onTestFinished(() => assistant.close());
     return assistant;
   }
@@ -116,9 +116,9 @@ describe.each(Object.entries(mcpClients))('%s', (_, connectTo) => {
 describe('convoke mcp', () => {
   const [newest = '', connectTo] = Object.entries(mcpClients).at(-1) ?? [];
 
-  async function connect(connecting: Connecting = {}, ...words: string[]): Promise<Assistant> {
+  async function connect(filling: Filling = {}, ...words: string[]): Promise<Assistant> {
     if (connectTo === undefined) throw new Error(newest);
-    const assistant = await connectTo(faces().program('mcp', ...words), connecting);
+    const assistant = await connectTo({ program: faces().program('mcp', ...words), ...filling });
     onTestFinished(() => assistant.close());
     return assistant;
   }
@@ -152,7 +152,8 @@ describe('convoke mcp', () => {
       join(faces().server.place, 'node_modules/.bin/convoke'),
     );
     if (connectTo === undefined) throw new Error(newest);
-    const assistant = await connectTo({ ...faces().program('mcp'), command, args }, {});
+    const program = { ...faces().program('mcp'), command, args };
+    const assistant = await connectTo({ program });
     onTestFinished(() => assistant.close());
     const result = await assistant.call('echo', { prompt: 'Hello' });
     expect(result.content[0]?.text).toBe('Hello (run 1)');

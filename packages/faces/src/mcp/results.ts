@@ -92,8 +92,6 @@ function runResult(state: McpRunState, { status, said }: Said): McpResult {
 }
 
 /** Any failure is a result, so that the model can explain it, or try another way. */
-export function errorResult(message: string, runId?: string): McpResult {
-  const advice =
-    runId === undefined ? '' : `\nThe run ${runId} continues: call ${waitTool} to see its outcome.`;
-  return { content: [{ type: 'text', text: `${message}${advice}` }], isError: true };
+export function errorResult(message: string): McpResult {
+  return { content: [{ type: 'text', text: message }], isError: true };
 }

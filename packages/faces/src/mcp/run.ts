@@ -1,6 +1,11 @@
 import type { Json } from '../json.ts';
 import { RunText } from '../run-text.ts';
-import { type AskItem, RunTranscript, type TranscriptEvent } from '../transcript.ts';
+import {
+  type AskItem,
+  RunTranscript,
+  type TranscriptEvent,
+  type TranscriptItem,
+} from '../transcript.ts';
 import { type McpWait, OpenWaits } from './waits.ts';
 
 export type McpOutcome =
@@ -52,13 +57,36 @@ export class McpRun {
 
   take(event: TranscriptEvent): void {
     this.#text.take(event);
-    for (const item of this.#transcript.take(event)) {
-      this.#waits.take(item);
-      if (item.kind === 'output') this.#output = item.output;
-      if (item.kind !== 'end') continue;
-      const { outcome: status, message = '', code = '' } = item;
-      this.#outcome =
-        status === 'failed' ? { status, problem: `${message} (${code})` } : { status };
+    for (const item of this.#transcript.take(event)) this.#takeItem(item);
+  }
+
+  #takeItem(item: TranscriptItem): void {
+    switch (item.kind) {
+      case 'output':
+        this.#output = item.output;
+        return;
+      case 'end': {
+        const { outcome: status, message = '', code = '' } = item;
+        this.#outcome =
+          status === 'failed' ? { status, problem: `${message} (${code})` } : { status };
+        return;
+      }
+      // Some of them are what the run waits for.
+      case 'note':
+        this.#waits.take(item);
+        return;
+      // The text and the open requests are summed up where they are read; a result shows no calls of the agent.
+      case 'begin':
+      case 'text':
+      case 'thought':
+      case 'interrupted':
+      case 'call':
+      case 'ask':
+      case 'result':
+      case 'settled':
+        return;
+      default:
+        item satisfies never;
     }
   }
 }

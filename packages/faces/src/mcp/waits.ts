@@ -2,6 +2,8 @@ import type { Json } from '../json.ts';
 import { printable } from '../printable.ts';
 import type { TranscriptItem } from '../transcript.ts';
 
+type NoteItem = Extract<TranscriptItem, { kind: 'note' }>;
+
 /** A time, a message or a called run that a run waits for. */
 export interface McpWait {
   /** `timer`, `signal` or `run`. */
@@ -23,12 +25,11 @@ export class OpenWaits {
     return [...this.#open.values()];
   }
 
-  take(item: TranscriptItem): void {
-    if (item.kind !== 'note') return;
-    const { wait_id: id, kind, name, until } = item.data;
+  take({ type, data }: Pick<NoteItem, 'type' | 'data'>): void {
+    const { wait_id: id, kind, name, until } = data;
     if (typeof id !== 'string') return;
-    if (item.type === 'wait_ended') this.#open.delete(id);
-    if (item.type === 'wait_started') {
+    if (type === 'wait_ended') this.#open.delete(id);
+    if (type === 'wait_started') {
       this.#open.set(id, { kind: textOf(kind), name: textOf(name), until: timeOf(until) });
     }
   }
@@ -60,6 +61,6 @@ function textOf(value: Json | undefined): string {
 
 /** To the minute, as people read it: `2026-01-02 03:04 UTC`. */
 function timeOf(value: Json | undefined): string | undefined {
-  const [, day, minute] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/.exec(textOf(value)) ?? [];
-  return day === undefined || minute === undefined ? undefined : `${day} ${minute} UTC`;
+  const minute = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.exec(textOf(value))?.[0];
+  return minute === undefined ? undefined : `${minute.replace('T', ' ')} UTC`;
 }

@@ -1,107 +1,45 @@
-// Two servers behind one address: the one that holds a call of an assistant is killed after each message of its stream
-// (D-616).
-import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+// Two servers behind one address: the one that holds a call of an assistant is killed (D-616).
+import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { freePort } from '../../../../test/free-port.ts';
-import { atFileEnd } from '../../../../test/runner/file-end.ts';
-import { type Filled, type ShownForm, mcpClients } from '../http/faces/mcp-clients.ts';
-import { createDatabase } from '../support/postgres-databases.ts';
-import { Caller } from './support/caller.ts';
-import { type ServerFolder, createServerFolder, readQuickstart } from './support/server-folder.ts';
-import { ServerProcess } from './support/server-process.ts';
+import { mcpClients } from '../http/faces/mcp-clients.ts';
+import { until } from '../support/eventually.ts';
+import type { Caller } from './support/caller.ts';
+import { askingAgents, blueAndAllow, expectOneRun, runsOfTenant } from './support/mcp-kills.ts';
+import { ServerPair } from './support/server-pair.ts';
 
 const minute = 60_000;
 vi.setConfig({ testTimeout: 10 * minute, hookTimeout: 10 * minute });
 
-const agents = {
-  both: {
-    approval_required_tools: ['write_*'],
-    script: [
-      { ask: { question: 'Which colour?', options: ['red', 'blue'] } },
-      { tool: { name: 'write_file', input: { path: 'note.txt', text: '{{answer}}' } } },
-      { say: 'It is {{answer}}.' },
-    ],
-  },
-};
 /** More than a call has. */
 const messagesMax = 20;
 /** Messages of the stream: the place to resume at, two forms and the result. */
 const messagesOfCall = 4;
+/** Requests of the newer era: the call, and one with each filled-in form. */
+const requestsOfCall = 3;
 
-/** Both servers; clients reach the one that is alive. */
-class Pair {
-  readonly #folders: readonly ServerFolder[];
-  #servers: ServerProcess[];
-  #current = 0;
-
-  constructor(folders: readonly ServerFolder[], servers: ServerProcess[]) {
-    this.#folders = folders;
-    this.#servers = servers;
-  }
-
-  get baseUrl(): string {
-    return this.#servers[this.#current]?.baseUrl ?? '';
-  }
-
-  /** Requests go to the other server from now on. */
-  async killCurrent(): Promise<void> {
-    const killed = this.#servers[this.#current];
-    this.#current = 1 - this.#current;
-    await killed?.kill();
-  }
-
-  async bothAlive(): Promise<void> {
-    for (const [index, folder] of this.#folders.entries()) {
-      if (this.#servers[index]?.isRunning === true) continue;
-      this.#servers[index] = await ServerProcess.start(folder, { command: 'serve' });
-    }
-  }
-
-  async close(): Promise<void> {
-    for (const server of this.#servers) await server.kill();
-  }
-}
-
-let pair: Pair;
+let pair: ServerPair;
 let caller: Caller;
-let mcpPath: string;
 beforeAll(async () => {
-  const database = await createDatabase();
-  atFileEnd(() => database.drop());
-  const settings = {
-    CONVOKE_BASE_URL: 'http://convoke.test',
-    CONVOKE_DATABASE_URL: database.url,
-    CONVOKE_LEASE_SECONDS: '5',
-  };
-  const first = await createServerFolder({ agents, settings });
-  atFileEnd(() => first.remove());
-  const root = dirname(first.agentsDir);
-  const keyFile = join(root, 'shared.key');
-  writeFileSync(keyFile, randomBytes(32).toString('base64'), { mode: 0o600 });
-  const folderOf = (name: string, port: number): ServerFolder => ({
-    ...first,
-    dataDir: join(root, name),
-    port,
-    settings: { ...first.settings, CONVOKE_MASTER_KEY_FILE: keyFile },
-  });
-  const folders = [folderOf('a', first.port), folderOf('b', await freePort())] as const;
-  const servers = [await ServerProcess.start(folders[0])];
-  servers.push(await ServerProcess.start(folders[1], { command: 'serve' }));
-  pair = new Pair(folders, servers);
-  atFileEnd(() => pair.close());
-  caller = await Caller.open(folders[0], { baseUrl: () => pair.baseUrl });
-  const { organization_id, tenant_id } = readQuickstart(folders[0]);
-  mcpPath = `/v1/mcp/${organization_id}/${tenant_id}`;
+  pair = await ServerPair.open(askingAgents);
+  caller = await pair.caller();
 });
 
-/** Sends to the server that is alive, and kills the one that streams after so many messages, once. */
-function killingAfter(messages: number) {
+interface Killing {
+  readonly send: typeof fetch;
+  readonly killed: () => Promise<void> | undefined;
+}
+
+/** At the server that is alive. */
+function reached(input: Parameters<typeof fetch>[0]): string {
+  const { pathname, search } = new URL(input instanceof Request ? input.url : input);
+  return `${pair.baseUrl}${pathname}${search}`;
+}
+
+/** Kills the server that streams after so many messages, once. */
+function killingAfter(messages: number): Killing {
   let killing: Promise<void> | undefined;
   const send: typeof fetch = async (input, init) => {
-    const { pathname, search } = new URL(input instanceof Request ? input.url : input);
-    const response = await fetch(`${pair.baseUrl}${pathname}${search}`, init);
+    const response = await fetch(reached(input), init);
     const isStream = response.headers.get('content-type')?.includes('event-stream') === true;
     if (!isStream || response.body === null || killing !== undefined) return response;
     let seen = 0;
@@ -117,49 +55,95 @@ function killingAfter(messages: number) {
     });
     return new Response(response.body.pipeThrough(counted), response);
   };
-  return { send, hasKilled: () => killing !== undefined, killed: () => killing };
+  return { send, killed: () => killing };
 }
 
-const older = Object.entries(mcpClients).filter(([name]) => !name.includes('2026'));
+/** Runs and answers that the tenant has. */
+async function effects(): Promise<number> {
+  const { interactions } = (await caller.call('GET', '/v1/interactions?status=answered&limit=100'))
+    .body as { readonly interactions: readonly object[] };
+  return (await runsOfTenant(caller)) + interactions.length;
+}
 
-test.each(older)(
+type Moment = 'has done what it was asked' | 'has answered';
+
+/**
+ * Kills the server with the request number `number` of a call, and sends that request again to the other one, as
+ * `convoke mcp` does. What the first one answered is lost. The first request has a key.
+ */
+function killingAt(number: number, moment: Moment): Killing {
+  let killing: Promise<void> | undefined;
+  let requests = 0;
+  const key = randomUUID();
+  const send: typeof fetch = async (input, init) => {
+    const headers = new Headers(init?.headers);
+    if (headers.get('mcp-method') !== 'tools/call') return fetch(reached(input), init);
+    requests += 1;
+    if (requests === 1) headers.set('idempotency-key', key);
+    const request = () => fetch(reached(input), { ...init, headers });
+    if (requests !== number) return request();
+    const before = await effects();
+    const first = request().then((response) => response.text());
+    if (moment === 'has answered') await first;
+    else await until(async () => (await effects()) > before, { what: 'effect of the request' });
+    killing = pair.killCurrent();
+    await Promise.allSettled([killing, first]);
+    return request();
+  };
+  return { send, killed: () => killing };
+}
+
+/** Calls the agent as a person who answers, while a server is killed. */
+async function callWith(connectTo: (typeof mcpClients)[string], { send }: Killing) {
+  const { shown, fill } = blueAndAllow();
+  const runsBefore = await runsOfTenant(caller);
+  const assistant = await connectTo({
+    url: `${pair.baseUrl}${pair.mcpPath}?wait=600`,
+    headers: { authorization: caller.headers['authorization'] ?? '' },
+    fetch: send,
+    fill,
+  });
+  onTestFinished(() => assistant.close());
+  const result = await assistant.call('both', { prompt: 'Hello' });
+  await assistant.close();
+  return { result, shown, runsBefore };
+}
+
+const isNewer = (name: string) => name.includes('2026');
+const clients = Object.entries(mcpClients);
+
+test.each(clients.filter(([name]) => !isNewer(name)))(
   'one run and one answer to each request, whatever is killed (%s)',
   async (_, connectTo) => {
     let kills = 0;
     for (let messages = 1; messages <= messagesMax; messages += 1) {
       await pair.bothAlive();
       const killing = killingAfter(messages);
-      const shown: string[] = [];
-      const assistant = await connectTo({
-        url: `${pair.baseUrl}${mcpPath}?wait=600`,
-        headers: { authorization: caller.headers['authorization'] ?? '' },
-        fetch: killing.send,
-        fill: (form: ShownForm): Filled => {
-          shown.push(form.message);
-          const isPermission = 'decision' in form.requestedSchema.properties;
-          return {
-            action: 'accept',
-            content: isPermission ? { decision: 'allow' } : { answer: 'blue' },
-          };
-        },
-      });
-      onTestFinished(() => assistant.close());
-      const result = await assistant.call('both', { prompt: 'Hello' });
-      await assistant.close();
-      if (!killing.hasKilled()) break;
+      const outcome = await callWith(connectTo, killing);
+      if (killing.killed() === undefined) break;
       kills += 1;
       await killing.killed();
-      const at = `killed after ${messages} messages`;
-      expect([at, result.structuredContent]).toMatchObject([
-        at,
-        { status: 'completed', text: 'It is blue.' },
-      ]);
-      expect([at, new Set(shown).size]).toEqual([at, 2]);
-      const sessionId = result.structuredContent?.['session_id'] ?? '';
-      const { body } = await caller.call('GET', `/v1/sessions/${sessionId}/runs`);
-      const answered = await caller.interactions(sessionId, 'answered');
-      expect([at, (body as { runs: unknown[] }).runs.length, answered.length]).toEqual([at, 1, 2]);
+      await expectOneRun(caller, `killed after ${messages} messages`, outcome);
     }
     expect(kills).toBeGreaterThanOrEqual(messagesOfCall - 1);
+  },
+);
+
+const moments: readonly Moment[] = ['has done what it was asked', 'has answered'];
+
+test.each(
+  clients
+    .filter(([name]) => isNewer(name))
+    .flatMap(([name, connectTo]) => moments.map((moment) => [moment, name, connectTo] as const)),
+)(
+  'one run and one answer, whichever request is sent again because its server %s and is killed (%s)',
+  async (moment, _, connectTo) => {
+    for (let number = 1; number <= requestsOfCall; number += 1) {
+      await pair.bothAlive();
+      const killing = killingAt(number, moment);
+      const outcome = await callWith(connectTo, killing);
+      expect([number, killing.killed() !== undefined]).toEqual([number, true]);
+      await expectOneRun(caller, `killed at request ${number}`, outcome);
+    }
   },
 );

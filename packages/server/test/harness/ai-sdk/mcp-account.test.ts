@@ -73,10 +73,11 @@ describe('requests to an MCP server with an account', () => {
   });
 
   test('are repeated once with a refreshed token after a 401 (D-600)', async () => {
-    const { account, sent, send, requests } = open([2]);
+    const { account, sent, secrets, send, requests } = open([2]);
     account.fresh = 2;
     expect((await send()).status).toBe(200);
     expect(sent).toEqual(['Bearer token-1', 'Bearer token-2']);
+    expect(secrets).toEqual(['token-1', 'token-2']);
     expect(requests.problem()).toBeUndefined();
     expect(account.rejections).toBe(0);
   });

@@ -169,7 +169,55 @@ function cutting(after: number): { readonly fetch: typeof fetch; readonly cuts: 
   return { fetch: send, cuts: () => cuts };
 }
 
+/** Breaks the stream of a call when it is asked to, and says when its client has the beginning of the next one. */
+function breaking() {
+  let breakNow = () => {};
+  const resumed = Promise.withResolvers<void>();
+  const send: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    const isStream = response.headers.get('content-type')?.includes('event-stream') === true;
+    if (!isStream || response.body === null) return response;
+    const passed = new TransformStream<Uint8Array, Uint8Array>({
+      start(controller) {
+        breakNow = () => controller.error(new Error('the network is gone'));
+      },
+      transform(chunk, controller) {
+        controller.enqueue(chunk);
+        if (init?.method === 'GET') resumed.resolve();
+      },
+    });
+    return new Response(response.body.pipeThrough(passed), response);
+  };
+  return { fetch: send, breakNow: () => breakNow(), resumed: resumed.promise };
+}
+
 describe.each(older)('a stream that breaks, with %s', (_, connectTo) => {
+  test('a form that is open when its stream breaks is not shown again', async () => {
+    const forms: string[] = [];
+    const network = breaking();
+    const { authorization = '' } = server.client;
+    const { organization_id, tenant_id } = server.quickstart;
+    const assistant = await connectTo({
+      url: `${server.baseUrl}/v1/mcp/${organization_id}/${tenant_id}`,
+      headers: { authorization },
+      fetch: network.fetch,
+      fill: async (form) => {
+        forms.push(form.message);
+        if (forms.length === 1) {
+          network.breakNow();
+          await network.resumed;
+          // The server has read the log of the run again by then, and would have asked.
+          expect(await openAsk('both')).toBeDefined();
+        }
+        return fillIn(form);
+      },
+    });
+    onTestFinished(() => assistant.close());
+    const result = await assistant.call('both', { prompt: 'Hello' });
+    expect(result.structuredContent).toMatchObject({ status: 'completed', text: 'It is blue.' });
+    expect(forms).toHaveLength(2);
+  });
+
   test('with a form on its way: one run, one answer, no form lost', async () => {
     const forms: string[] = [];
     const cut = cutting(1);
@@ -205,4 +253,34 @@ test('a client that asks for it hears that a call continues', async () => {
     assistant?.call('sleeper', { prompt: 'x' }, { onprogress }).catch(reject);
   });
   expect(heard).toBe(1);
+});
+
+test('a filled-in form answers nothing of an agent that is not offered', async () => {
+  const params = {
+    session_id: (await server.send('create_session', { body: { agent_name: 'asker' } })).body.id,
+  };
+  await server.send('start_run', { params, body: { input: { prompt: 'you' } } });
+  const [open] = await eventually(async () => {
+    const all = await pendingOf(params.session_id);
+    return all.length > 0 && all;
+  });
+  const { organization_id, tenant_id } = server.quickstart;
+  const fillFor = async (agent: string) => {
+    const answer = await server.call(
+      'POST',
+      `/v1/mcp/${organization_id}/${tenant_id}?agents=${agent}`,
+      {
+        headers: { 'mcp-session-id': 'mcp_x.f' },
+        body: {
+          jsonrpc: '2.0',
+          id: `${params.session_id}/${open?.interaction_key}`,
+          result: accept({ answer: 'red' }),
+        },
+      },
+    );
+    expect(answer.status).toBe(202);
+    return (await pendingOf(params.session_id)).length;
+  };
+  expect(await fillFor('echo')).toBe(1);
+  expect(await fillFor('asker')).toBe(0);
 });

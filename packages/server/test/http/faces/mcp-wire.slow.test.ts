@@ -1,17 +1,11 @@
 // MCP as it is written: what both eras demand of messages and headers, and who may call (D-612 to D-618).
-import type { Json } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../../support/agents.ts';
 import { openSession, startRun } from '../../support/api-steps.ts';
 import { addClient, addOrganization, addTenant } from '../../support/identities.ts';
 import { startPuppetServer } from '../../support/puppet-server.ts';
 import { type TestServer, startServer } from '../../support/server.ts';
-
-interface RawMessage {
-  readonly id?: Json;
-  readonly result?: Readonly<Record<string, Json>>;
-  readonly error?: { readonly code: number; readonly message: string; readonly data?: Json };
-}
+import { type Sent, envelope, headersOf, old, placeOf, postTo, recent } from './mcp-posts.ts';
 
 const twice = {
   description: 'Asks twice',
@@ -32,38 +26,8 @@ beforeAll(async () => {
   });
 });
 
-const place = () => {
-  const { organization_id, tenant_id } = server.quickstart;
-  return { organization_id, tenant_id };
-};
-
-interface Sent {
-  readonly headers?: Record<string, string>;
-  readonly as?: Readonly<Record<string, string>>;
-  readonly params?: Readonly<Record<string, string>>;
-  readonly query?: string;
-}
-
-async function post(body: unknown, { headers = {}, params = {}, query = '', as }: Sent = {}) {
-  const { organization_id, tenant_id } = { ...place(), ...params };
-  const path = `/v1/mcp/${organization_id}/${tenant_id}${query}`;
-  const answer = await server.call('POST', path, { body, headers, ...(as && { as }) });
-  const message = answer.text === '' ? undefined : (JSON.parse(answer.text) as RawMessage);
-  return { ...answer, message };
-}
-
-const old = (method: string, params?: object) => ({ jsonrpc: '2.0', id: 7, method, params });
-const envelope = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientCapabilities': {},
-};
-const recent = (method: string, params: object = {}, meta: object = envelope) =>
-  old(method, { ...params, _meta: meta });
-const headersOf = (method: string, name?: string) => ({
-  'mcp-protocol-version': '2026-07-28',
-  'mcp-method': method,
-  ...(name !== undefined && { 'mcp-name': name }),
-});
+const place = () => placeOf(server);
+const post = (body: unknown, sent?: Sent) => postTo(server, body, sent);
 
 test('two selectors that differ in form, and a body of another type, are refused', async () => {
   const as = { ...server.client, 'x-tenant-id': place().tenant_id };

@@ -126,7 +126,9 @@ describe.each(databaseKinds)('on %s', (database) => {
         ['asker', { prompt: 'Hello' }, 'There is no agent asker'],
         ['echo', { prompt: 'Hello', session_id: 'sess_x' }, 'echo has no session sess_x'],
         ['echo', { prompt: 7 }, 'prompt must be a string'],
+        ['echo', { prompt: 'x', session_id: 'a\u0000' }, 'echo has no session a'],
         ['convoke_wait', { run_id: 'run_x' }, 'There is no run run_x'],
+        ['convoke_wait', { run_id: 'a\u0000' }, 'There is no run a'],
         ['failing', { prompt: 'fly' }, 'The run failed: cannot fly (model_error)'],
       ] as const) {
         const result = await assistant.call(tool, given);

@@ -127,7 +127,6 @@ class RunWait {
 
   #awaitAnswer(forms: LiveForms, key: string): void {
     this.#asked = key;
-    this.#unsubscribeAsk();
     this.#unsubscribeAsk = this.#parts.fanout.subscribe(forms.topicOf(key), this.#end);
     this.#limit(Math.max(this.#waiting.ms, formMs));
   }
