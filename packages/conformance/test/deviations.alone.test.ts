@@ -196,6 +196,28 @@ const deviations: Readonly<Record<string, { id: string; make: () => Deviation }>
       },
     }),
   },
+  'a list of accounts with a secret': {
+    id: 'convoke-secret-account',
+    make: () => {
+      let { token }: Json = {};
+      return {
+        request({ method, json }) {
+          if (method === 'PUT') ({ token } = { ...(json?.['auth'] as Json) });
+          return undefined;
+        },
+        ...answering(/^GET .*\/v1\/connections/, (body) => {
+          body['debug'] = token;
+        }),
+      };
+    },
+  },
+  'accounts that every tenant sees': {
+    id: 'convoke-own-account',
+    make: () =>
+      answering(/^GET .*\/v1\/connections/, (body) => {
+        body['connections'] = [{}];
+      }),
+  },
   'another input in the record of a permission': {
     id: '6-exact-input',
     make: () =>

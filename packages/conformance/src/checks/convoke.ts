@@ -4,6 +4,7 @@ import { type Check, type RestartCheck, check, ownerCheck, restartCheck } from '
 import { ensure, excerpt, isRecord, same } from '../failure.ts';
 import { at, fill, integerAt, listAt, textAt } from '../fields.ts';
 import type { Frame } from '../frames.ts';
+import type { Kit } from '../kit.ts';
 import { newKey } from '../owner.ts';
 import { hasStatus } from '../server.ts';
 import { Steps, dataOf, isTerminal, runPath, sessionPath, typeOf } from '../steps.ts';
@@ -93,6 +94,29 @@ export const convokeChecks: readonly Check[] = [
     ensure((await idsOf(kit.steps)).includes(id), 'the label does not find its run');
     same(await idsOf(await kit.otherTenant()), [], 'the runs of the other tenant');
   }),
+  check('convoke-secret-account', 'no answer has the secret of an account', async (kit) => {
+    const account = await storedAccount(kit);
+    const { reply: listed, records } = await listedAccounts(kit.steps, account);
+    same(records.length, 1, 'the accounts of the end user');
+    for (const { text } of [account.stored, listed]) {
+      ensure(!text.includes(account.token), 'an answer has the secret');
+    }
+    const { path } = account;
+    hasStatus(await kit.app.send({ method: 'DELETE', path }), 204);
+    same(
+      (await listedAccounts(kit.steps, account)).records,
+      [],
+      'the accounts after the revocation',
+    );
+  }),
+  ownerCheck('convoke-own-account', 'an account belongs to its tenant', async (kit) => {
+    const account = await storedAccount(kit);
+    const other = await kit.otherTenant();
+    same((await listedAccounts(other, account)).records, [], 'the accounts of the other tenant');
+    const { path } = account;
+    hasStatus(await other.caller.send({ method: 'DELETE', path }), 404);
+    hasStatus(await kit.app.send({ method: 'DELETE', path }), 204);
+  }),
   ownerCheck('convoke-enabled', 'a token of before a disabling stays refused', async (kit) => {
     const client = await kit.owner.makeClient();
     const caller = kit.owner.callerOf(client, kit.app.workspace.tenantId);
@@ -127,6 +151,20 @@ export const convokeChecks: readonly Check[] = [
     await kit.owner.delete(`m2m/${client.id}`);
   }),
 ];
+
+/** The account of an end user that no other check knows, for a service that no agent uses. */
+async function storedAccount({ app }: Kit) {
+  const [endUser, token] = [newKey(), newKey()];
+  const json = { end_user: endUser, auth: { type: 'bearer', token } };
+  const service = '/v1/connections/conformance';
+  const stored = hasStatus(await app.send({ method: 'PUT', path: service, json }), 201);
+  return { stored, token, endUser, path: `${service}?end_user=${endUser}` };
+}
+
+async function listedAccounts({ caller }: Steps, { endUser }: { readonly endUser: string }) {
+  const reply = hasStatus(await caller.get(`/v1/connections?end_user=${endUser}`), 200);
+  return { reply, records: listAt(reply.body, 'connections') };
+}
 
 /** The deltas without those that an interruption took back. */
 function keptText(frames: readonly Frame[]): string {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { connectionId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -6,7 +7,7 @@ import {
   rejectAccount,
 } from '../../src/app/connections/current-account.ts';
 import { deleteConnection, putConnection } from '../../src/app/connections/connections.ts';
-import { turnMs } from '../../src/app/connections/token-requests.ts';
+import { TokenRequests, turnMs } from '../../src/app/connections/token-requests.ts';
 import { openConnection } from '../../src/domain/connections/connection.ts';
 import {
   type RefreshAnswer,
@@ -227,6 +228,35 @@ describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
     held.resolve();
     await Promise.all(others);
     expect(await account()).toMatchObject({ kind: 'usable', secret: { value: 'access-token-1' } });
+  });
+
+  test('a server that ends finishes the refresh under way, and begins no other (D-946)', async () => {
+    const { provider, services, put, wanted, row } = await setUp();
+    const tokenRequests = new TokenRequests(world.clock);
+    const ending = { ...services, tokenRequests };
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    provider.during = () => {
+      asked.resolve();
+      return answered.promise;
+    };
+    const account = currentAccount(ending, wanted);
+    await asked.promise;
+    const order: string[] = [];
+    const closed = tokenRequests.close().then(() => order.push('closed'));
+    // Whatever does not wait for the answer has its turn.
+    await setImmediate();
+    order.push('answered');
+    answered.resolve();
+    await closed;
+    expect(order).toEqual(['answered', 'closed']);
+    expect(await row()).toMatchObject({ version: 2, refreshingUntil: null });
+    expect(await account).toMatchObject({ secret: { value: 'access-token-1' } });
+    await put('access-token-old');
+    expect(await currentAccount(ending, wanted)).toMatchObject({
+      secret: { value: 'access-token-old' },
+    });
+    expect(provider.sent).toHaveLength(1);
   });
 
   test('an endpoint that is not available is asked later, and the token used while it lasts (D-599)', async () => {

@@ -104,16 +104,16 @@ test.each<[string, Reply, string]>([
 });
 
 const whole = JSON.stringify(token);
-test.each([1, Math.floor(whole.length / 2), whole.length - 1])(
-  'an answer that is cut after %s bytes is lost',
-  async (bytes) => {
-    const { url } = await endpoint((answer) => {
-      answer.writeHead(200, { 'content-length': whole.length });
-      answer.write(whole.slice(0, bytes), () => answer.destroy());
-    });
-    expect(await refresh(url)).toEqual({ kind: 'lost' });
-  },
-);
+test('an answer that is cut after any of its bytes is lost', async () => {
+  let bytes = 0;
+  const { url } = await endpoint((answer) => {
+    answer.writeHead(200, { 'content-length': whole.length });
+    answer.write(whole.slice(0, bytes), () => answer.destroy());
+  });
+  for (bytes = 1; bytes < whole.length; bytes += 1) {
+    expect([bytes, await refresh(url)]).toEqual([bytes, { kind: 'lost' }]);
+  }
+});
 
 test('a redirect is not followed: another host would get the refresh token', async () => {
   const other = await endpoint(json(200, token));

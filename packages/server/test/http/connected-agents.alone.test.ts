@@ -219,6 +219,8 @@ describe.each(databaseKinds)('on %s', (database) => {
     const { body } = await server.send('list_connections', { as, query: { service: 'crm' } });
     expect(body.connections).toMatchObject([{ version: 2, status: 'connected' }]);
     expect(body.connections[0]?.last_used_at).toBeDefined();
+    const metrics = await (await fetch(`${server.baseUrl}/metrics`)).text();
+    expect(metrics).toContain('convoke_connection_refreshes_total{outcome="refreshed"} 1\n');
   });
 
   test('a schedule that an ended account refuses expires it (D-940)', async () => {

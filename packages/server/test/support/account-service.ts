@@ -9,6 +9,7 @@ import { exportJWK, generateKeyPair } from 'jose';
 import { Provider, interactionPolicy } from 'oidc-provider';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 import { atFileEnd } from '../../../../test/runner/file-end.ts';
+import { memoryAdapter } from './sign-in/memory-adapter.ts';
 
 /** A service whose accounts agents use: a real authorization server, at which people sign in with a name. */
 export class AccountService {
@@ -65,8 +66,17 @@ export class AccountService {
     const policy = interactionPolicy.base();
     policy.get('consent')?.checks.clear();
     this.#provider = new Provider(this.issuer, {
+      adapter: memoryAdapter(),
       jwks: { keys: [key] },
       cookies: { keys: ['service'] },
+      ttl: {
+        AccessToken: 3_600,
+        Grant: 3_600,
+        IdToken: 3_600,
+        Interaction: 3_600,
+        RefreshToken: 3_600,
+        Session: 3_600,
+      },
       pkce: { required: () => true },
       clients: [
         {

@@ -41,6 +41,9 @@ describe.each(databaseKinds)('on %s', (database) => {
       expect(await assistant.tools()).toContain('echo');
       const result = await assistant.call('echo', { prompt: 'Hello' });
       expect(result).toMatchObject({ structuredContent: { status: 'completed' } });
+      // The session is the person's own, as one that they open in the console (D-592).
+      const { sessions } = (await server.send('list_sessions', { query: { limit: '1' } })).body;
+      expect(sessions).toMatchObject([{ end_user: await ownerId(server) }]);
 
       // A token that the server refuses is renewed by the package, without the person.
       signIn.saved = { ...first, access_token: `${first?.access_token}x` };

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair } from 'jose';
 import { Provider, interactionPolicy } from 'oidc-provider';
 import type { Claims } from './foreign-issuer.ts';
+import { memoryAdapter } from './memory-adapter.ts';
 
 const audience = 'https://convoke.example/api';
 /** A renewal begins a minute before a token ends: with this, a second after it was given. */
@@ -57,6 +58,7 @@ export class BrowserIssuer {
     // Only native clients may return to a loopback address; a page of the web is asked for no consent each time.
     policy.get('consent')?.checks.remove('native_client_prompt');
     const provider = new Provider(this.issuer, {
+      adapter: memoryAdapter(),
       jwks: { keys: [key] },
       cookies: { keys: ['browser'] },
       clients: [

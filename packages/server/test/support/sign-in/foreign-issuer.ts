@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import { type CryptoKey, type JWK, SignJWT, exportJWK, generateKeyPair } from 'jose';
 import { Provider } from 'oidc-provider';
+import { memoryAdapter } from './memory-adapter.ts';
 
 /** Token claims of a client of the other issuer. */
 export type Claims = Readonly<Record<string, string | number | boolean | readonly string[]>>;
@@ -31,6 +32,7 @@ export class ForeignIssuer {
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     const issuer = `http://127.0.0.1:${port}`;
     const provider = new Provider(issuer, {
+      adapter: memoryAdapter(),
       jwks: { keys: [jwk] },
       cookies: { keys: ['foreign'] },
       clients: Object.keys(people).map((client_id) => ({
