@@ -8,56 +8,81 @@ import { LoadProcess } from './load-process.ts';
 import type { Figures, Scale, Scenario } from './scenario.ts';
 import { type Server, startServer } from './server.ts';
 
-export interface Comparison {
-  readonly scenario: Scenario;
+interface Turns {
   readonly scale: Scale;
   readonly rounds: number;
   readonly database: 'sqlite' | 'postgres';
-  /** Folders of checkouts, each with its own dependencies. */
+}
+
+/** What one server is asked to do. */
+export interface Measurement {
+  readonly scenario: Scenario;
+  /** The folder of a checkout with its own dependencies; undefined is the reference. */
+  readonly checkout: string | undefined;
+}
+
+export interface Comparison extends Turns {
+  readonly scenario: Scenario;
   readonly checkouts: readonly string[];
 }
 
-interface Measured extends AsyncDisposable {
+interface Measured extends AsyncDisposable, Measurement {
   readonly server: Server;
   readonly databaseUrl?: string;
 }
 
+/** The slices of each checkout's server, then those of the reference. */
+export function measureCheckouts({
+  scenario,
+  checkouts,
+  ...turns
+}: Comparison): Promise<Figures[][]> {
+  const all = [...checkouts, undefined];
+  return measureInTurn(
+    all.map((checkout) => ({ scenario, checkout })),
+    turns,
+  );
+}
+
 /**
- * The slices of each checkout's server, then those of the reference: one of each in every round, after a round that
- * warms up, so that what disturbs the machine disturbs all of them.
+ * The slices of each server, of the same scenario or another: one of each in every round, after a round that warms up,
+ * so that what disturbs the machine disturbs all of them.
  */
-export async function measureCheckouts(comparison: Comparison): Promise<Figures[][]> {
-  const programs = comparison.checkouts.map((path) => join(path, 'packages/cli/src/main.ts'));
+export async function measureInTurn(
+  measurements: readonly Measurement[],
+  turns: Turns,
+): Promise<Figures[][]> {
   await using stack = new AsyncDisposableStack();
   const measured: Measured[] = [];
-  for (const program of [...programs, undefined]) {
-    measured.push(stack.use(await start(comparison, program)));
-  }
+  for (const measurement of measurements) measured.push(stack.use(await start(measurement, turns)));
   const load = stack.adopt(new LoadProcess(), (process) => process.stop());
   const slices = measured.map((): Figures[] => []);
-  for (let round = 0; round <= comparison.rounds; round += 1) {
+  for (let round = 0; round <= turns.rounds; round += 1) {
     for (const [index, one] of measured.entries()) {
-      const figures = await slice(load, one, comparison);
+      const figures = await slice(load, one, turns.scale);
       if (round > 0) slices[index]?.push(figures);
     }
   }
   return slices;
 }
 
-/** A server of the program, or the reference without one. */
-async function start(
-  { scenario, scale, database }: Comparison,
-  program: string | undefined,
-): Promise<Measured> {
+/** A server of the checkout, or the reference without one. */
+async function start(measurement: Measurement, { scale, database }: Turns): Promise<Measured> {
+  const { scenario, checkout } = measurement;
   const agents = scenario.agents(scale);
+  const program = checkout === undefined ? undefined : join(checkout, 'packages/cli/src/main.ts');
   const own = program === undefined ? undefined : ({ name: 'convoke', program } as const);
   if (database === 'postgres') {
     const one = { roles: ['api,worker'], wakeups: 'postgres', agents } as const;
-    return Service.start({ ...one, ...(own ?? { name: 'ref:postgres' }) });
+    const service = await Service.start({ ...one, ...(own ?? { name: 'ref:postgres' }) });
+    const { server, databaseUrl } = service;
+    const stop = () => service[Symbol.asyncDispose]();
+    return { ...measurement, server, databaseUrl, [Symbol.asyncDispose]: stop };
   }
   const folder = await mkdtemp(join(tmpdir(), 'convoke-bench-'));
   const server = await startServer({ folder, agents, ...(own ?? { name: 'ref:sqlite' }) });
   return {
+    ...measurement,
     server,
     async [Symbol.asyncDispose]() {
       await server.stop();
@@ -68,8 +93,8 @@ async function start(
 
 function slice(
   load: LoadProcess,
-  { server, databaseUrl }: Measured,
-  { scenario, scale }: Comparison,
+  { server, databaseUrl, scenario }: Measured,
+  scale: Scale,
 ): Promise<Figures> {
   return databaseUrl === undefined
     ? load.slice(scenario, server, scale)

@@ -24,6 +24,10 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface TextOptions extends Pick<FollowOptions, 'onOpen' | 'signal'> {
+  readonly body?: unknown;
+}
+
 export interface StreamEvent {
   readonly type: string;
   readonly created_at: string;
@@ -49,6 +53,10 @@ export class Client {
 
   async post(path: string, body: unknown): Promise<Answer> {
     return this.#json(await this.#send('POST', path, { body: JSON.stringify(body) }));
+  }
+
+  async put(path: string, body: unknown): Promise<Answer> {
+    return this.#json(await this.#send('PUT', path, { body: JSON.stringify(body) }));
   }
 
   async get(path: string): Promise<Answer> {
@@ -77,10 +85,16 @@ export class Client {
     });
   }
 
-  /** The whole text of a stream. */
-  async text(path: string): Promise<string> {
-    const response = await this.#send('GET', path, { accept: 'text/event-stream' });
+  /** The whole text of a stream, of one that a body asks for or of one that is read. */
+  async text(path: string, options: TextOptions = {}): Promise<string> {
+    const { body, onOpen, signal } = options;
+    const response = await this.#send(body === undefined ? 'GET' : 'POST', path, {
+      accept: body === undefined ? 'text/event-stream' : 'application/json, text/event-stream',
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
     if (response.statusCode !== 200) throw new Error(`${path} answered ${response.statusCode}`);
+    onOpen?.();
     let text = '';
     response.setEncoding('utf8');
     for await (const part of response) text += String(part);

@@ -12,6 +12,7 @@ import { scriptedHarness } from '../packages/server/src/harness/scripted/harness
 import type { Harness } from '../packages/server/src/ports/harness.ts';
 import type { Store } from '../packages/server/src/ports/store.ts';
 import { systemClock } from '../packages/server/src/runtime/clock.ts';
+import { appending, rulesAbout } from './agents.ts';
 import { median } from './statistics.ts';
 
 const calls = 500;
@@ -34,8 +35,8 @@ const agents = {
   stepsbefore: script([{ repeat: { times: words, steps: [{ say: 'word ' }] } }]),
   says: script([{ repeat: { times: words / 100, steps: [{ say: 'word '.repeat(100) }] } }]),
   saysbefore: script([{ repeat: { times: words / 100, steps: [{ say: 'word '.repeat(100) }] } }]),
-  writes: script(fewAppends()),
-  ruled: { ...script(fewAppends()), rules: hundredRules() },
+  writes: script([appending(ruledCalls)]),
+  ruled: { ...script([appending(ruledCalls)]), rules: rulesAbout('append_file', 100) },
   talks: script([
     { repeat: { times: 1000, steps: [{ say: { text: 'one two ', every_ms: 50 } }] } },
   ]),
@@ -175,22 +176,4 @@ function script(steps: readonly object[]) {
 
 function tool(name: string, input: object): object {
   return { tool: { name, input } };
-}
-
-function fewAppends(): readonly object[] {
-  const append = tool('append_file', { path: 'a.txt', text: '.' });
-  return [{ repeat: { times: ruledCalls, steps: [append] } }];
-}
-
-/** None of them holds: a half is about other tools, and the conditions of the others have to be looked at. */
-function hundredRules(): readonly object[] {
-  return Array.from({ length: 50 }, (_, n) => [
-    { name: `other-${n}`, tools: [`mail${n}/*`], effect: 'deny' },
-    {
-      name: `own-${n}`,
-      tools: ['append_*'],
-      when: [{ path: '/path', like: `secret${n}/*` }],
-      effect: 'deny',
-    },
-  ]).flat();
 }

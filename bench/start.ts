@@ -1,7 +1,8 @@
 /**
  * Compares how programs start: `node bench/start.ts <path of a bin/convoke.mjs>…`, each in turn, this checkout first.
- * Prints the processor time and the time until the server is ready, what it holds at rest, and the processor time of a
- * short command. The least of the rounds counts: other work on the machine only adds.
+ * Prints the processor time and the time until the server is ready, what it holds at rest, the processor time of a
+ * short command, and how many modules the server has loaded. The least of the rounds counts: other work on the machine
+ * only adds.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,11 +20,15 @@ const ticksPerSecond = 100;
 
 const programs = [join(root, 'packages/cli/bin/convoke.mjs'), ...process.argv.slice(2)];
 const best = new Map<string, readonly number[]>();
+const modules = new Map<string, number>();
 for (let round = 0; round <= rounds; round += 1) {
   for (const program of programs.map((path) => resolve(path))) {
-    const figures = [...(await startOf(program)), commandOf(program)];
     // The first round fills the caches.
-    if (round === 0) continue;
+    if (round === 0) {
+      modules.set(program, await modulesOf(program));
+      continue;
+    }
+    const figures = [...(await startOf(program)), commandOf(program)];
     const before = best.get(program) ?? figures;
     best.set(
       program,
@@ -31,18 +36,45 @@ for (let round = 0; round <= rounds; round += 1) {
     );
   }
 }
-console.log('ready: processor ms, ms | at rest: MB | convoke agents --help: processor ms');
+console.log(
+  'ready: processor ms, ms | at rest: MB | convoke agents --help: processor ms | modules of the server',
+);
 for (const [program, figures] of best) {
-  console.log(`${figures.map((figure) => figure.toFixed(0)).join(' | ')} | ${program}`);
+  const cells = [...figures, modules.get(program) ?? 0].map((figure) => figure.toFixed(0));
+  console.log(`${cells.join(' | ')} | ${program}`);
 }
 
 async function startOf(program: string): Promise<readonly number[]> {
+  const startedAt = performance.now();
+  await using server = await readyServer(program);
+  const ready = performance.now() - startedAt;
+  const processor = await processorMs(server.pid);
+  await pause(restMs);
+  const status = await readFile(`/proc/${server.pid}/status`, 'utf8');
+  const held = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+  return [processor, ready, held];
+}
+
+async function modulesOf(program: string): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'convoke-modules-'));
+  const path = join(folder, 'count');
+  const counter = new URL('count-modules.mjs', import.meta.url).href;
+  const settings = { NODE_OPTIONS: `--import=${counter}`, BENCH_MODULES: path };
+  await (await readyServer(program, settings))[Symbol.asyncDispose]();
+  const count = Number(await readFile(path, 'utf8'));
+  await removeFolder(folder);
+  return count;
+}
+
+async function readyServer(
+  program: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<AsyncDisposable & { readonly pid: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'convoke-start-'));
   const port = await freePort();
-  const startedAt = performance.now();
   const child = spawn(process.execPath, [program, 'dev'], {
     cwd: folder,
-    env: { ...process.env, CONVOKE_PORT: String(port) },
+    env: { ...process.env, ...settings, CONVOKE_PORT: String(port) },
     stdio: 'ignore',
   });
   const isReady = () =>
@@ -54,15 +86,14 @@ async function startOf(program: string): Promise<readonly number[]> {
     if (child.exitCode !== null) throw new Error(`${program} did not start`);
     await pause(5);
   }
-  const ready = performance.now() - startedAt;
-  const processor = await processorMs(child.pid ?? 0);
-  await pause(restMs);
-  const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
-  const held = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
-  child.kill('SIGTERM');
-  await once(child, 'exit');
-  await removeFolder(folder);
-  return [processor, ready, held];
+  return {
+    pid: child.pid ?? 0,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+      await removeFolder(folder);
+    },
+  };
 }
 
 /** Of a process, from its two counters of ticks. */

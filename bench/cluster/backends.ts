@@ -26,7 +26,7 @@ export async function sliceWithBackends(
  * Processor time of the PostgreSQL processes that serve a database, since their start, in microseconds. Undefined where
  * they are on another machine, or `/proc` does not exist.
  */
-async function backendsCpuUs(url: string): Promise<number | undefined> {
+export async function backendsCpuUs(url: string): Promise<number | undefined> {
   const database = new URL(url).pathname.slice(1);
   const rows = await query(
     url,

@@ -1,10 +1,13 @@
 import type { Scenario } from '../scenario.ts';
+import { accounts } from './accounts.ts';
 import { append } from './append.ts';
+import { calls, ruledCalls } from './calls.ts';
 import { deltasMany, deltasOne, deltasPaced } from './deltas.ts';
 import { faces } from './faces.ts';
 import { firstEvent } from './first-event.ts';
 import { history } from './history.ts';
 import { idleStreams } from './idle-streams.ts';
+import { mcpCalls, mcpWaits } from './mcp.ts';
 import { pacedFifty, pacedMany, readersFifty, readersMany } from './readers.ts';
 import { replay } from './replay.ts';
 import { starts } from './starts.ts';
@@ -16,6 +19,8 @@ export const scenarios: readonly Scenario[] = [
   deltasPaced,
   firstEvent,
   append,
+  calls,
+  ruledCalls,
   readersFifty,
   readersMany,
   pacedFifty,
@@ -23,5 +28,8 @@ export const scenarios: readonly Scenario[] = [
   replay,
   idleStreams,
   faces,
+  mcpCalls,
+  mcpWaits,
+  accounts,
   history,
 ];

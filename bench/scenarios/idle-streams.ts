@@ -1,6 +1,7 @@
 import { Client } from '../client.ts';
 import { type Scenario, everyServer } from '../scenario.ts';
-import { type StartedRun, followRun, openSessions, startRun } from '../workload.ts';
+import { openStreams } from '../streams.ts';
+import { openSessions, startRun } from '../workload.ts';
 
 const agent = { deltas: 1, waitMs: 600_000 };
 /** The first ones compile code and fill caches, which is not part of the cost of a stream; the others are measured. */
@@ -34,10 +35,11 @@ export const idleStreams: Scenario = {
     const count = others[scale];
     const client = new Client(address, first[scale] + count + 1);
     const [session = ''] = await openSessions(client, agent, 1);
-    const run = await startRun(client, session);
-    const closeFirst = await openStreams(client, run, first[scale]);
+    const { runId } = await startRun(client, session);
+    const path = `/v1/sessions/${session}/runs/${runId}/events`;
+    const closeFirst = await openStreams(client, first[scale], { path });
     const before = await usage('collected');
-    const closeOthers = await openStreams(client, run, count);
+    const closeOthers = await openStreams(client, count, { path });
     const after = await usage('collected');
     await Promise.all([closeFirst(), closeOthers()]);
     client.close();
@@ -49,24 +51,3 @@ export const idleStreams: Scenario = {
     };
   },
 };
-
-/** Resolves when all are open, to what closes them. */
-async function openStreams(
-  client: Client,
-  run: StartedRun,
-  count: number,
-): Promise<() => Promise<void>> {
-  const leaving = new AbortController();
-  const opened = Array.from({ length: count }, () => Promise.withResolvers<void>());
-  const reading = opened.map(({ resolve, reject }) =>
-    followRun(client, run, { onOpen: resolve, signal: leaving.signal }).then(
-      () => reject(new Error('an idle stream ended')),
-      reject,
-    ),
-  );
-  await Promise.all(opened.map(({ promise }) => promise));
-  return async () => {
-    leaving.abort();
-    await Promise.all(reading);
-  };
-}
