@@ -66,6 +66,20 @@ test('ARCHITECTURE.md has a row for every folder of the server, and names the fr
   expect(frameworks.split(' ')).toEqual(inside('packages/server/src/harness'));
 });
 
+test('ARCHITECTURE.md names every room of a folder of the server', () => {
+  const text = textOf('ARCHITECTURE.md');
+  const rows = text.split('\n').filter((line) => line.startsWith('| `'));
+  const rooms = files(/^packages\/server\/src\/[^/]+\/[^/]+\//).map((path) =>
+    path.split('/').slice(3, 5).join('/'),
+  );
+  const unnamed = [...new Set(rooms)].filter((path) => {
+    const [folder = '', room = ''] = path.split('/');
+    const row = rows.find((line) => line.includes(`\`${folder}/\``)) ?? '';
+    return folder !== 'harness' && !row.includes(`\`${room}/\``) && !text.includes(path);
+  });
+  expect(unnamed).toEqual([]);
+});
+
 /** `packages/{sdk,cli}` is two places. */
 function expanded(place: string): string[] {
   const [, start = '', names, end = ''] = /^(.*)\{(.*)\}(.*)$/.exec(place) ?? [];

@@ -88,7 +88,6 @@ const belongsTo: Record<string, readonly string[]> = {
   pg: ['server/store', 'server/fanout'],
   '@opentelemetry/api': ['server/telemetry'],
   '@opentelemetry/context-async-hooks': ['server/telemetry'],
-  '@opentelemetry/exporter-trace-otlp-proto': ['server/telemetry'],
   '@opentelemetry/otlp-exporter-base': ['server/telemetry'],
   '@opentelemetry/otlp-exporter-base/node-http': ['server/telemetry'],
   '@opentelemetry/otlp-transformer': ['server/telemetry'],
@@ -144,7 +143,8 @@ function isOfLauncher(target: string): boolean {
 }
 
 /**
- * Files that import each other in a circle, one line for each circle. The linter does not follow `import()`, this does.
+ * Files that import each other in a circle, one line for each circle. The linter does not follow `import()`, this does;
+ * of Python it also follows imports in functions and those for types only.
  */
 export function importCircles(sources: ReadonlyMap<string, string>): string[] {
   const circles: string[] = [];
@@ -153,14 +153,31 @@ export function importCircles(sources: ReadonlyMap<string, string>): string[] {
     const at = above.indexOf(path);
     if (at !== -1) circles.push([...above.slice(at), path].join(' → '));
     if (at !== -1 || done.has(path)) return;
-    for (const specifier of specifiersIn(sources.get(path) ?? '')) {
-      const target = posix.join(posix.dirname(path), specifier);
-      if (specifier.startsWith('.') && sources.has(target)) visit(target, [...above, path]);
-    }
+    const source = sources.get(path) ?? '';
+    const targets = path.endsWith('.py') ? pythonTargets(path, source) : targetsIn(path, source);
+    for (const target of targets) if (sources.has(target)) visit(target, [...above, path]);
     done.add(path);
   };
   for (const path of sources.keys()) visit(path, []);
   return circles;
+}
+
+function targetsIn(path: string, source: string): string[] {
+  const own = specifiersIn(source).filter((specifier) => specifier.startsWith('.'));
+  return own.map((specifier) => posix.join(posix.dirname(path), specifier));
+}
+
+/** What `from ..a import b` may name: the file `a.py`, or `b.py` in the folder `a`. */
+function pythonTargets(path: string, source: string): string[] {
+  const statement = /^[ \t]*from (\.+)([\w.]*) import (?:\(([^)]*)\)|([^\n#]*))/gm;
+  return Array.from(source.matchAll(statement)).flatMap(
+    ([, dots = '', name = '', inside, list]) => {
+      const up = '../'.repeat(dots.length - 1);
+      const at = posix.join(posix.dirname(path), up, name.replaceAll('.', '/'));
+      const taken = (inside ?? list ?? '').matchAll(/(\w+)(?: as \w+)?/g);
+      return [`${at}.py`, ...Array.from(taken, ([, each]) => `${at}/${each}.py`)];
+    },
+  );
 }
 
 function problemOf(path: string, from: string, specifier: string): string | undefined {

@@ -156,7 +156,11 @@ class _Context:
 
         The options are those of `call`. What it returns is awaited in an `async def`.
         """
-        return agent_tool(self, agent, description, options)
+
+        def call(prompt: str) -> object:
+            return self.call(agent, {"prompt": prompt}, **options)  # type: ignore[attr-defined]
+
+        return agent_tool(agent, description, call, self.is_async)
 
     def _emit(self, emission: Emission) -> None:
         self._host.enter(lambda: self._steps.emit(emission))

@@ -10,10 +10,6 @@ from .json_values import dump
 from .names import digest_of
 from .steps import Approval
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .context import AsyncContext, Context
-
 
 def inputs_of(function: Callable[..., object], is_async: bool) -> Callable[[tuple, dict], dict]:
     """Returns a function that maps the arguments of a call to the input that a person sees, by name."""
@@ -43,23 +39,23 @@ def words_of(approval: Approval) -> object:
     return approval.reason if approval.reason.startswith("Not allowed") else f"not allowed: {approval.reason}"
 
 
-def agent_tool(ctx: Context | AsyncContext, agent: str, description: str, options: dict) -> Callable[[str], object]:
-    """Makes a function with which a model calls another agent. It is a wait and no step, so rules see it as `call_<agent>`."""
+def agent_tool(agent: str, description: str, call: Callable[[str], object], is_async: bool) -> Callable[[str], object]:
+    """Makes a function with which a model calls another agent. It is a wait and no step: rules see `call_<agent>`."""
 
     async def ask_async(prompt: str) -> str:
-        return text_of(await ctx.call(agent, {"prompt": prompt}, **options))  # type: ignore[misc]
+        return text_of(await call(prompt))  # type: ignore[misc]
 
     def ask(prompt: str) -> str:
-        return text_of(ctx.call(agent, {"prompt": prompt}, **options))  # type: ignore[arg-type]
+        return text_of(call(prompt))  # type: ignore[arg-type]
 
-    call = ask_async if ctx.is_async else ask
+    tool = ask_async if is_async else ask
     # Providers refuse names of more than 64 characters.
     name = f"call_{agent}"
-    call.__name__ = call.__qualname__ = name if len(name) <= 64 else f"{name[:55]}_{digest_of(agent)[:8]}"
+    tool.__name__ = tool.__qualname__ = name if len(name) <= 64 else f"{name[:55]}_{digest_of(agent)[:8]}"
     # Not as text, which some frameworks do not resolve.
-    call.__annotations__ = {"prompt": str, "return": str}
-    call.__doc__ = description
-    return call
+    tool.__annotations__ = {"prompt": str, "return": str}
+    tool.__doc__ = description
+    return tool
 
 
 def text_of(called: Called) -> str:
