@@ -10,6 +10,7 @@ import { files, root, textOf } from './repository.ts';
 
 const permissions = z.record(z.string(), z.enum(['read', 'write', 'none']));
 const step = z.strictObject({
+  id: z.string().optional(),
   uses: z.string().optional(),
   run: z.string().optional(),
   with: z.record(z.string(), z.unknown()).optional(),
@@ -70,7 +71,7 @@ test('there is one for every change, one for the docs, one for every night and o
   ]);
 });
 
-describe.each(workflows)('%s', (_, { permissions: given, jobs }) => {
+describe.each(workflows)('%s', (path, { permissions: given, jobs }) => {
   const steps = Object.values(jobs).flatMap((each) => each.steps);
 
   test('runs only what the repository has', () => {
@@ -83,12 +84,15 @@ describe.each(workflows)('%s', (_, { permissions: given, jobs }) => {
       if (typeof file === 'string') expect(files(/^deploy\//)).toContain(file);
     }
     const called = Object.values(jobs).flatMap(({ uses }) => uses ?? []);
-    for (const path of called) expect(paths).toContain(path.replace('./', ''));
+    for (const each of called) expect(paths).toContain(each.replace('./', ''));
   });
 
-  test('uses actions of a fixed major version or commit', () => {
-    const used = steps.flatMap(({ uses }) => uses ?? []);
-    expect(used.filter((name) => !/^[\w-]+\/[\w-]+@(v\d+|[0-9a-f]{40})$/.test(name))).toEqual([]);
+  test('uses actions of one commit, and names its release', () => {
+    const lines = textOf(path).split('\n');
+    const used = lines.filter((line) => / uses: (?!\.\/)/.test(line));
+    expect(used).toHaveLength(steps.filter(({ uses }) => uses !== undefined).length);
+    const fixed = /^ +(- )?uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/;
+    expect(used.filter((line) => !fixed.test(line))).toEqual([]);
   });
 
   test('reads only, unless one job needs more; no job keeps its token or runs without a limit', () => {
@@ -143,7 +147,14 @@ test('the docs that are published are those that the build writes', () => {
     uses: expect.stringMatching(/^actions\/upload-pages-artifact@/),
     with: { path: '.cache/docs' },
   });
+  expect(pages?.steps.slice(build + 2)).toMatchObject([
+    { id: 'deployment', uses: expect.stringMatching(/^actions\/deploy-pages@/) },
+  ]);
   expect(pages?.permissions).toEqual({ contents: 'read', pages: 'write', 'id-token': 'write' });
+  expect(pages?.['environment']).toEqual({
+    name: 'github-pages',
+    url: '${{ steps.deployment.outputs.page_url }}',
+  });
 });
 
 test('ci runs what a clean checkout runs, and nothing else of ours', () => {
