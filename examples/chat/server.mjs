@@ -1,7 +1,7 @@
 // A chat page and its backend. The page talks to Convoke itself, with a token that this backend gives it.
 //
-//   CONVOKE_CORS_ORIGINS=http://127.0.0.1:8080 npm start     in one terminal: browsers may talk to Convoke from this page
-//   node examples/chat/server.mjs                            in another one; then open http://127.0.0.1:8080
+//   CONVOKE_CORS_ORIGINS=http://127.0.0.1:8080 npm start   in one terminal: browsers may call Convoke from this page
+//   node examples/chat/server.mjs                          in another one; then open http://127.0.0.1:8080
 //
 // It knows the server from .convoke/quickstart.json. To use another one, set CONVOKE_BASE_URL, CONVOKE_CLIENT_ID,
 // CONVOKE_CLIENT_SECRET and, if the client can access several, CONVOKE_CLIENT_TENANT_ID. PORT is the port of the page.

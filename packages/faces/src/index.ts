@@ -23,7 +23,7 @@ export {
   isOffered,
   waitingText,
 } from './approvers.ts';
-export { type CallNode, callTree } from './call-tree.ts';
+export { type CallNode, callTree, nameWithCaller } from './call-tree.ts';
 export { chooseOptions } from './choose-options.ts';
 export { eventsInstead } from './deleted-log.ts';
 export type { EventType } from './event-types.ts';

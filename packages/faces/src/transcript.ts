@@ -290,9 +290,9 @@ export class RunTranscript {
     do {
       use += 1;
       id = use === 1 ? base : `${base}#${use}`;
-    } while (use > 1 && this.#uses.has(id));
+    } while (this.#uses.has(id));
+    this.#uses.set(id, 1);
     this.#uses.set(base, use);
-    if (use > 1) this.#uses.set(id, 1);
     const call: Call = { id, name, isNamed: isNamed && given !== undefined, isOver: false };
     addTo(this.#open, call);
     if (!call.isNamed) addTo(this.#openWithoutId, call);

@@ -82,3 +82,90 @@ test('a chunk that is about a part says so, and takes back only its own step', (
   expect(applyChunk(parts, { type: 'reset-step' })).toBe(true);
   expect(parts).toEqual(known.slice(0, -1));
 });
+
+const begun = (toolCallId: string): UiChunk => ({
+  type: 'tool-input-available',
+  toolCallId,
+  toolName: 'Write',
+  input: {},
+  dynamic: true,
+});
+const asked = (toolCallId: string): UiChunk => ({
+  type: 'tool-approval-request',
+  toolCallId,
+  approvalId: `key_${toolCallId}`,
+});
+const part = (toolCallId: string, more: object) => ({
+  type: 'dynamic-tool',
+  toolName: 'Write',
+  toolCallId,
+  input: {},
+  ...more,
+});
+
+test.each<readonly [string, readonly UiChunk[], readonly object[]]>([
+  [
+    'text in pieces',
+    [
+      { type: 'text-start', id: 't' },
+      { type: 'text-delta', id: 't', delta: 'a' },
+      { type: 'text-delta', id: 't', delta: 'b' },
+      { type: 'text-end', id: 't' },
+    ],
+    [{ type: 'text', text: 'ab', state: 'done' }],
+  ],
+  [
+    'thoughts behind text, which is not finished',
+    [
+      { type: 'text-start', id: 't' },
+      { type: 'reasoning-start', id: 'r' },
+      { type: 'reasoning-delta', id: 'r', delta: 'a' },
+      { type: 'reasoning-end', id: 'r' },
+    ],
+    [
+      { type: 'text', text: '', state: 'streaming' },
+      { type: 'reasoning', id: 'r', text: 'a', state: 'done' },
+    ],
+  ],
+  [
+    'text before a call, which continues',
+    [{ type: 'text-start', id: 't' }, begun('a'), { type: 'text-delta', id: 't', delta: 'a' }],
+    [{ type: 'text', text: 'a', state: 'streaming' }, part('a', { state: 'input-available' })],
+  ],
+  [
+    'an output',
+    [{ type: 'data-output', id: 'output', data: 3 }],
+    [{ type: 'data-output', id: 'output', data: 3 }],
+  ],
+  [
+    'calls that failed and were asked about',
+    [
+      begun('a'),
+      begun('b'),
+      { type: 'tool-output-error', toolCallId: 'a', dynamic: true, errorText: 'no' },
+      asked('b'),
+    ],
+    [
+      part('a', { state: 'output-error', errorText: 'no' }),
+      part('b', { state: 'approval-requested', approval: { id: 'key_b' } }),
+    ],
+  ],
+  [
+    'an answer about the first of two calls',
+    [
+      begun('a'),
+      asked('a'),
+      begun('b'),
+      asked('b'),
+      { type: 'tool-approval-response', approvalId: 'key_a', approved: true },
+    ],
+    [
+      part('a', { state: 'approval-responded', approval: { id: 'key_a', approved: true } }),
+      part('b', { state: 'approval-requested', approval: { id: 'key_b' } }),
+    ],
+  ],
+])('the parts of %s are exact', (_, chunks, expected) => {
+  const parts: UiPart[] = [];
+  expect(chunks.map((chunk) => applyChunk(parts, chunk))).not.toContain(false);
+  expect(parts).toStrictEqual(expected);
+});

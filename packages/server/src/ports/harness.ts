@@ -16,8 +16,8 @@ import type { ProcessLimits, SandboxMode } from './sandbox.ts';
 /**
  * One framework that can run agents. A run is a series of legs; a leg ends `completed`, `cancelled`,
  * `error`, `waiting` or `yielded`. After `waiting` nothing runs: the next leg starts from the last checkpoint and the
- * answers. After `yielded` the next leg continues from the last checkpoint, in another process. Adapters never touch the
- * database and never make ids.
+ * answers. After `yielded` the next leg continues from the last checkpoint, in another process. Adapters never touch
+ * the database and never make ids.
  *
  * The registry and the workers handle a harness as `Harness<unknown>`. That `start` gets settings which its own
  * `read` returned is not checked by the compiler (methods are bivariant); it holds because `agent.framework`
@@ -35,8 +35,8 @@ export interface Harness<Settings = unknown> {
   /** Whether its agents read nothing but words: `context.prompt` then has the whole input (D-563). */
   readonly readsWords?: boolean;
   /**
-   * How its agents return a value (D-568): `native` with their end, `submitted` by a call that the harness adds. An agent
-   * with an `output_schema` is refused where it is `none`, the default.
+   * How its agents return a value (D-568): `native` with their end, `submitted` by a call that the harness adds. An
+   * agent with an `output_schema` is refused where it is `none`, the default.
    */
   readonly output?: 'native' | 'submitted' | 'none';
   /** The default of `recovery.on_loss`; `resume` if absent. */
@@ -49,13 +49,13 @@ export interface Harness<Settings = unknown> {
   /** Whether its legs report usage: then a lost leg has used more than it reported (D-97). */
   readonly countsTokens?: boolean;
   /**
-   * Whether every leg starts the agent from its beginning, with all answers and results that the run has: a leg behind an
-   * answer is then a `continue`, too (D-176).
+   * Whether every leg starts the agent from its beginning, with all answers and results that the run has: a leg behind
+   * an answer is then a `continue`, too (D-176).
    */
   readonly replays?: boolean;
   /**
-   * Whether its agents may call other agents (`agents` of `agent.yaml`). If it does not replay, the leg of a run that has
-   * waited is a `continue` with all that has come (D-925), and it raises once more what it still waits for.
+   * Whether its agents may call other agents (`agents` of `agent.yaml`). If it does not replay, the leg of a run that
+   * has waited is a `continue` with all that has come (D-925), and it raises once more what it still waits for.
    */
   readonly callsAgents?: boolean;
   /** Whether its agents get a tool to sleep with (`sleep` of `agent.yaml`); others call a function, or cannot. */
@@ -152,13 +152,14 @@ export type LegInput =
   | { readonly kind: 'resume'; readonly answers: ReadonlyMap<string, Answer> }
   /**
    * Continues from the last recovery point, or from the start if there is none. `answers` are all that the run has got;
-   * `calls` are its calls by `ref`, and a call that is not among them was never begun; `waits` are what else it has asked for.
+   * `calls` are its calls by `ref`, and a call that is not among them was never begun; `waits` are what else it has
+   * asked for.
    */
   | {
       readonly kind: 'continue';
       /**
-       * `drained`: the previous leg was asked to yield or was cut; `worker_lost`: its process is gone; `answered`: what it
-       * waited for has come, and its framework replays, or the run waits for more than people.
+       * `drained`: the previous leg was asked to yield or was cut; `worker_lost`: its process is gone; `answered`: what
+       * it waited for has come, and its framework replays, or the run waits for more than people.
        */
       readonly reason: InterruptionReason | 'answered';
       readonly answers: ReadonlyMap<string, Answer>;
@@ -246,11 +247,11 @@ export interface LegTracing {
 export interface Effects {
   /** Decides by the rules, and resolves when intent or denial is durable. Only a `begun` call is made (D-507). */
   begin(call: NewCall): Promise<Begun>;
-  /** The answer that `begin` would give now, for frameworks that must know it earlier. Writes nothing. */
-  decide(call: CallToDecide): Promise<Decided>;
+  /** The answer of `begin`, without writing. `lately`: to show a call, by rules read for an earlier one (D-906). */
+  decide(call: CallToDecide, when?: 'lately'): Promise<Decided>;
   /**
-   * Resolves when the result is durable. Has no effect for a free call that was not written down. Only then may the model get it. A recovery point that covers what the call said
-   * is stored in the same transaction (D-175).
+   * Resolves when the result is durable. Has no effect for a free call that was not written down. Only then may the
+   * model get it. A recovery point that covers what the call said is stored in the same transaction (D-175).
    */
   end(ref: string, result: CallResult, point?: Json): Promise<void>;
   /** The key of a call, the same in every attempt, by which a tool can recognize a repetition (D-82). */
@@ -330,7 +331,8 @@ export type HarnessEvent =
   | ({ readonly type: 'wait' } & Omit<WaitRequest, 'due'> & Partial<Pick<WaitRequest, 'due'>>)
   | ({ readonly type: 'wait' } & CallRequest)
   /**
-   * Stored in the same transaction as the events before it and as `usage`. `recovery`: a leg of this run can continue from it.
+   * Stored in the same transaction as the events before it and as `usage`. `recovery`: a leg of this run can continue
+   * from it.
    */
   | {
       readonly type: 'checkpoint';
@@ -339,7 +341,7 @@ export type HarnessEvent =
       readonly usage?: UsageReport;
     }
   | UsageReport
-  /** Becomes `<framework>.<name>`, a non-terminal event. `point`: a recovery point after it, in the same transaction. */
+  /** Becomes `<framework>.<name>`, a non-terminal event. `point`: a recovery point after it, in one transaction. */
   | {
       readonly type: 'custom';
       readonly name: string;
@@ -349,8 +351,8 @@ export type HarnessEvent =
   | LegEnd;
 
 /**
- * What the leg has used of a model so far: each report replaces the one before it of the same model. Input includes what
- * was read from a cache, output includes reasoning.
+ * What the leg has used of a model so far: each report replaces the one before it of the same model. Input includes
+ * what was read from a cache, output includes reasoning.
  */
 export interface UsageReport {
   readonly type: 'usage';

@@ -5,10 +5,11 @@ import { readAgentFolder } from '../../src/agents/agent-folder.ts';
 import { scanFolder } from '../../src/agents/folder-scan.ts';
 import { noPrices } from '../../src/domain/usage/prices.ts';
 import { readScript } from '../../src/harness/scripted/script.ts';
+import type { Harness } from '../../src/ports/harness.ts';
 import { declaringHarness, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 
-const harnesses = new Map([
-  ['scripted', { read: readScript }],
+const harnesses = new Map<string, Pick<Harness, 'read' | 'callsAgents'>>([
+  ['scripted', { read: readScript, callsAgents: true }],
   ['acp', declaringHarness],
 ]);
 
@@ -254,6 +255,16 @@ describe('an agent folder', () => {
       'framework: acp\nrecovery:\n  repeatable_tools: [ok, ""]',
       'agent.yaml:3:26: recovery.repeatable_tools[1]',
     ],
+    [
+      'framework: acp\nagents: [critic]',
+      'agent.yaml:2:1: agents has no effect: acp agents cannot call agents',
+    ],
+    ['framework: acp\nsleep: true', 'agent.yaml:2:1: sleep has no effect: acp agents cannot sleep'],
+    [
+      'framework: scripted\nagents: [critic, tester, critic]\nscript: [say: x]',
+      'agent.yaml:2:18: agents[1] is the agent itself, which cannot call itself; agent.yaml:2:26: agents[2] names critic again',
+    ],
+    ['framework: scripted\nagents: [The Critic]\nscript: [say: x]', 'agent.yaml:2:10: agents[0]'],
     ['framework: acp\npublish: [a2b]', 'agent.yaml:2:11: publish[0] must be a2a'],
     ['framework: acp\npublish: a2a', 'agent.yaml:2:1: publish must be a list, as in [a2a]'],
     ['framework: acp\npublish: [a2a, a2a]', 'agent.yaml:2:1: publish'],

@@ -282,7 +282,13 @@ describe('the version of an agent (D-574)', () => {
   test.each([
     ['a key of agent.yaml', `${yaml}\nmodel: big`, {}],
     ['a schema', yaml, { 'in.json': JSON.stringify({ type: 'object' }) }],
+    ['an output schema', `${yaml}\noutput_schema: {type: object}`, {}],
     ['the instructions', yaml, { 'instructions.md': 'Be kind.' }],
+    [
+      'the MCP servers',
+      yaml,
+      { 'mcp.json': '{"mcpServers": {"a": {"url": "http://127.0.0.1:1"}}}' },
+    ],
     ['a seed file', yaml, { 'workspace/a.txt': 'b' }],
     ['a skill', yaml, { 'skills/s/SKILL.md': 't' }],
   ])('is another one after a change of %s', async (_, text, changed) => {

@@ -134,6 +134,24 @@ describe.each(databaseKinds)('schedules on %s', (kind) => {
     expect(await world.count('sessions')).toBe(1);
   });
 
+  test('an input that no longer fits, because the agent was edited, is refused by its slot (D-562)', async () => {
+    const world = await createScheduleWorld(kind);
+    const id = await world.plan();
+    const issue = { pointer: '/ticket', message: 'is missing' };
+    const input = { schema: { type: 'object' }, check: () => [issue] };
+    const find = (name: string) => {
+      const agent = world.agents.find(name);
+      return agent && { ...agent, input };
+    };
+    const edited = { ...world.services, agents: { ...world.agents, find } };
+    world.clock.advance(10 * minute);
+    await fireSchedules(edited);
+    expect(await world.outcomes(id)).toEqual(['refused invalid_body']);
+    expect([await world.count('runs'), await world.count('sessions')]).toEqual([0, 0]);
+    await world.pass(10 * minute);
+    expect((await world.outcomes(id)).at(-1)).toBe('started');
+  });
+
   test('a client whose budget is used up cannot start runs by changing the schedule of another', async () => {
     const world = await createScheduleWorld(kind);
     const id = await world.plan();

@@ -162,7 +162,9 @@ function textOf(leaf: Say, run: Running): string | LegEnd {
   }
 }
 
-/** Says a text word by word. A promise is a pause. The leg may end with it: if it is handed over, or has no such text. */
+/**
+ * Says a text word by word. A promise is a pause. The leg may end with it: if it is handed over, or has no such text.
+ */
 function* say(
   leaf: Say,
   { run, ordinal }: Pick<PlayedStep, 'run' | 'ordinal'>,
@@ -286,7 +288,7 @@ async function* useTool(
   const id = { tool_call_id: call.ref };
   // A call that the ledger knows was shown before the leg that began it was lost.
   if (knownCall(call, run) === undefined) {
-    const { kind } = await run.context.effects.decide(call);
+    const { kind } = await run.context.effects.decide(call, 'lately');
     if (kind === 'ask') return yield* askAbout(call, run, ordinal);
     if (kind === 'allowed') {
       yield { type: 'custom', name: 'tool_call', data: { ...id, name, input: shownValue(input) } };
