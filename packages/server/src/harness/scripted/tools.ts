@@ -78,7 +78,10 @@ async function contentOf(sessionFolder: string, file: string): Promise<Buffer> {
   const handle = await openConfined(sessionFolder, file);
   if (handle === undefined) return Buffer.alloc(0);
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(writeBytesMax + 1), 0);
+    // A megabyte for each call would keep the garbage collector busier than the calls do.
+    const { size } = await handle.stat();
+    const room = Buffer.alloc(Math.min(size, writeBytesMax) + 1);
+    const { buffer, bytesRead } = await handle.read(room, 0);
     return buffer.subarray(0, bytesRead);
   } finally {
     await handle.close();
