@@ -8,6 +8,9 @@ export interface CopiedRows {
   readonly changed: Readonly<Record<string, string>>;
 }
 
+/** One statement for all would reach the time limit of statements on a slow machine. */
+const rowsOfStatement = 1_000;
+
 /** Copies the only row of a table many times: thousands of runs that sleep are there in a moment. */
 export async function copyRows(
   { database }: Pick<RunFixture, 'database'>,
@@ -21,13 +24,17 @@ export async function copyRows(
     if (prefix === undefined || row?.[column] === null) return column;
     return column === 'number' ? 'n.i + 1' : `'${prefix}' || cast(n.i as text)`;
   });
+  const key = row?.['id'] as string;
   await database.transaction(async (tx) => {
-    await tx.run(sql`
-      with recursive n(i) as (
-        select 1 union all select i + 1 from n where i < cast(${count} as bigint)
-      )
-      insert into ${name} (${columnNames(columns)})
-      select ${columnNames(copied)} from n cross join ${name}`);
+    for (let from = 1; from <= count; from += rowsOfStatement) {
+      const to = Math.min(from + rowsOfStatement - 1, count);
+      await tx.run(sql`
+        with recursive n(i) as (
+          select cast(${from} as bigint) union all select i + 1 from n where i < cast(${to} as bigint)
+        )
+        insert into ${name} (${columnNames(columns)})
+        select ${columnNames(copied)} from n cross join ${name} where id = ${key}`);
+    }
     await tx.run(sql`analyze ${name}`);
   });
 }
