@@ -153,10 +153,9 @@ export class LegSupervisor {
     const agent = agents.find(claimed.run.agentName);
     const writer = new LegWriter(this.#services, {
       holder: claimed.holder,
-      lastSeq: claimed.run.lastSeq,
+      run: claimed.run,
       waitMs: (agent?.limits.waitHours ?? 1) * 3_600_000,
       rules: legRules(agent, claimed.run.createdBy),
-      lossesTotal: claimed.run.lossesTotal,
       maker: checkpointMaker(this.#services, agent),
       onLost: () => this.#decide('lost'),
       onRefused: (message) => this.#decide(failed('agent_error', message)),

@@ -43,11 +43,10 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
     return { claimed, writer, ledger, reached: reached.promise, open: () => gate.resolve() };
   }
   function writerOf({ holder, run }: ClaimedLeg, store: Store): LegWriter {
-    const { lastSeq, lossesTotal } = run;
     const onLost = () => {};
     const onBreach = () => {};
     const told = { onLost, onBreach, onRefused: () => {}, onFailed: () => {} };
-    const options = { holder, lastSeq, lossesTotal, waitMs: hour, maker, rules: noRules, ...told };
+    const options = { holder, run, waitMs: hour, maker, rules: noRules, ...told };
     const log = { ...world.log, error: () => {} };
     return new LegWriter({ ...world, store, log }, options);
   }

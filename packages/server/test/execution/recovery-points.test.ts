@@ -16,10 +16,9 @@ import {
   noRules,
 } from '../support/run-fixture.ts';
 
-const optionsOf = ({ lastSeq }: Run, holder: Holder): LegWriterOptions => ({
+const optionsOf = (run: Run, holder: Holder): LegWriterOptions => ({
   holder,
-  lastSeq,
-  lossesTotal: 0,
+  run,
   maker,
   rules: noRules,
   waitMs: hour,

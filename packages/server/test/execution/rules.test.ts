@@ -22,6 +22,8 @@ type Rule = Partial<OrganizationRule>;
 describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (kind) => {
   let world: RunFixture;
   let leg: ClaimedLeg;
+  /** The leg that a ledger was opened for. */
+  let executed: ClaimedLeg | undefined;
   beforeAll(async () => {
     world = await createRunFixture(kind);
   });
@@ -43,7 +45,10 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
       saved.push('saved');
       return undefined;
     };
-    return { ...openLedger(services, leg, { rules: legRules(agent, null), saveFolder }), saved };
+    const isLater = executed === leg;
+    executed = leg;
+    const parts = { rules: legRules(agent, null), isLater, saveFolder };
+    return { ...openLedger(services, leg, parts), saved };
   }
 
   const organizationHas = (...rules: readonly Rule[]) => setOrganizationRules(world, named(rules));
@@ -128,6 +133,16 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
     }
     expect(await types()).toEqual(['run_started', 'call_decided']);
     expect(await ledgerOf().ledger.begin(pay(5, { ref: 'call-2' }))).toEqual({ kind: 'begun' });
+  });
+
+  test('a denial stays one in the leg that got it, whose run had no request before (D-510)', async () => {
+    const { ledger } = ledgerOf();
+    expect(await ledger.begin(pay(5, { ref: 'call-2' }))).toEqual({ kind: 'begun' });
+    await organizationHas({ effect: 'deny' });
+    expect(await ledger.begin(pay())).toMatchObject({ kind: 'denied' });
+    await organizationHas();
+    expect(await ledger.begin(pay())).toMatchObject({ kind: 'denied' });
+    expect(await calls()).toEqual(['call-2']);
   });
 
   test('an allow stays one when the rules name approvers later: it was judged when it was given (D-820)', async () => {

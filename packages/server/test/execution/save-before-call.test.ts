@@ -77,9 +77,8 @@ describe.each(databaseKinds)('a session folder that several machines use, on %s'
   /** The ledger and the writer of the leg, whose commits may lose their answers. */
   function worker(store: Store = world.store) {
     const { run, holder } = leg;
-    const { lastSeq, lossesTotal } = run;
     const told = { onLost: () => {}, onRefused: () => {}, onFailed: () => {} };
-    const options = { holder, lastSeq, lossesTotal, waitMs: hour, maker, rules: noRules, ...told };
+    const options = { holder, run, waitMs: hour, maker, rules: noRules, ...told };
     const log = { ...world.log, error: () => {} };
     const writer = new LegWriter({ ...world, store, log }, options);
     const sessionFolders = foldersOn('machine-1');

@@ -6,6 +6,8 @@ import { type RunFixture, hour, maker, noRules } from './run-fixture.ts';
 
 export interface LedgerParts {
   readonly rules?: LegRules;
+  /** Another process executed an earlier leg of the run. */
+  readonly isLater?: boolean;
   readonly saveFolder?: () => Promise<undefined>;
 }
 
@@ -13,12 +15,13 @@ export interface LedgerParts {
 export function openLedger(
   services: RunFixture,
   claimed: ClaimedLeg,
-  { rules = noRules, saveFolder = async () => undefined }: LedgerParts = {},
+  { rules = noRules, isLater = false, saveFolder = async () => undefined }: LedgerParts = {},
 ): { readonly writer: LegWriter; readonly ledger: CallLedger } {
   const { holder, run } = claimed;
-  const { lastSeq, lossesTotal } = run;
+  const { lastSeq, lossesTotal, leaseEpoch } = run;
   const told = { onLost: () => {}, onRefused: () => {}, onFailed: () => {} };
-  const options = { holder, lastSeq, lossesTotal, waitMs: hour, maker, rules, ...told };
+  const claimedRun = { lastSeq, lossesTotal, leaseEpoch: leaseEpoch + (isLater ? 1 : 0) };
+  const options = { holder, run: claimedRun, waitMs: hour, maker, rules, ...told };
   const writer = new LegWriter(services, options);
   const { signal } = new AbortController();
   return { writer, ledger: new CallLedger(services, { claimed, writer, signal, saveFolder }) };

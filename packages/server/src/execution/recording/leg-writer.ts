@@ -3,6 +3,7 @@ import { readOutputText } from '../../app/runs/output-text.ts';
 import type { Services } from '../../app/services.ts';
 import type { FolderState } from '../../domain/folder-snapshot.ts';
 import type { Json } from '../../domain/json.ts';
+import type { Run } from '../../domain/run/run.ts';
 import type { UsageEntry } from '../../domain/usage/usage.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
 import type { Begun } from '../../ports/harness.ts';
@@ -25,11 +26,15 @@ import {
   type LegBatch,
   type LegRecording,
   type Recorded,
+  makesRequests,
   recordLeg,
 } from './record-leg.ts';
 import type { LegOutcome } from './record-leg-end.ts';
 
 const retryMs = 500;
+
+/** Of the leg that starts a run. Only a leg and what follows it make requests, so it begins without any. */
+const firstEpoch = 1;
 
 type WriterServices = Pick<
   Services,
@@ -51,12 +56,10 @@ type WriterServices = Pick<
 
 export interface LegWriterOptions {
   readonly holder: Holder;
-  /** Last sequence number of the log when the leg was claimed. */
-  readonly lastSeq: number;
+  /** As it was claimed: with the end of its log, and the workers that it had lost. */
+  readonly run: Pick<Run, 'lastSeq' | 'lossesTotal' | 'leaseEpoch'>;
   readonly waitMs: number;
   readonly rules: LegRules;
-  /** Workers that the run had lost when the leg was claimed. */
-  readonly lossesTotal: number;
   readonly maker: CheckpointMaker;
   /** Called once when the lease turns out to be lost. */
   readonly onLost: () => void;
@@ -84,11 +87,14 @@ export class LegWriter {
   /** Set by a batch that could not be recorded. */
   #failure: { readonly error: unknown } | undefined;
   #lastSeq: number;
+  /** While it is true, no call can have been denied. */
+  #isUnasked: boolean;
 
   constructor(services: WriterServices, options: LegWriterOptions) {
     this.#services = services;
     this.#options = options;
-    this.#lastSeq = options.lastSeq;
+    this.#isUnasked = options.run.leaseEpoch === firstEpoch;
+    this.#lastSeq = options.run.lastSeq;
   }
 
   /** Returns a promise when the leg has to wait until it resolves. */
@@ -250,15 +256,18 @@ export class LegWriter {
   }
 
   async #recordBatch(): Promise<void> {
-    const { holder, waitMs, rules, lossesTotal, maker, onLost, onBreach } = this.#options;
+    const { holder, run, waitMs, rules, maker, onLost, onBreach } = this.#options;
+    const { lossesTotal } = run;
     // A transaction may be retried, so its batch is kept until it is committed.
     let batch: LegBatch | undefined;
     const take = () => (batch ??= this.#pending.takeBatch());
     let inDoubtAfter: number | undefined;
     for (;;) {
       try {
-        const recording = { take, waitMs, rules, inDoubtAfter, lossesTotal, maker };
+        const isUnasked = this.#isUnasked;
+        const recording = { take, waitMs, rules, inDoubtAfter, lossesTotal, maker, isUnasked };
         const recorded = await this.#record(holder, recording);
+        this.#isUnasked &&= !hasRequests(batch, recorded);
         this.#isLost = recorded === undefined;
         this.#lastSeq = recorded?.lastSeq ?? this.#lastSeq;
         if (this.#isLost) onLost();
@@ -273,6 +282,7 @@ export class LegWriter {
         }
         this.#services.log.error('events not stored; retrying', error, { run_id: holder.runId });
         inDoubtAfter = this.#lastSeq;
+        this.#isUnasked = false;
         await new Promise<void>((resolve) => this.#services.clock.after(retryMs, resolve));
       }
     }
@@ -285,6 +295,10 @@ export class LegWriter {
     metrics.appendSeconds.observe(metrics.seconds() - began);
     return recorded;
   }
+}
+
+function hasRequests(batch: LegBatch | undefined, recorded: Recorded | undefined): boolean {
+  return (batch !== undefined && makesRequests(batch)) || (recorded?.refused.size ?? 0) > 0;
 }
 
 const unrecorded = {

@@ -58,6 +58,8 @@ export interface LegRecording {
    * whether the batch was committed (D-321).
    */
   readonly inDoubtAfter: number | undefined;
+  /** True while the run has had no request: then no call of it was denied. */
+  readonly isUnasked?: boolean;
   readonly rules: LegRules;
   /** Workers that the run had lost when the leg was claimed. */
   readonly lossesTotal: number;
@@ -194,7 +196,7 @@ async function recordBatch(
     slot,
   }: BatchToRecord & { readonly slot: NextSlot },
 ): Promise<Recorded | undefined> {
-  const { waitMs, inDoubtAfter, lossesTotal, maker } = recording;
+  const { waitMs, inDoubtAfter, lossesTotal, maker, isUnasked = false } = recording;
   const { holder } = deciding;
   const decided = await decideBatch(services, tx, { ...deciding, batch: taken });
   const batch = { ...taken, items: decided.items, notes: decided.notes };
@@ -204,7 +206,9 @@ async function recordBatch(
   // In one message with the append.
   const [seqs, denied] = await Promise.all([
     recordItems(services, tx, { batch, entries, waitMs, deciding, refusals }),
-    storedDenials(tx, { holder, begins: undecided }),
+    isUnasked && !makesRequests(taken)
+      ? noneRefused
+      : storedDenials(tx, { holder, begins: undecided }),
     hasCalls(taken) ? requireVersion(tx, holder, deciding.organization) : undefined,
   ]);
   if (seqs === undefined) return undefined;
@@ -235,6 +239,11 @@ async function recordBatch(
   const calls = [...decided.decided, ...seqs.decided];
   await recordDecidedCalls(services, tx, { run: holder, calls });
   return { lastSeq: seqs.last, refused, breach };
+}
+
+/** Whether it may store requests; others of them are stored for calls that it refuses. */
+export function makesRequests({ items }: Pick<LegBatch, 'items'>): boolean {
+  return !items.every(isDraft);
 }
 
 /** Whether rules have a say in it: it begins a call, or asks a person about one. */
