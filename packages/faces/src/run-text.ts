@@ -15,7 +15,7 @@ export const interruptedText = '\n\n(interrupted, resuming)\n\n';
 export class RunText {
   #text = '';
   /** Where each delta begins in the text. */
-  readonly #starts: { readonly id: string; readonly at: number }[] = [];
+  #starts: { readonly id: string; readonly at: number }[] = [];
 
   get text(): string {
     return this.#text;
@@ -24,7 +24,10 @@ export class RunText {
   /** Returns true if it dropped text, which a reader may have shown already. */
   take(event: TextEvent): boolean {
     if (event.type === 'message_delta') {
-      this.#starts.push({ id: event.id, at: this.#text.length });
+      const start = { id: event.id, at: this.#text.length };
+      // The first push makes room for 17, which the text of a run that waits does not need.
+      if (this.#starts.length === 0) this.#starts = [start];
+      else this.#starts.push(start);
       this.#text += (event.data as { readonly text: string }).text;
       return false;
     }

@@ -1,5 +1,6 @@
 import { isEventType } from './event-types.ts';
 import type { Json, JsonObject } from './json.ts';
+import { type GivenId, type TranscriptCall, TranscriptCalls } from './transcript-calls.ts';
 
 /** The fields of a run event that faces use. */
 export interface TranscriptEvent {
@@ -92,54 +93,15 @@ export type TranscriptItem =
   | (FromEvent & { readonly kind: 'output'; readonly output: Json })
   | EndItem;
 
-interface Call {
-  readonly id: string;
-  readonly name: string;
-  /** The framework named the call. */
-  readonly isNamed: boolean;
-  isOver: boolean;
-}
-
-interface GivenId {
-  readonly given: string | undefined;
-  readonly isNamed: boolean;
-}
-
-/** Open calls, the oldest first. */
-class OpenCalls {
-  #calls: Call[] = [];
-  #first = 0;
-
-  add(call: Call): void {
-    this.#calls.push(call);
-  }
-
-  oldest(): Call | undefined {
-    while (this.#calls[this.#first]?.isOver === true) this.#first += 1;
-    if (this.#first > this.#calls.length / 2) {
-      this.#calls = this.#calls.slice(this.#first);
-      this.#first = 0;
-    }
-    return this.#calls[this.#first];
-  }
-}
-
 /** Turns the events of one run into items. Take every event once and in order: a face keeps nothing else (D-190). */
 export class RunTranscript {
-  /** How many calls an id stands for, and every id that was given to one. */
-  readonly #uses = new Map<string, number>();
-  /** By name, so that a result without an id finds its call at once. */
-  readonly #open = new Map<string, OpenCalls>();
-  /** Those that have no id of their own. */
-  readonly #openWithoutId = new Map<string, OpenCalls>();
-  /** The newest call of each id that a framework used: providers repeat them. */
-  readonly #newest = new Map<string, Call>();
-  readonly #asks = new Map<string, AskItem>();
-  readonly #waiting = new Map<string, AskItem>();
+  /** Absent until the run has one: a reader that waits for most of its time keeps a transcript all that time. */
+  #calls: TranscriptCalls | undefined;
+  #asks: Asks | undefined;
 
   /** The requests that wait for a person, the oldest first. */
   get waiting(): readonly AskItem[] {
-    return [...this.#waiting.values()];
+    return this.#asks === undefined ? [] : [...this.#asks.waiting.values()];
   }
 
   take(event: TranscriptEvent): readonly TranscriptItem[] {
@@ -220,7 +182,7 @@ export class RunTranscript {
     const known = this.#known(data);
     // A framework may report an end twice.
     if (known?.isOver === true) return [];
-    const open = known ?? this.#openOf(nameOf(data) ?? noName, idOf(data) === undefined);
+    const open = known ?? this.#calls?.openOf(nameOf(data) ?? noName, idOf(data) === undefined);
     if (open === undefined) return [this.#call(id, data), ...this.#result(id, data)];
     open.isOver = true;
     const { id: call, name } = open;
@@ -229,11 +191,13 @@ export class RunTranscript {
 
   #ask(id: string, type: string, data: JsonObject): readonly TranscriptItem[] {
     const key = textOf(data['interaction_key']) ?? '';
+    this.#asks ??= { all: new Map(), waiting: new Map() };
+    const { all, waiting } = this.#asks;
     // A request that is announced again after a restart.
-    if (this.#asks.has(key)) return [];
+    if (all.has(key)) return [];
     const ask = type === 'user_question' ? questionOf(id, data) : this.#permission(id, data);
-    this.#asks.set(key, ask);
-    this.#waiting.set(key, ask);
+    all.set(key, ask);
+    waiting.set(key, ask);
     return [ask];
   }
 
@@ -243,7 +207,7 @@ export class RunTranscript {
     const named = idOf(data);
     // Requests of older logs have no id of the call; with some frameworks it was the request's.
     const alias = named ?? textOf(data['request_id']);
-    const known = this.#newest.get(alias ?? '');
+    const known = this.#calls?.newest(alias);
     const isNew = known?.isOver !== false;
     const call = isNew
       ? this.#begin(id, name, { given: alias, isNamed: named !== undefined })
@@ -254,8 +218,8 @@ export class RunTranscript {
 
   #settle(id: string, outcome: JsonObject): SettledItem {
     const key = textOf(outcome['interaction_key']) ?? '';
-    this.#waiting.delete(key);
-    return { kind: 'settled', id, key, ask: this.#asks.get(key), outcome };
+    this.#asks?.waiting.delete(key);
+    return { kind: 'settled', id, key, ask: this.#asks?.all.get(key), outcome };
   }
 
   #end(
@@ -263,7 +227,7 @@ export class RunTranscript {
     type: 'run_completed' | 'run_cancelled' | 'error',
     data: JsonObject,
   ): TranscriptItem {
-    this.#waiting.clear();
+    this.#asks?.waiting.clear();
     return {
       kind: 'end',
       id,
@@ -273,38 +237,20 @@ export class RunTranscript {
     };
   }
 
-  #known(data: JsonObject): Call | undefined {
-    return this.#newest.get(idOf(data) ?? '');
+  #known(data: JsonObject): TranscriptCall | undefined {
+    return this.#calls?.newest(idOf(data));
   }
 
-  /** The oldest open call of a name; only of those that have no id of their own, unless `isAny`. */
-  #openOf(name: string, isAny: boolean): Call | undefined {
-    return (isAny ? this.#open : this.#openWithoutId).get(name)?.oldest();
-  }
-
-  /** `given` is the framework's id of the call, or stands for one that it did not name. */
-  #begin(event: string, name: string, { given, isNamed }: GivenId): Call {
-    const base = given ?? `call-${event}`;
-    let use = this.#uses.get(base) ?? 0;
-    let id = base;
-    do {
-      use += 1;
-      id = use === 1 ? base : `${base}#${use}`;
-    } while (this.#uses.has(id));
-    this.#uses.set(id, 1);
-    this.#uses.set(base, use);
-    const call: Call = { id, name, isNamed: isNamed && given !== undefined, isOver: false };
-    addTo(this.#open, call);
-    if (!call.isNamed) addTo(this.#openWithoutId, call);
-    if (given !== undefined) this.#newest.set(given, call);
-    return call;
+  #begin(event: string, name: string, given: GivenId): TranscriptCall {
+    this.#calls ??= new TranscriptCalls();
+    return this.#calls.begin(event, name, given);
   }
 }
 
-function addTo(open: Map<string, OpenCalls>, call: Call): void {
-  const calls = open.get(call.name) ?? new OpenCalls();
-  open.set(call.name, calls);
-  calls.add(call);
+/** By key. */
+interface Asks {
+  readonly all: Map<string, AskItem>;
+  readonly waiting: Map<string, AskItem>;
 }
 
 /** The name of a tool whose framework does not say it. */

@@ -28,12 +28,17 @@ export interface McpRunState {
   readonly output?: Json | undefined;
 }
 
+/** Events that change nothing but the text. */
+const textOnly: ReadonlySet<string> = new Set(['run_started', 'run_resumed', 'message_delta']);
+
 /** Sums the events of one run up for the result of a tool. Take every event from the first on, once and in order. */
 export class McpRun {
   readonly #ids: Pick<McpRunState, 'sessionId' | 'runId'>;
-  readonly #transcript = new RunTranscript();
+  /** Absent while the run has only said something. */
+  #transcript: RunTranscript | undefined;
   readonly #text = new RunText();
-  readonly #waits = new OpenWaits();
+  /** Absent until the run waits. */
+  #waits: OpenWaits | undefined;
   #outcome: McpOutcome | undefined;
   #output: Json | undefined;
 
@@ -47,16 +52,21 @@ export class McpRun {
 
   /** Complete only when there are no more events for now: an agent may ask several things at once. */
   get asks(): readonly AskItem[] {
-    return this.#transcript.waiting;
+    return this.#transcript?.waiting ?? [];
   }
 
   get state(): McpRunState {
-    const [outcome, output, waits] = [this.#outcome, this.#output, this.#waits.all];
-    return { ...this.#ids, text: this.#text.text, asks: this.asks, waits, outcome, output };
+    const [outcome, output] = [this.#outcome, this.#output];
+    const { sessionId, runId } = this.#ids;
+    const waits = this.#waits?.all ?? [];
+    const text = this.#text.text;
+    return { sessionId, runId, text, asks: this.asks, waits, outcome, output };
   }
 
   take(event: TranscriptEvent): void {
     this.#text.take(event);
+    if (textOnly.has(event.type)) return;
+    this.#transcript ??= new RunTranscript();
     for (const item of this.#transcript.take(event)) this.#takeItem(item);
   }
 
@@ -73,7 +83,8 @@ export class McpRun {
       }
       // Some of them are what the run waits for.
       case 'note':
-        this.#waits.take(item);
+        if (item.type === 'wait_started') this.#waits ??= new OpenWaits();
+        this.#waits?.take(item);
         return;
       // The text and the open requests are summed up where they are read; a result shows no calls of the agent.
       case 'begin':

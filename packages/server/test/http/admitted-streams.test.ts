@@ -201,7 +201,7 @@ describe('a request that is held until its answer is known', () => {
   function hold(caller: ApplicationCaller, ms = 60_000) {
     const socket = new Socket();
     const known = Promise.withResolvers<void>();
-    const wait = (signal: AbortSignal) => {
+    const wait = ({ signal }: { readonly signal: AbortSignal }) => {
       signal.addEventListener('abort', () => known.resolve());
       return known.promise;
     };

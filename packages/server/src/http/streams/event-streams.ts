@@ -35,6 +35,13 @@ export interface OpenStream {
 export interface StreamReader {
   readonly take: TakeBatch<EventBatch<Frames>>;
   readonly signal: AbortSignal;
+  readonly closing: Closing;
+}
+
+/** The end of a stream or of a held request. A reader that waits no longer may abort it, and then says what is last. */
+export interface Closing {
+  readonly signal: AbortSignal;
+  abort(): void;
 }
 
 /** A request that is answered later, and counts as a stream until then. */
@@ -44,7 +51,7 @@ export interface HeldRequest {
   /** How long it may take at most. */
   readonly ms: number;
   /** Resolves when the answer is known, or when the signal says that the time is over. */
-  readonly wait: (signal: AbortSignal) => Promise<void>;
+  readonly wait: (closing: Closing) => Promise<void>;
 }
 
 interface Stream {
@@ -103,24 +110,28 @@ export class EventStreams {
     if (this.#isClosing) notReady();
     const { clock } = this.#options;
     const closing = new AbortController();
-    const late = new AbortController();
     const now = clock.now();
+    let isOver = false;
+    const abort = () => {
+      isOver ||= !closing.signal.aborted;
+      closing.abort();
+    };
     const stream: Stream = { response: undefined, closing, openedAt: now, lastWriteAt: now };
     const remove = this.#admitted.add(caller, stream);
     const leave = () => closing.abort();
     // An answer that comes with the end of the token would be refused.
     const lastsMs = Math.max(caller.tokenExpiresAt - now - beforeExpiryMs, 0);
-    const cancelTimer = clock.after(Math.min(ms, lastsMs), () => late.abort());
+    const cancelTimer = clock.after(Math.min(ms, lastsMs), abort);
     request.socket.once('close', leave);
     if (request.socket.destroyed) leave();
     try {
-      await wait(AbortSignal.any([closing.signal, late.signal]));
+      await wait({ signal: closing.signal, abort });
     } finally {
       cancelTimer();
       request.socket.off('close', leave);
       remove();
     }
-    if (closing.signal.aborted) notReady();
+    if (closing.signal.aborted && !isOver) notReady();
   }
 
   /** Ends every stream at a frame boundary and refuses new ones. */
@@ -140,7 +151,7 @@ export class EventStreams {
         'x-accel-buffering': 'no',
       });
       response.write(opening);
-      return follow({ take: this.#taker(stream), signal: closing.signal });
+      return follow({ take: this.#taker(stream), signal: closing.signal, closing });
     } catch (error) {
       return Promise.reject(error);
     }

@@ -1,5 +1,5 @@
 // How long a call of an assistant waits, what it asks before that, and what its stream says (D-615 to D-617).
-import type { AskItem, TranscriptEvent } from '@convoke/faces';
+import type { AskItem, McpRun, TranscriptEvent } from '@convoke/faces';
 import { formatEventId, runId, sessionId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../../src/domain/run/run.ts';
@@ -14,6 +14,7 @@ import {
   type Waiting,
   formMs,
   waitForRun,
+  waitedRun,
 } from '../../../src/http/faces/mcp/waiting.ts';
 import type { Topic } from '../../../src/ports/fanout.ts';
 import { FakeClock } from '../../support/clocks.ts';
@@ -33,7 +34,7 @@ const running = {
 } as Run;
 
 /** A call that waits for a run whose events the test gives. */
-function begin(more: Partial<Waiting> = {}) {
+function begin(more: Partial<Waiting<McpRun>> = {}) {
   const clock = new FakeClock();
   const fanout = createLocalFanout();
   const subscribed = new Set<object>();
@@ -61,10 +62,11 @@ function begin(more: Partial<Waiting> = {}) {
         following.signal.addEventListener('abort', () => resolve());
       }),
   } as unknown as WaitParts['follower'];
-  const waiting = { run: running, ms: 1000, left: undefined, endsAtAsk: true, ...more };
+  const waiting = { run: waitedRun(running), ms: 1000, left: undefined, endsAtAsk: true, ...more };
   const state = waitForRun(
     { follower, fanout: counted, clock },
-    { ...waiting, signal: closed.signal },
+    { ...waiting, end: () => closed.abort(), answer: (found) => found },
+    closed.signal,
   );
   state.then(
     () => (isOver = true),
@@ -148,13 +150,13 @@ describe('a call waits', () => {
       output: null,
     } as Run;
     const at = { lastEventAt: 1, errorMessage: null, errorCode: null, usage: null };
-    const whole = begin({ run: { ...ended, ...at } as Run });
+    const whole = begin({ run: waitedRun({ ...ended, ...at }) });
     expect(await whole.isOver()).toBe(true);
     expect((await whole.state).state).toMatchObject({
       text: 'Done.',
       outcome: { status: 'completed' },
     });
-    const long = begin({ run: { ...ended, ...at, outputText: null } as Run });
+    const long = begin({ run: waitedRun({ ...ended, ...at, outputText: null }) });
     expect(await long.isOver()).toBe(false);
     long.give([
       ['message_delta', { text: 'Long.' }],
@@ -164,7 +166,7 @@ describe('a call waits', () => {
   });
 
   test('until its run needs a person, seen at the newest event only', async () => {
-    const call = begin({ run: { ...running, lastSeq: 3 } });
+    const call = begin({ run: waitedRun({ ...running, lastSeq: 3 }) });
     call.give([asked('a')]);
     expect(await call.isOver()).toBe(false);
     call.give([answered('a')], { isCut: true });
@@ -319,7 +321,8 @@ describe('the stream of a call', () => {
       if (!isBusy) return undefined;
       return new Promise((resolve) => reads.push(() => resolve(true)));
     };
-    const stream = new CallStream(take, where);
+    const placeWith = (asked?: string) => where && { ...where, asked };
+    const stream = new CallStream(take, { placeWith });
     const read = async (count = reads.length) => {
       for (const each of reads.splice(0, count)) each();
       await new Promise((resolve) => setImmediate(resolve));

@@ -222,7 +222,7 @@ class A2aCall {
       caller,
       request: request.raw,
       ms,
-      wait: (signal) =>
+      wait: ({ signal }) =>
         follower.follow({
           run: logOf(run),
           after: 0,

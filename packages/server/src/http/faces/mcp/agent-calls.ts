@@ -1,14 +1,5 @@
 import { errors } from '@convoke/contract';
-import {
-  type AskItem,
-  type McpResult,
-  type McpRun,
-  cancelTool,
-  errorResult,
-  isOffered,
-  resultOf,
-} from '@convoke/faces';
-import { mayAllowIn } from '../../../app/faces/caller.ts';
+import { type McpResult, cancelTool, errorResult } from '@convoke/faces';
 import { takeForms, takeLateResponse } from '../../../app/faces/mcp/answers.ts';
 import { carryOut } from '../../../app/faces/mcp/calls.ts';
 import { ToolProblem } from '../../../app/faces/mcp/failure.ts';
@@ -21,55 +12,28 @@ import { type JsonObject, isObject } from '../../../domain/json.ts';
 import type { Run } from '../../../domain/run/run.ts';
 import type { RawReply, Reply } from '../../handler.ts';
 import type { EventStreams } from '../../streams/event-streams.ts';
-import { allowerOf } from '../../actor.ts';
 import { faceCaller } from '../caller.ts';
-import { CallStream } from './call-stream.ts';
 import { type AskingMeans, meansOf, meansOfClient } from './capabilities.ts';
 import { type RpcId, failMessage } from './failure.ts';
-import { type McpCaller, askedIn, askedOf, topicOfAsk, topicOfCall } from './leaving.ts';
+import { type McpCaller, askedIn, topicOfAsk, topicOfCall } from './leaving.ts';
 import type { McpRequest } from './messages.ts';
-import { elicitationOf } from './rounds.ts';
 import type { StreamPlace } from './stream-place.ts';
-import { type WaitParts, formMs, waitForRun } from './waiting.ts';
+import { type Answering, type BegunCall, WaitingCall, type WaitingParts } from './waiting-call.ts';
+import { formMs } from './waiting.ts';
 
-export interface McpParts extends WaitParts {
+export interface McpParts extends WaitingParts {
   readonly streams: EventStreams;
-  /** Where a person sees a run in the console; undefined where there is none. */
-  readonly linkTo: (run: Run) => string | undefined;
 }
 
 export interface CallOptions {
   readonly key: string | undefined;
   readonly takesStream: boolean;
-  /** Says of a result what its era wants to know. */
-  readonly wrap: (result: object) => object;
-}
-
-/** A call whose run is known. */
-interface Begun {
-  readonly run: Run;
-  readonly ms: number;
-  readonly endsAtAsk: boolean;
-  /** The user has declined to answer here. */
-  readonly isLeft: boolean;
-  /** The user has opened the link of this interaction. */
-  readonly opened: string | undefined;
-}
-
-interface Answering {
-  readonly caller: McpCaller;
-  readonly rpcId: RpcId;
-  readonly isOld: boolean;
-  readonly means: AskingMeans;
-  readonly wrap: (result: object) => object;
-  readonly progressToken?: RpcId | undefined;
+  readonly wrap: Answering['wrap'];
 }
 
 const noMeans: AskingMeans = { forms: false, urls: false };
 /** How long a call waits for the end of the run that it cancels. */
 const cancelWaitMs = 15_000;
-/** A response to the newer era is sent this long before the token expires: its clients cannot resume. */
-const beforeExpiryMs = 1_000;
 
 /** Calls of tools (D-613 to D-617). */
 export class AgentCalls {
@@ -96,7 +60,7 @@ export class AgentCalls {
       means: meansIn(caller, request),
       progressToken: progressTokenIn(params),
     };
-    let begun: Begun;
+    let begun: BegunCall;
     try {
       begun = await this.#begin(answering, { params, key });
     } catch (error) {
@@ -113,7 +77,7 @@ export class AgentCalls {
   ): RawReply {
     const { rpcId, asked } = place;
     const means = mayAnswer(caller) ? place.means : noMeans;
-    const answering = { caller, rpcId, isOld: true, means, wrap: (result: object) => result };
+    const answering = { caller, rpcId, isOld: true, means, wrap: asItIs };
     const { waitMs: ms } = caller;
     return this.#stream(answering, { run, ms, endsAtAsk: true, isLeft: false, opened: asked });
   }
@@ -140,13 +104,13 @@ export class AgentCalls {
     const response = forms ? { ...opened, content } : opened;
     const { offer } = caller;
     const taken = await takeLateResponse(this.#services, face, { ...asked, offer, response });
-    if (taken === 'left') this.#parts.fanout.wake(topicOfAsk(caller, asked.key));
+    if (taken === 'left') this.#parts.fanout.wake(topicOfAsk(offer.scope, asked.key));
   }
 
   async #begin(
     { caller, isOld, means }: Answering,
     { params, key }: { readonly params: JsonObject; readonly key: string | undefined },
-  ): Promise<Begun> {
+  ): Promise<BegunCall> {
     const { name, arguments: given = {}, requestState } = params;
     if (typeof name !== 'string') return failMessage('INVALID_PARAMS', 'params.name: is missing.');
     if (!isObject(given)) {
@@ -172,96 +136,38 @@ export class AgentCalls {
     return { ...first, ...taken, run: now };
   }
 
-  async #hold(answering: Answering, begun: Begun): Promise<Reply<'call_mcp'>> {
-    const { caller, rpcId } = answering;
-    const { caller: admitted, request } = caller;
-    let state: McpRun | undefined;
+  async #hold(answering: Answering, begun: BegunCall): Promise<Reply<'call_mcp'>> {
+    const { caller: admitted, request } = answering.caller;
+    const call = new WaitingCall(this.#parts, answering, begun);
     await this.#parts.streams.hold({
       caller: admitted,
       request: request.raw,
       ms: begun.opened === undefined ? begun.ms : Math.max(begun.ms, formMs),
-      wait: async (signal) => {
-        state = await this.#wait(answering, begun, { signal });
-      },
+      wait: (closing) => call.wait(closing),
     });
-    if (state === undefined) throw new Error('the wait has ended without a state');
-    return json(rpcId, this.#resultOf(answering, begun, state));
+    const { result } = call;
+    if (result === undefined) throw new Error('the wait has ended without a state');
+    return json(answering.rpcId, result);
   }
 
-  #stream(answering: Answering, begun: Begun): RawReply {
-    const { caller } = answering;
-    const { run } = begun;
+  #stream(answering: Answering, begun: BegunCall): RawReply {
+    const { caller } = answering.caller;
+    const ids = { 'x-session-id': begun.run.sessionId, 'x-run-id': begun.run.id };
+    const call = new WaitingCall(this.#parts, answering, begun);
+    const { streams } = this.#parts;
     return {
       write: (response, base) =>
-        this.#parts.streams.send(response, {
-          caller: caller.caller,
-          headers: { ...base, 'x-session-id': run.sessionId, 'x-run-id': run.id },
-          follow: async ({ take, signal }) => {
-            const stream = new CallStream(take, this.#placeOf(answering, begun));
-            const state = await this.#wait(answering, begun, { signal, stream });
-            // A stream that ends without a response is resumed.
-            if (signal.aborted) return;
-            const result = this.#resultOf(answering, begun, state);
-            await stream.end({ jsonrpc: '2.0', id: answering.rpcId, result });
-          },
+        streams.send(response, {
+          caller,
+          headers: { ...base, ...ids },
+          follow: (reader) => call.stream(reader),
         }),
     };
   }
+}
 
-  #placeOf({ rpcId, means, isOld }: Answering, { run, opened }: Begun): StreamPlace | undefined {
-    return isOld ? { runId: run.id, rpcId, means, asked: opened } : undefined;
-  }
-
-  #wait(
-    { caller, rpcId, isOld, means, progressToken }: Answering,
-    { run, ms, endsAtAsk, opened }: Begun,
-    { signal, stream }: { readonly signal: AbortSignal; readonly stream?: CallStream },
-  ): Promise<McpRun> {
-    const link = this.#parts.linkTo(run);
-    const lastsMs = caller.caller.tokenExpiresAt - this.#parts.clock.now() - beforeExpiryMs;
-    return waitForRun(this.#parts, {
-      run,
-      ms: isOld ? ms : Math.max(Math.min(ms, lastsMs), 0),
-      signal,
-      endsAtAsk,
-      left: isOld ? topicOfCall(caller, rpcId) : undefined,
-      forms: {
-        asked: opened,
-        isOffered: isOfferedIn(caller, run),
-        topicOf: (key) => topicOfAsk(caller, key),
-        withdraw: (key) => stream?.withdraw(askedOf(run, key)),
-        show: (ask, said) => {
-          const params = isOld ? elicitationOf(ask, said, { means, link }) : undefined;
-          if (params === undefined || stream === undefined) return false;
-          stream.ask({ id: askedOf(run, ask.key), key: ask.key, params });
-          return true;
-        },
-      },
-      onProgress:
-        stream === undefined || progressToken === undefined
-          ? undefined
-          : (count) => stream.tell(progressToken, count),
-    });
-  }
-
-  #resultOf(
-    { caller, isOld, means, wrap }: Answering,
-    { run, isLeft }: Begun,
-    state: McpRun,
-  ): object {
-    const link = this.#parts.linkTo(run);
-    const { asks, text, outcome } = state.state;
-    const oldest = asks.find(isOfferedIn(caller, run));
-    if (!isOld && !isLeft && outcome === undefined && oldest !== undefined) {
-      // The others follow, so that no answer is lost with one that is not given.
-      const params = elicitationOf(oldest, text, { means, link });
-      if (params !== undefined) {
-        const inputRequests = { [oldest.key]: { method: 'elicitation/create', params } };
-        return wrap({ resultType: 'input_required', inputRequests, requestState: run.id });
-      }
-    }
-    return wrap(resultOf(state.state, link));
-  }
+export function asItIs(result: object): object {
+  return result;
 }
 
 function json(id: RpcId, result: object): Reply<'call_mcp'> {
@@ -275,12 +181,6 @@ function meansIn(caller: McpCaller, { isOld, capabilities }: McpRequest): Asking
 
 function mayAnswer({ caller }: McpCaller): boolean {
   return caller.scopes.has('interactions:write');
-}
-
-/** What other people decide on is only told: to its user it is no form and no link (D-220). */
-function isOfferedIn({ caller }: McpCaller, run: Run): (ask: AskItem) => boolean {
-  const mayAllow = mayAllowIn(run, allowerOf(caller));
-  return (ask) => isOffered(ask, mayAllow);
 }
 
 function progressTokenIn({ _meta: meta }: JsonObject): RpcId | undefined {

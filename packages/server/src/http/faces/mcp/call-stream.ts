@@ -5,6 +5,12 @@ import type { StreamReader } from '../../streams/event-streams.ts';
 import type { RpcId } from './failure.ts';
 import { type StreamPlace, eventIdOf } from './stream-place.ts';
 
+/** Makes a place when it is written: a stream is open for long. */
+export interface StreamPlaces {
+  /** Undefined for a stream that cannot be resumed. */
+  placeWith(asked?: string): StreamPlace | undefined;
+}
+
 export interface StreamedAsk {
   /** Of the request, which the client repeats in its response. */
   readonly id: string;
@@ -18,20 +24,22 @@ export interface StreamedAsk {
  */
 export class CallStream {
   readonly #take: StreamReader['take'];
-  readonly #place: StreamPlace | undefined;
+  readonly #places: StreamPlaces;
   #busy: Promise<unknown> | undefined;
 
   /** With a place, the client can resume: it gets the id of one as an empty event. */
-  constructor(take: StreamReader['take'], place: StreamPlace | undefined) {
+  constructor(take: StreamReader['take'], places: StreamPlaces) {
     this.#take = take;
-    this.#place = place;
+    this.#places = places;
+    const place = places.placeWith();
     if (place !== undefined) this.#write(`id: ${eventIdOf(place)}\ndata: \n\n`);
   }
 
   ask({ id, key, params }: StreamedAsk): void {
-    const place = this.#place && `id: ${eventIdOf({ ...this.#place, asked: key })}\n`;
+    const place = this.#places.placeWith(key);
+    const at = place === undefined ? '' : `id: ${eventIdOf(place)}\n`;
     const request = { jsonrpc: '2.0', id, method: 'elicitation/create', params };
-    this.#write(`${place ?? ''}${frameOf(request)}`);
+    this.#write(`${at}${frameOf(request)}`);
   }
 
   withdraw(requestId: string): void {

@@ -31,5 +31,16 @@ export function flagsOf({ forms, urls }: AskingMeans): string {
 }
 
 export function meansOfFlags(flags: string): AskingMeans {
-  return { forms: flags.includes('f'), urls: flags.includes('u') };
+  const [without, withUrls] = flags.includes('f') ? withForms : withoutForms;
+  return flags.includes('u') ? withUrls : without;
 }
+
+/** Each once: every call that waits refers to one. Without and with links. */
+const withForms = [
+  { forms: true, urls: false },
+  { forms: true, urls: true },
+] as const;
+const withoutForms = [
+  { forms: false, urls: false },
+  { forms: false, urls: true },
+] as const;

@@ -9,6 +9,7 @@ import {
 import type { Offer } from '../../../app/faces/mcp/tools.ts';
 import type { ApplicationCaller } from '../../../domain/access.ts';
 import type { Run } from '../../../domain/run/run.ts';
+import type { TenantScope } from '../../../domain/scope.ts';
 import type { Topic } from '../../../ports/fanout.ts';
 import type { RequestFacts } from '../../handler.ts';
 import type { RpcId } from './failure.ts';
@@ -36,8 +37,8 @@ export function topicOfCall({ caller, clientId }: McpCaller, id: RpcId): Topic |
 }
 
 /** Wakes the call that shows a form about this interaction. */
-export function topicOfAsk({ caller }: McpCaller, key: string): Topic {
-  return topicOf([caller.scope.tenantId, key]);
+export function topicOfAsk({ tenantId }: Pick<TenantScope, 'tenantId'>, key: string): Topic {
+  return topicOf([tenantId, key]);
 }
 
 /** Of a bounded length, whatever a client sends. */
@@ -46,7 +47,7 @@ function topicOf(parts: readonly string[]): Topic {
 }
 
 /** The id of the request that asks about an interaction. Its response comes alone, so it says where that is. */
-export function askedOf({ sessionId: session }: Run, key: string): string {
+export function askedOf({ sessionId: session }: Pick<Run, 'sessionId'>, key: string): string {
   return `${session}/${key}`;
 }
 

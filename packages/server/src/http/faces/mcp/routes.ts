@@ -3,7 +3,7 @@ import { offeredRun, offeredTools } from '../../../app/faces/mcp/tools.ts';
 import type { Services } from '../../../app/services.ts';
 import type { Call, Handlers, Reply } from '../../handler.ts';
 import { HttpRefusal } from '../../http-refusal.ts';
-import { AgentCalls, type McpParts } from './agent-calls.ts';
+import { AgentCalls, type CallOptions, type McpParts, asItIs } from './agent-calls.ts';
 import { newClientId } from './capabilities.ts';
 import { McpFault, failMessage, faultReply } from './failure.ts';
 import type { McpCaller } from './leaving.ts';
@@ -22,6 +22,12 @@ export function mcpRoutes(
   parts: RouteParts,
 ): Handlers<'call_mcp' | 'resume_mcp'> {
   const calls = new AgentCalls(services, parts);
+  const about = { name: 'convoke', title: 'Convoke', version: parts.version };
+  const inNewEra = (result: object) => ({
+    resultType: 'complete',
+    ...result,
+    _meta: { [serverInfoKey]: about },
+  });
   return {
     async call_mcp(call) {
       requireOrigin(parts, call.headers.origin);
@@ -32,7 +38,14 @@ export function mcpRoutes(
         const caller = callerOf(call, call.headers['mcp-session-id']);
         switch (message.kind) {
           case 'request':
-            return await answer(services, { calls, caller, request: message, parts, call });
+            return await answer(services, {
+              calls,
+              caller,
+              request: message,
+              about,
+              wrap: isOld ? asItIs : inNewEra,
+              call,
+            });
           case 'notification':
             caller.chargeRate();
             if (message.method === 'notifications/cancelled') calls.leave(caller, message.params);
@@ -84,17 +97,18 @@ interface Asked {
   readonly calls: AgentCalls;
   readonly caller: McpCaller;
   readonly request: McpRequest;
-  readonly parts: RouteParts;
+  /** The server. */
+  readonly about: object;
+  readonly wrap: CallOptions['wrap'];
   readonly call: Call<'call_mcp'>;
 }
 
 async function answer(services: Services, asked: Asked): Promise<Reply<'call_mcp'>> {
-  const { calls, caller, request, parts, call } = asked;
+  const { calls, caller, request, about, wrap, call } = asked;
   const { id, method, params, isOld } = request;
-  const about = { name: 'convoke', title: 'Convoke', version: parts.version };
   const capabilities = { tools: {} };
   const result = (value: object, headers?: Readonly<Record<string, string>>) => {
-    const body = { jsonrpc: '2.0', id, result: isOld ? value : ofNewEra(value, about) } as const;
+    const body = { jsonrpc: '2.0', id, result: wrap(value) } as const;
     return { status: 200, body, ...(headers && { headers }) } as const;
   };
   if (method !== 'tools/call') caller.chargeRate();
@@ -108,7 +122,7 @@ async function answer(services: Services, asked: Asked): Promise<Reply<'call_mcp
         key: call.headers['idempotency-key'],
         // Every client of the protocol takes a stream; other programs may not.
         takesStream: call.request.raw.headers.accept?.includes('text/event-stream') === true,
-        wrap: (value) => (isOld ? value : ofNewEra(value, about)),
+        wrap,
       });
     case 'initialize':
       if (!isOld) break;
@@ -131,10 +145,6 @@ const cacheable = { ttlMs: 60_000, cacheScope: 'private' } as const;
 /** A client of another version gets the newest of its era, and decides. */
 function versionFor(asked: unknown): string {
   return olderVersions.find((version) => version === asked) ?? olderVersions[0];
-}
-
-function ofNewEra(result: object, about: object): object {
-  return { resultType: 'complete', ...result, _meta: { [serverInfoKey]: about } };
 }
 
 const serverInfoKey = 'io.modelcontextprotocol/serverInfo';

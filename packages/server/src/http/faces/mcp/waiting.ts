@@ -1,6 +1,8 @@
-import { type AskItem, McpRun } from '@convoke/faces';
+import type { RunId, SessionId } from '@convoke/contract';
+import { type AskItem, McpRun, type TranscriptEvent } from '@convoke/faces';
 import { eventsOfRow } from '../../../app/faces/history.ts';
-import { logOf } from '../../../app/runs/run-log.ts';
+import type { EventBatch } from '../../../app/runs/follow.ts';
+import { type RunLog, logOf } from '../../../app/runs/run-log.ts';
 import { type Run, isEnded } from '../../../domain/run/run.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Fanout, Topic } from '../../../ports/fanout.ts';
@@ -31,11 +33,29 @@ export interface LiveForms {
   topicOf(key: string): Topic;
 }
 
-export interface Waiting {
-  readonly run: Run;
+/** What a call keeps of its run, and not the row with everything in it. */
+export interface WaitedRun extends RunLog {
+  readonly sessionId: SessionId;
+  readonly runId: RunId;
+  /** Stand for the log of a run that has ended. */
+  readonly events: readonly TranscriptEvent[] | undefined;
+}
+
+export function waitedRun(run: Run): WaitedRun {
+  // The row of a run that has ended says everything, also when its events were deleted.
+  const isWhole = isEnded(run) && run.outputText !== null;
+  const { id, lastSeq, end } = logOf(run);
+  const events = isWhole ? eventsOfRow(run) : undefined;
+  return { id, lastSeq, end, sessionId: run.sessionId, runId: id, events };
+}
+
+export interface Waiting<Answer> {
+  readonly run: WaitedRun;
   readonly ms: number;
-  /** The end of the connection. */
-  readonly signal: AbortSignal;
+  /** Ends the wait: aborts its signal. */
+  end(): void;
+  /** Gets the state of the run when the wait is over. */
+  answer(state: McpRun): Answer | Promise<Answer>;
   /** Wakes the call when its client has left it. */
   readonly left: Topic | undefined;
   readonly forms?: LiveForms | undefined;
@@ -45,63 +65,75 @@ export interface Waiting {
   readonly onProgress?: ((count: number) => void) | undefined;
 }
 
-/** Waits until the run has ended, needs a person who cannot be asked here, or the time is over. */
-export async function waitForRun(parts: WaitParts, waiting: Waiting): Promise<McpRun> {
-  const { run } = waiting;
-  const state = new McpRun({ sessionId: run.sessionId, runId: run.id });
-  // The row of a run that has ended says everything, also when its events were deleted.
-  if (isEnded(run) && run.outputText !== null) {
-    for (const event of eventsOfRow(run)) state.take(event);
-    return state;
-  }
-  const wait = new RunWait(parts, waiting, state);
-  try {
-    await wait.follow();
-  } finally {
-    wait.close();
-  }
-  return state;
+/**
+ * Waits until the run has ended, needs a person who cannot be asked here, or the time is over. The signal says that, and
+ * the end of the connection.
+ */
+export function waitForRun<Answer>(
+  parts: WaitParts,
+  waiting: Waiting<Answer>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { events } = waiting.run;
+  if (events === undefined) return new RunWait(parts, waiting).over(signal);
+  const state = new McpRun(waiting.run);
+  for (const event of events) state.take(event);
+  return Promise.resolve(waiting.answer(state));
 }
 
-class RunWait {
+type Batch = EventBatch<readonly TranscriptEvent[]>;
+
+const nothing = () => {};
+
+class RunWait<Answer> {
   readonly #parts: WaitParts;
-  readonly #waiting: Waiting;
+  readonly #waiting: Waiting<Answer>;
   readonly #state: McpRun;
-  readonly #over = new AbortController();
+  #end = nothing;
   /** The interaction about which the user is being asked. */
   #asked: string | undefined;
-  #cancelTimer: () => void = () => {};
-  #cancelProgress: () => void = () => {};
-  #unsubscribeAsk: () => void = () => {};
-  readonly #unsubscribe: () => void;
+  #cancelTimer = nothing;
+  #cancelProgress = nothing;
+  #unsubscribe = nothing;
+  #unsubscribeAsk = nothing;
 
-  constructor(parts: WaitParts, waiting: Waiting, state: McpRun) {
+  constructor(parts: WaitParts, waiting: Waiting<Answer>) {
     this.#parts = parts;
     this.#waiting = waiting;
-    this.#state = state;
-    const { left, forms, ms, onProgress } = waiting;
-    this.#unsubscribe = left === undefined ? () => {} : parts.fanout.subscribe(left, this.#end);
+    this.#state = new McpRun(waiting.run);
+  }
+
+  /** Thousands may wait: a promise costs less than the frame of a function, and these functions share a context. */
+  over(signal: AbortSignal): Promise<Answer> {
+    const end = () => this.#waiting.end();
+    const take = (batch: Batch) => this.#take(batch);
+    const close = (error: unknown) => {
+      this.#close();
+      if (error !== undefined) throw error;
+      return this.#waiting.answer(this.#state);
+    };
+    this.#begin(end);
+    const { run } = this.#waiting;
+    return this.#parts.follower.follow({ run, after: 0, signal, take }).then(close, close);
+  }
+
+  #begin(end: () => void): void {
+    this.#end = end;
+    const { left, forms, ms, onProgress } = this.#waiting;
+    if (left !== undefined) this.#unsubscribe = this.#parts.fanout.subscribe(left, end);
     this.#limit(ms);
     if (forms?.asked !== undefined) this.#awaitAnswer(forms, forms.asked);
     if (onProgress !== undefined) this.#tell(onProgress, 1);
   }
 
-  follow(): Promise<void> {
-    const { run, signal } = this.#waiting;
-    return this.#parts.follower.follow({
-      run: logOf(run),
-      after: 0,
-      signal: AbortSignal.any([signal, this.#over.signal]),
-      take: ({ rendered, isCut, lastSeq }) => {
-        for (const event of rendered) this.#state.take(event);
-        const isNow = !isCut && lastSeq >= run.lastSeq;
-        const isDone = this.#state.isOver || (isNow && this.#isStopped());
-        return isDone ? Promise.resolve(false) : undefined;
-      },
-    });
+  #take({ rendered, isCut, lastSeq }: Batch): Promise<boolean> | undefined {
+    for (const event of rendered) this.#state.take(event);
+    const isNow = !isCut && lastSeq >= this.#waiting.run.lastSeq;
+    const isDone = this.#state.isOver || (isNow && this.#isStopped());
+    return isDone ? Promise.resolve(false) : undefined;
   }
 
-  close(): void {
+  #close(): void {
     this.#cancelTimer();
     this.#cancelProgress();
     this.#unsubscribe();
@@ -142,6 +174,4 @@ class RunWait {
       this.#tell(onProgress, count + 1);
     });
   }
-
-  readonly #end = () => this.#over.abort();
 }
