@@ -18,6 +18,8 @@ beforeAll(async () => {
   server = await startConvoke({
     CONVOKE_STREAM_MAX_AGE_SECONDS: '1',
     CONVOKE_WEBHOOK_ALLOW: '127.0.0.0/8',
+    CONVOKE_CORS_ORIGINS: 'https://product.test',
+    CONVOKE_CONNECTION_ALLOW: '127.0.0.0/8',
   });
 });
 afterAll(async () => {

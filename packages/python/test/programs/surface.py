@@ -33,6 +33,7 @@ async def main():
         await interactions(convoke)
         await files(convoke)
         await tenant(convoke)
+        await accounts(convoke)
         await schedules_and_webhooks(convoke)
         await refusals(convoke)
     token = os.environ["OWNER_TOKEN"]
@@ -208,6 +209,65 @@ async def tenant(convoke):
         break
     async for _ in convoke.usage.list(group_by="agent"):
         pass
+
+
+async def accounts(convoke):
+    user = f"user-{MARK}"
+    session = await convoke.sessions.create("accountant", end_user=user)
+    same(session.record["end_user"], user)
+
+    async def statuses(of):
+        return [(one["service"], one["owner"], one["status"]) for one in await of.connections.list()]
+
+    same(await statuses(session), [("mail", "end_user", "missing"), ("crm", "tenant", "missing")])
+    try:
+        await session.run("Send it.")
+        raise AssertionError("a run needs its account")
+    except convoke_sdk.ConflictError as error:
+        same(error.code, "connection_missing")
+    secret = f"secret-{MARK}"
+    stored = await convoke.connections.put("mail", end_user=user, auth={"type": "bearer", "token": secret})
+    same((stored["status"], stored["version"], stored["auth"]), ("connected", 1, {"type": "bearer"}))
+    header = {"type": "header", "name": "X-Key", "value": secret}
+    replaced = await convoke.connections.put("mail", end_user=user, auth=header)
+    same((replaced["id"], replaced["version"]), (stored["id"], 2))
+    same(replaced["auth"], {"type": "header", "name": "X-Key"})
+    run = await session.run("Send it.")
+    same(await run.text(), "sent")
+    used = [event["data"] async for event in run if event["type"] == "connection_used"]
+    same(used, [{"service": "mail", "connection_id": stored["id"], "owner": "end_user"}])
+    same(await (await convoke.agents.invoke("accountant", "Send it.", end_user=user)).text(), "sent")
+    listed = [one async for one in convoke.connections.list(service="mail", end_user=user, limit=1)]
+    same([one["id"] for one in listed], [stored["id"]])
+    assert "last_used_at" in listed[0] and secret not in repr(listed)
+    await own_account(session, stored["id"])
+    same(await statuses(session), [("mail", "end_user", "missing"), ("crm", "tenant", "missing")])
+    try:
+        await convoke.connections.delete("mail", end_user=user)
+        raise AssertionError("a connection was deleted twice")
+    except convoke_sdk.NotFoundError as error:
+        same(error.code, "not_found")
+    await convoke.connections.put("crm", auth={"type": "bearer", "token": secret})
+    same((await statuses(session))[1], ("crm", "tenant", "connected"))
+    await convoke.connections.delete("crm")
+
+
+async def own_account(session, connection_id):
+    """A page of the product replaces and deletes the account of its own user."""
+    scopes = ["sessions:read", "connections:read", "connections:write"]
+    token = (await session.create_token(scopes=scopes))["token"]
+    async with AsyncOpenSession(**options(session_id=session.id, token=token)) as opened:
+        same([one["status"] for one in await opened.connections.list()], ["connected", "missing"])
+        own = await opened.connections.put("mail", auth={"type": "bearer", "token": f"own-{MARK}"})
+        same((own["id"], own["version"]), (connection_id, 3))
+        begun = await opened.connections.begin("mail", return_url="https://product.test/connected")
+        assert begun["connect_url"].startswith("https://service.example/authorize?")
+        try:
+            await opened.connections.put("crm", auth={"type": "bearer", "token": f"own-{MARK}"})
+            raise AssertionError("a page wrote an account of the tenant")
+        except convoke_sdk.NotFoundError as error:
+            same(error.code, "not_found")
+        await opened.connections.delete("mail")
 
 
 async def schedules_and_webhooks(convoke):
