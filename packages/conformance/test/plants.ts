@@ -135,6 +135,8 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'unread-input-allowed',
   ],
   'it is about people, sign-in, audit, webhooks or records that the specification does not have': [
+    'account-answer-stored-once',
+    'account-claim-outlives-clock',
     'account-client-secret-in-clear',
     'account-missed-only-by-leg',
     'account-of-the-starter',
@@ -145,6 +147,7 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'account-refreshed-value-shown',
     'account-sealed-without-version',
     'acp-keeps-process-of-old-account',
+    'code-keeps-process-of-old-account',
     'connect-issuer-optional',
     'connect-person-at-product',
     'connect-returns-to-any-path',

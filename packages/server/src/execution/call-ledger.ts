@@ -13,7 +13,7 @@ import {
   standingOf,
 } from './recording/decide-calls.ts';
 import type { LegWriter } from './recording/leg-writer.ts';
-import { retryStorage } from './retry-storage.ts';
+import { retryStorage } from '../runtime/retry-storage.ts';
 import type { SaveFolder } from './folders/save-before-call.ts';
 
 /** Agents as code refuse a larger result themselves, and store with it what its step said (D-176). */

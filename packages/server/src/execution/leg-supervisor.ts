@@ -24,7 +24,7 @@ import { type LegStart, prepareLeg } from './prepare-leg.ts';
 import type { LegOutcome } from './recording/record-leg-end.ts';
 import { recordCut } from './record-cut.ts';
 import { renameFolder } from './folders/rename-folder.ts';
-import { retryStorage } from './retry-storage.ts';
+import { retryStorage } from '../runtime/retry-storage.ts';
 import { folderSaver } from './folders/save-before-call.ts';
 import { saveSnapshot } from './folders/save-snapshot.ts';
 import type { ExecutionServices } from './services.ts';

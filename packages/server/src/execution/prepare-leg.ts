@@ -12,7 +12,7 @@ import type { ClaimedLeg } from './claim-leg.ts';
 import type { LegWriter } from './recording/leg-writer.ts';
 import type { LegItem } from './recording/raise-interactions.ts';
 import { openConnections } from './leg-connections.ts';
-import { retryStorage } from './retry-storage.ts';
+import { retryStorage } from '../runtime/retry-storage.ts';
 import type { ExecutionServices } from './services.ts';
 
 const filesPlacedMax = 1000;

@@ -2,7 +2,7 @@ import type { FolderState } from '../domain/folder-snapshot.ts';
 import { type LeasedRun, type Run, isLeased } from '../domain/run/run.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
 import { recoverRun } from './recover-run.ts';
-import { type RetryPolicy, retryStorage } from './retry-storage.ts';
+import { type RetryPolicy, retryStorage } from '../runtime/retry-storage.ts';
 import type { ExecutionServices } from './services.ts';
 
 /** A run that changes each time it is about to be recovered is left to the reconcile pass. */

@@ -9,7 +9,7 @@ import { canRead, checkpointMaker } from './checkpoint-maker.ts';
 import { type ClaimedLeg, claimedLeg, recallLeg } from './claim-leg.ts';
 import { ExecutingRuns } from './executing-runs.ts';
 import { LegSupervisor } from './leg-supervisor.ts';
-import { retryStorage } from './retry-storage.ts';
+import { retryStorage } from '../runtime/retry-storage.ts';
 import type { ExecutionServices } from './services.ts';
 
 export interface SlotOptions {

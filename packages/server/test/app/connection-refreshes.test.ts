@@ -1,157 +1,27 @@
 import { setImmediate } from 'node:timers/promises';
 import { connectionId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import {
-  type AccountServices,
-  currentAccount,
-  rejectAccount,
-} from '../../src/app/connections/current-account.ts';
-import { deleteConnection, putConnection } from '../../src/app/connections/connections.ts';
+import { currentAccount, rejectAccount } from '../../src/app/connections/current-account.ts';
+import { deleteConnection } from '../../src/app/connections/connections.ts';
 import { TokenRequests, turnMs } from '../../src/app/connections/token-requests.ts';
 import { openConnection } from '../../src/domain/connections/connection.ts';
-import {
-  type RefreshAnswer,
-  aheadOfLegMs,
-  aheadOfRequestMs,
-  claimMs,
-} from '../../src/domain/connections/refresh.ts';
-import type { TokenEndpoints } from '../../src/ports/connections/token-endpoints.ts';
+import { aheadOfLegMs, claimMs } from '../../src/domain/connections/refresh.ts';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { databaseKinds } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { by } from '../support/identity-fixture.ts';
 import { type RunFixture, createRunFixture } from '../support/run-fixture.ts';
-import { sql } from '../../src/store/sql.ts';
-
-/**
- * A provider that accepts each refresh token once, and ends the account when one is sent again, as rotating ones do.
- */
-class Provider implements TokenEndpoints {
-  readonly sent: string[] = [];
-  answer: 'usual' | RefreshAnswer = 'usual';
-  /** Called while a request is under way. */
-  during: () => Promise<void> = async () => {};
-  #current = 'refresh-token-0';
-
-  async problemOf() {
-    return undefined;
-  }
-
-  async refresh({ refreshToken }: { readonly refreshToken: string }): Promise<RefreshAnswer> {
-    this.sent.push(refreshToken);
-    await this.during();
-    if (this.answer !== 'usual') return this.answer;
-    if (refreshToken !== this.#current) return { kind: 'refused' };
-    const number = this.sent.length;
-    this.#current = `refresh-token-${number}`;
-    const accessToken = `access-token-${number}`;
-    const token = { accessToken, refreshToken: this.#current, expiresInSeconds: 3600 };
-    return { kind: 'refreshed', token };
-  }
-
-  async redeem(): Promise<RefreshAnswer> {
-    return { kind: 'unavailable' };
-  }
-
-  get reused(): boolean {
-    return new Set(this.sent).size < this.sent.length;
-  }
-}
-
-/** The process ends here: what it was about to do never happens. */
-class Death extends Error {}
-
-const moments = [
-  'before the claim',
-  'after the claim',
-  'before the request',
-  'after the request',
-  'before the answer is stored',
-  'after the answer is stored',
-] as const;
-type Moment = (typeof moments)[number];
-
-const at = { service: 'github', endUser: 'u-17' };
+import { Death, at, moments, mortal, setUp } from './refresh-world.ts';
 
 describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
   let world: RunFixture;
   beforeAll(async () => {
     world = await createRunFixture(kind);
   });
-
-  /** A tenant with one account whose token ends in half a minute, and what its provider sees. */
-  async function setUp() {
-    const { id: tenantId } = await world.seed.tenant(world.scope.organizationId);
-    const scope = { ...world.scope, tenantId };
-    const provider = new Provider();
-    const services = { ...world, tokenEndpoints: provider };
-    const put = (accessToken: string, refreshToken = 'refresh-token-0', endsInMs = 30_000) =>
-      putConnection(services, scope, {
-        at,
-        account: {
-          auth: {
-            type: 'oauth',
-            tokenEndpoint: 'https://provider.test/token',
-            clientId: 'client',
-            refreshes: true,
-          },
-          secret: { value: accessToken, refreshToken },
-          expiresAt: world.clock.now() + endsInMs,
-        },
-        createdBy: { kind: 'client', id: 'cli_1' },
-        by,
-      });
-    await put('access-token-0');
-    const wanted = { scope, at, aheadMs: aheadOfRequestMs };
-    const account = (own: AccountServices = services) => currentAccount(own, wanted);
-    const row = async () => {
-      const found = await world.store.read.connections.find(scope, at);
-      if (found === undefined) throw new Error('the connection is gone');
-      return found;
-    };
-    const notices = async () =>
-      (
-        await world.database.all<{ body: string }>(sql`
-          select body from outbox where tenant_id = ${tenantId}
-          union all select body from notices where tenant_id = ${tenantId}`)
-      ).filter(({ body }) => body.includes('connection_expired')).length;
-    return { scope, provider, services, put, wanted, account, row, notices };
-  }
-
-  /** The same services in a process that dies at a moment of its refresh. */
-  function mortal(services: AccountServices, moment: Moment): AccountServices {
-    let transactions = 0;
-    const { store, tokenEndpoints } = services;
-    const die = (now: Moment) => {
-      if (now === moment) throw new Death(now);
-    };
-    return {
-      ...services,
-      store: {
-        ...store,
-        read: store.read,
-        async transaction(work) {
-          transactions += 1;
-          const isClaim = transactions === 1;
-          die(isClaim ? 'before the claim' : 'before the answer is stored');
-          const result = await store.transaction(work);
-          die(isClaim ? 'after the claim' : 'after the answer is stored');
-          return result;
-        },
-      },
-      tokenEndpoints: {
-        problemOf: (endpoint) => tokenEndpoints.problemOf(endpoint),
-        redeem: (request) => tokenEndpoints.redeem(request),
-        async refresh(request) {
-          die('before the request');
-          const answer = await tokenEndpoints.refresh(request);
-          die('after the request');
-          return answer;
-        },
-      },
-    };
-  }
+  const begin = () => setUp(world);
 
   test('one server refreshes, the others wait and get the new token', async () => {
-    const { provider, account } = await setUp();
+    const { provider, account } = await begin();
     const accounts = await Promise.all(Array.from({ length: 8 }, () => account()));
     expect(accounts.map((one) => one.kind === 'usable' && one.secret.value)).toEqual(
       Array.from({ length: 8 }, () => 'access-token-1'),
@@ -161,7 +31,7 @@ describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
   });
 
   test.each(moments)('a server that dies %s sends no refresh token twice', async (moment) => {
-    const { provider, services, account, row, notices } = await setUp();
+    const { provider, services, account, row, notices } = await begin();
     await expect(account(mortal(services, moment))).rejects.toThrow(Death);
     const wasStored = moment === 'after the answer is stored';
     const wasClaimed = moment !== 'before the claim';
@@ -180,8 +50,34 @@ describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
     }
   });
 
+  test.each(['before', 'after'])(
+    'an answer whose commit fails is stored once the storage is back, failed %s it (D-962)',
+    async (moment) => {
+      const { provider, services, account, row, notices } = await begin();
+      const { store } = services;
+      let transactions = 0;
+      const fail = (now: string) => {
+        if (transactions === 2 && now === moment) throw new StorageUnavailable('away');
+      };
+      const transaction: typeof store.transaction = async (work) => {
+        transactions += 1;
+        fail('before');
+        const result = await store.transaction(work);
+        fail('after');
+        return result;
+      };
+      const before = world.clock.timers;
+      const found = account({ ...services, store: { ...store, read: store.read, transaction } });
+      await eventually(() => world.clock.timers === before + 1);
+      world.clock.advance(1000);
+      expect(await found).toMatchObject({ secret: { value: 'access-token-1' } });
+      expect(await row()).toMatchObject({ status: 'connected', version: 2, refreshingUntil: null });
+      expect([provider.sent.length, await notices()]).toEqual([1, 0]);
+    },
+  );
+
   test('an account that is put during its refresh keeps the newer secret', async () => {
-    const { provider, put, account, row } = await setUp();
+    const { provider, put, account, row } = await begin();
     provider.during = async () => {
       provider.during = async () => {};
       await put('access-token-put', 'refresh-token-put', 3_600_000);
@@ -191,13 +87,13 @@ describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
   });
 
   test('an account that is deleted during its refresh stays deleted', async () => {
-    const { provider, services, scope, account } = await setUp();
+    const { provider, services, scope, account } = await begin();
     provider.during = () => deleteConnection(services, scope, { at, by });
     expect(await account()).toEqual({ kind: 'missing' });
   });
 
   test('an answer that comes when the claim has run out is dropped', async () => {
-    const { provider, account, row, notices } = await setUp();
+    const { provider, account, row, notices } = await begin();
     provider.during = async () => {
       world.clock.advance(claimMs + 1);
       expect((await account()).kind).toBe('expired');
@@ -208,7 +104,7 @@ describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
   });
 
   test('a tenant has two requests under way, and an account without a turn uses its token while it lasts (D-946)', async () => {
-    const { provider, services, scope, put, account, row } = await setUp();
+    const { provider, services, scope, put, account, row } = await begin();
     const held = Promise.withResolvers<void>();
     const others = [1, 2].map(() =>
       services.tokenRequests.inTurn(scope.tenantId, { request: () => held.promise, late: 'late' }),
@@ -231,7 +127,7 @@ describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
   });
 
   test('a server that ends finishes the refresh under way, and begins no other (D-946)', async () => {
-    const { provider, services, put, wanted, row } = await setUp();
+    const { provider, services, put, wanted, row } = await begin();
     const tokenRequests = new TokenRequests(world.clock);
     const ending = { ...services, tokenRequests };
     const asked = Promise.withResolvers<void>();
@@ -260,7 +156,7 @@ describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
   });
 
   test('an endpoint that is not available is asked later, and the token used while it lasts (D-599)', async () => {
-    const { provider, account, row } = await setUp();
+    const { provider, account, row } = await begin();
     provider.answer = { kind: 'unavailable' };
     expect(await account()).toMatchObject({ secret: { value: 'access-token-0' } });
     expect(await account()).toMatchObject({ secret: { value: 'access-token-0' } });
@@ -280,7 +176,7 @@ describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
   ] as const)(
     'an answer that is %s expires the account once (D-599, D-602)',
     async (answer, reason) => {
-      const { provider, account, row, notices, put } = await setUp();
+      const { provider, account, row, notices, put } = await begin();
       provider.answer = { kind: answer };
       expect((await account()).kind).toBe('expired');
       expect((await account()).kind).toBe('expired');
@@ -293,7 +189,7 @@ describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
   );
 
   test('an answer without a refresh token keeps the one before', async () => {
-    const { provider, services, account, row } = await setUp();
+    const { provider, services, account, row } = await begin();
     const token = { accessToken: 'access-token-only', expiresInSeconds: 60 };
     provider.answer = { kind: 'refreshed', token };
     expect(await account()).toMatchObject({ secret: { value: 'access-token-only' } });
@@ -308,7 +204,7 @@ describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
   test.each([300, 60, 1])(
     'a service whose tokens last for %i s is asked once for each leg that starts',
     async (expiresInSeconds) => {
-      const { provider, scope, services } = await setUp();
+      const { provider, scope, services } = await begin();
       let issued = 0;
       provider.during = async () => {
         issued += 1;
@@ -331,7 +227,7 @@ describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
   );
 
   test('a refused token of the version that was used expires, and a newer one does not (D-600)', async () => {
-    const { services, put, row } = await setUp();
+    const { services, put, row } = await begin();
     await put('access-token-1', 'refresh-token-1', 3_600_000);
     const used = await row();
     await put('access-token-2', 'refresh-token-2', 3_600_000);
@@ -342,7 +238,7 @@ describe.each(databaseKinds)('the refresh of a token on %s (D-598)', (kind) => {
   });
 
   test('a secret that another key has sealed expires as unreadable', async () => {
-    const { scope, account, row } = await setUp();
+    const { scope, account, row } = await begin();
     const { id } = await row();
     await world.store.transaction((tx) => tx.connections.remove({ ...scope, id }));
     const createdBy = { kind: 'client', id: 'cli_1' } as const;

@@ -11,7 +11,7 @@ import { CallLedger } from '../../src/execution/call-ledger.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { LegWriter } from '../../src/execution/recording/leg-writer.ts';
 import { renameFolder } from '../../src/execution/folders/rename-folder.ts';
-import { retryStorage } from '../../src/execution/retry-storage.ts';
+import { retryStorage } from '../../src/runtime/retry-storage.ts';
 import { folderSaver } from '../../src/execution/folders/save-before-call.ts';
 import { saveSnapshot } from '../../src/execution/folders/save-snapshot.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';

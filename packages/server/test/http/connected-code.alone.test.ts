@@ -1,5 +1,5 @@
-// A process of an agent as code is kept for the next run of its session. What it has seen of an account stays in it, so it
-// must be gone once the account is another one (D-597, D-961).
+// A process of an agent as code is kept for the next run of its session. What it has seen of an account stays in it, so
+// it must be gone once the account is another one (D-597, D-961).
 import { beforeAll, expect, test } from 'vitest';
 import { requireSandbox } from '../../../../test/services.ts';
 import { ended, startRun } from '../support/api-steps.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { retryStorage } from '../../src/execution/retry-storage.ts';
+import { retryStorage } from '../../src/runtime/retry-storage.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { FakeClock } from '../support/clocks.ts';
 import { until } from '../support/eventually.ts';

@@ -1,3 +1,4 @@
+import { hash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import { mkdtemp, writeFile } from 'node:fs/promises';
@@ -18,6 +19,8 @@ export class AccountService {
   readonly issuer: string;
   /** Requests to its token endpoint. */
   tokenRequests = 0;
+  /** Called with each of them, before the service answers it. */
+  onToken: () => Promise<void> = async () => {};
   /** Answers the token endpoint in place of the service. */
   tokenReply: ((request: IncomingMessage, answer: ServerResponse) => void) | undefined;
   readonly #server: Server;
@@ -102,6 +105,36 @@ export class AccountService {
     });
   }
 
+  /** Signs a person in, as a product does that stores the accounts of its users itself. */
+  async accountOf(name: string, redirectUri: string) {
+    const verifier = randomBytes(32).toString('base64url');
+    const asked = new URL(`${this.issuer}/auth?prompt=consent&response_type=code`);
+    const parameters = {
+      client_id: AccountService.clientId,
+      redirect_uri: redirectUri,
+      scope: 'openid offline_access',
+      code_challenge: hash('sha256', verifier, 'base64url'),
+      code_challenge_method: 'S256',
+    };
+    for (const [key, value] of Object.entries(parameters)) asked.searchParams.set(key, value);
+    const returned = await signInAt(this, asked.href, { name });
+    const answer = await this.token({
+      grant_type: 'authorization_code',
+      code: returned.searchParams.get('code') ?? '',
+      code_verifier: verifier,
+      redirect_uri: redirectUri,
+    });
+    if (!answer.ok) throw new Error(`no tokens: ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as { access_token: string; refresh_token: string };
+  }
+
+  /** A request of its client to the token endpoint. */
+  token(form: Readonly<Record<string, string>>): Promise<Response> {
+    const { clientId: client_id, clientSecret: client_secret } = AccountService;
+    const body = new URLSearchParams({ client_id, client_secret, ...form });
+    return fetch(`${this.issuer}/token`, { method: 'POST', body });
+  }
+
   /** Whose account an access token opens; undefined for one that it does not accept. */
   async ownerOf(accessToken: string): Promise<string | undefined> {
     const headers = { authorization: `Bearer ${accessToken}` };
@@ -118,7 +151,10 @@ export class AccountService {
   async #answer(request: IncomingMessage, answer: ServerResponse): Promise<void> {
     const provider = this.#provider;
     const path = request.url ?? '';
-    if (path === '/token') this.tokenRequests += 1;
+    if (path === '/token') {
+      this.tokenRequests += 1;
+      await this.onToken();
+    }
     if (provider === undefined) answer.writeHead(503).end();
     else if (path === '/token' && this.tokenReply !== undefined) this.tokenReply(request, answer);
     else if (!path.startsWith('/sign-in/')) await provider.callback()(request, answer);

@@ -9,6 +9,7 @@ import {
   type Wanted,
   accountState,
   answerMs,
+  claimMs,
   claimRefresh,
   isClaimOf,
   laterRefresh,
@@ -16,6 +17,7 @@ import {
   refreshedSecret,
 } from '../../domain/connections/refresh.ts';
 import type { TenantScope } from '../../domain/scope.ts';
+import { retryStorage } from '../../runtime/retry-storage.ts';
 import type { Services } from '../services.ts';
 import { type Change, changeConnection, expireSeen, expireWhere } from './expire-account.ts';
 
@@ -58,6 +60,7 @@ export async function currentAccount(
   wanted: WantedAccount,
 ): Promise<Account> {
   let canRefresh = true;
+  using claims = new AwaitedClaims(services.clock);
   for (;;) {
     const { store, clock, tokenRequests } = services;
     const seen = await store.read.connections.find(wanted.scope, wanted.at);
@@ -77,7 +80,8 @@ export async function currentAccount(
         await expireSeen(services, seen, state.reason);
         break;
       case 'claimed':
-        await nextChange(services, seen, state.until);
+        if (claims.hasRunOut(seen)) await expireSeen(services, seen, 'refresh_lost');
+        else await nextChange(services, seen, state.until);
         canRefresh = false;
         break;
       case 'due':
@@ -119,8 +123,10 @@ async function refresh(services: AccountServices, seen: Connection): Promise<voi
   if (secret?.refreshToken === undefined || auth.type !== 'oauth') {
     return expireClaim(services, claimed, 'unreadable');
   }
-  // The process may have been suspended: the answer must arrive while the claim holds.
-  if (clock.now() > (refreshingUntil ?? 0) - answerMs) return;
+  // The process may have been suspended: the answer must arrive while the claim holds. Nothing was sent.
+  if (clock.now() > (refreshingUntil ?? 0) - answerMs) {
+    return storeAnswer(services, claimed, { answer: { kind: 'unavailable' }, secret });
+  }
   const answer = await tokenEndpoints.refresh({
     tenantId,
     url: auth.tokenEndpoint ?? '',
@@ -128,7 +134,11 @@ async function refresh(services: AccountServices, seen: Connection): Promise<voi
     clientSecret: secret.clientSecret,
     refreshToken: secret.refreshToken,
   });
-  await storeAnswer(services, claimed, { answer, secret });
+  // No other server has the answer. What was stored after all is not stored again: that ended the claim.
+  const shouldRetry = () => clock.now() < (refreshingUntil ?? 0);
+  await retryStorage({ clock, shouldRetry }, () =>
+    storeAnswer(services, claimed, { answer, secret }),
+  );
   services.metrics.connectionRefreshes.add(1, answer.kind);
 }
 
@@ -164,6 +174,38 @@ function ofClaim(claimed: Connection): Change['isStill'] {
 
 function expireClaim(services: AccountServices, claimed: Connection, reason: ConnectionReason) {
   return expireWhere(services, claimed, { isStill: ofClaim(claimed), reason });
+}
+
+/**
+ * The claims of others that a request for an account waits for, one after the other. It counts their time itself: the
+ * clock may have been set back since.
+ */
+class AwaitedClaims implements Disposable {
+  readonly #clock: AccountServices['clock'];
+  #epoch: number | undefined;
+  #isOver = false;
+  #cancelTimer = () => {};
+
+  constructor(clock: AccountServices['clock']) {
+    this.#clock = clock;
+  }
+
+  /** Whether this claim was seen for as long as one lasts. */
+  hasRunOut({ refreshEpoch }: Connection): boolean {
+    if (this.#epoch !== refreshEpoch) {
+      this.#cancelTimer();
+      this.#epoch = refreshEpoch;
+      this.#isOver = false;
+      this.#cancelTimer = this.#clock.after(claimMs, () => {
+        this.#isOver = true;
+      });
+    }
+    return this.#isOver;
+  }
+
+  [Symbol.dispose](): void {
+    this.#cancelTimer();
+  }
 }
 
 /** Resolves when another server may have ended its claim. */

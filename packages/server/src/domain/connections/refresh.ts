@@ -11,6 +11,9 @@ import type { Connection, ConnectionSecret } from './connection.ts';
  * - claimed: until `refreshingUntil` that server sends its one request. Others wait.
  * - lost: the claim ran out without an answer that is stored. Whether the request was carried out is not known, so it
  *   is never sent again: the connection expires.
+ *
+ * Where the clock is set back, times that were stored before are far away: a server that waits for a claim counts its
+ * time itself, and a pause before the next request is never longer than it was made (D-949).
  */
 export const claimMs = 30_000;
 /** The request ends well before the claim does. */
@@ -58,7 +61,8 @@ export function accountState(
     if (isRefused) return { kind: 'expires', reason: 'rejected' };
     return hasEnded ? { kind: 'expires', reason: 'no_refresh' } : { kind: 'usable' };
   }
-  if (canRefresh && (retryAt === null || retryAt <= now)) return { kind: 'due' };
+  const isPausing = retryAt !== null && retryAt > now && retryAt <= now + retryMs;
+  if (canRefresh && !isPausing) return { kind: 'due' };
   return hasEnded || isRefused ? { kind: 'unavailable' } : { kind: 'usable' };
 }
 

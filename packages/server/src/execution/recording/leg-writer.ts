@@ -9,7 +9,7 @@ import { StorageUnavailable } from '../../ports/errors.ts';
 import type { Begun } from '../../ports/harness.ts';
 import type { CheckpointMaker } from '../../ports/repositories/runs/sessions.ts';
 import type { EndedCall } from '../../ports/repositories/runs/tool-calls.ts';
-import { retryStorage } from '../retry-storage.ts';
+import { retryStorage } from '../../runtime/retry-storage.ts';
 import {
   type Inspected,
   inspectCall,

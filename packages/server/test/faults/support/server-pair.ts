@@ -17,23 +17,33 @@ import { ServerProcess } from './server-process.ts';
 /** Two servers on one database; clients reach the one that is alive. */
 export class ServerPair {
   readonly quickstart: Quickstart;
+  readonly databaseUrl: string;
   readonly #folders: readonly ServerFolder[];
   #servers: ServerProcess[];
   #current = 0;
 
-  private constructor(folders: readonly [ServerFolder, ServerFolder], servers: ServerProcess[]) {
+  private constructor(
+    folders: readonly [ServerFolder, ServerFolder],
+    servers: ServerProcess[],
+    databaseUrl: string,
+  ) {
+    this.databaseUrl = databaseUrl;
     this.#folders = folders;
     this.#servers = servers;
     this.quickstart = readQuickstart(folders[0]);
   }
 
-  static async open(agents: ServerFolderOptions['agents']): Promise<ServerPair> {
+  static async open(
+    agents: ServerFolderOptions['agents'],
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<ServerPair> {
     const database = await createDatabase();
     atFileEnd(() => database.drop());
     const settings = {
       CONVOKE_BASE_URL: 'http://convoke.test',
       CONVOKE_DATABASE_URL: database.url,
       CONVOKE_LEASE_SECONDS: '5',
+      ...more,
     };
     const first = await createServerFolder({ agents, settings });
     atFileEnd(() => first.remove());
@@ -48,7 +58,7 @@ export class ServerPair {
     });
     const folders = [folderOf('a', first.port), folderOf('b', await freePort())] as const;
     const servers = [await ServerProcess.start(folders[0])];
-    const pair = new ServerPair(folders, servers);
+    const pair = new ServerPair(folders, servers, database.url);
     atFileEnd(() => pair.#close());
     servers.push(await ServerProcess.start(folders[1], { command: 'serve' }));
     return pair;

@@ -51,8 +51,8 @@ export interface Answering {
 const beforeExpiryMs = 1_000;
 
 /**
- * A call while it waits. Thousands may wait for an hour, so it keeps what its response needs, and neither its request nor
- * its caller nor the row of its run (D-960).
+ * A call while it waits. Thousands may wait for an hour, so it keeps what its response needs, and neither its request
+ * nor its caller nor the row of its run (D-960).
  */
 export class WaitingCall implements Waiting<void>, LiveForms, StreamPlaces {
   readonly run: WaitedRun;
@@ -73,7 +73,7 @@ export class WaitingCall implements Waiting<void>, LiveForms, StreamPlaces {
   #closing: Closing | undefined;
   #stream: CallStream | undefined;
   #result: object | undefined;
-  /** The wait has ended by itself: there is a response, though its run may continue. */
+  /** The call has waited for long enough: there is a response, though its run may continue. */
   #isOver = false;
 
   constructor(

@@ -66,8 +66,8 @@ export interface Waiting<Answer> {
 }
 
 /**
- * Waits until the run has ended, needs a person who cannot be asked here, or the time is over. The signal says that, and
- * the end of the connection.
+ * Waits until the run has ended, needs a person who cannot be asked here, or the time is over. The signal says that,
+ * and the end of the connection.
  */
 export function waitForRun<Answer>(
   parts: WaitParts,
@@ -109,7 +109,7 @@ class RunWait<Answer> {
     const take = (batch: Batch) => this.#take(batch);
     const close = (error: unknown) => {
       this.#close();
-      if (error !== undefined) throw error;
+      if (error instanceof Error) throw error;
       return this.#waiting.answer(this.#state);
     };
     this.#begin(end);
