@@ -47,6 +47,8 @@ export default {
           include: filesOf('browser'),
           isolate: false,
           testTimeout: 600_000,
+          // As long as the pages of these tests wait.
+          expect: { poll: { timeout: 180_000, interval: 10 } },
           hookTimeout: 180_000,
           globalSetup: browserSetup,
         },

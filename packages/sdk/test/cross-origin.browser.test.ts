@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { beforeAll, expect, test } from 'vitest';
 import { atFileEnd } from '../../../test/runner/file-end.ts';
-import { sharedChromium } from '../../console/test/browser/support/chromium.ts';
+import { newContext } from '../../console/test/browser/support/chromium.ts';
 import { type TestServer, startServer } from '../../server/test/support/server.ts';
 import type { openSession } from '../src/index.ts';
 
@@ -45,7 +45,7 @@ async function servePage(sdk: string): Promise<string> {
 }
 
 async function pageAt(origin: string) {
-  const context = await (await sharedChromium()).newContext();
+  const context = await newContext();
   atFileEnd(() => context.close());
   const page = await context.newPage();
   await page.goto(origin);

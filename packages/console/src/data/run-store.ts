@@ -18,6 +18,8 @@ export class RunStore {
   readonly #error = signal<unknown>(undefined);
   readonly #taken: RunView;
   readonly #view: ReturnType<typeof signal<RunSnapshot>>;
+  #reading: Promise<void> | undefined;
+  #isStale = false;
   #stop: AbortController | undefined;
   #drawing: ReturnType<typeof setTimeout> | undefined;
   #hiding: ReturnType<typeof setTimeout> | undefined;
@@ -56,16 +58,36 @@ export class RunStore {
     };
   }
 
-  async refresh(): Promise<void> {
-    try {
-      this.#record.value = await this.#handle().read();
-    } catch (error) {
-      this.#error.value = error;
+  /**
+   * Reads the record again. One request at a time, and one more after it for all calls during it: of two at once,
+   * the older answer could come last and would stay.
+   */
+  refresh(): Promise<void> {
+    this.#isStale = true;
+    this.#reading ??= this.#readWhileStale();
+    return this.#reading;
+  }
+
+  async #readWhileStale(): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false;
+      try {
+        this.#record.value = await this.#read();
+      } catch (error) {
+        this.#error.value = error;
+      }
     }
+    this.#reading = undefined;
+  }
+
+  async #read(): Promise<RunRecord> {
+    return this.#handle().read();
   }
 
   async cancel(): Promise<void> {
     this.#record.value = await this.#handle().cancel();
+    // A read that began before may put the older state back.
+    if (this.#reading !== undefined) await this.refresh();
   }
 
   #handle() {

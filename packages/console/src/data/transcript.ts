@@ -85,15 +85,26 @@ export function askOf(
   };
 }
 
+interface TalkedRun {
+  readonly items: readonly TranscriptItem[];
+  readonly hasEnded: boolean;
+}
+
+/** The requests of a run without an answer. */
+export function openRequests({ items, hasEnded }: TalkedRun): readonly AskItem[] {
+  if (hasEnded) return [];
+  return items.filter(
+    (item): item is AskItem => item.kind === 'ask' && item.resolution === undefined,
+  );
+}
+
 /** The question of the agent that a message can answer: there is exactly one request, and it is a question in words. */
 export function oneOpenQuestion(
-  runs: readonly { readonly items: readonly TranscriptItem[]; readonly hasEnded: boolean }[],
+  runs: readonly TalkedRun[],
 ): (AskItem & { readonly request: { readonly kind: 'question' } }) | undefined {
-  const open = runs.flatMap(({ items, hasEnded }) =>
-    hasEnded ? [] : items.filter((item) => item.kind === 'ask' && item.resolution === undefined),
-  );
+  const open = runs.flatMap(openRequests);
   const [only] = open;
-  if (open.length !== 1 || only?.kind !== 'ask') return undefined;
+  if (open.length !== 1 || only === undefined) return undefined;
   const { request } = only;
   return request.kind === 'question' && request.about === undefined
     ? { ...only, request }

@@ -110,10 +110,17 @@ class LogPane {
   }
 
   showEnd(): void {
-    const { scroller, follow } = this.#parts;
+    const { follow } = this.#parts;
     follow.value = true;
-    scroller.scrollTop = scroller.scrollHeight;
+    this.#toEnd();
     this.look();
+  }
+
+  /** The place counts from now on, not from the scroll event of the next frame: a reader may scroll up before it. */
+  #toEnd(): void {
+    const { scroller } = this.#parts;
+    scroller.scrollTop = scroller.scrollHeight;
+    this.#lastTop = scroller.scrollTop;
   }
 
   /** Brings an open request into view and gives it the focus, so that its keys work. */
@@ -155,8 +162,7 @@ class LogPane {
   }
 
   #resized(): void {
-    const { scroller, follow } = this.#parts;
-    if (follow.peek()) scroller.scrollTop = scroller.scrollHeight;
+    if (this.#parts.follow.peek()) this.#toEnd();
     this.look();
   }
 }

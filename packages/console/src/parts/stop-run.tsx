@@ -4,6 +4,7 @@ import type { RunRecord } from '@convoke/sdk';
 import { inBackground } from '../data/in-background.ts';
 import { canCancel, hasEnded } from '../data/run-rows.ts';
 import type { RunStore } from '../data/run-store.ts';
+import { openRequests } from '../data/transcript.ts';
 import { isInText, useShortcuts } from '../page/shortcuts.ts';
 import { Button } from './button.tsx';
 import { useAction } from './dialog.tsx';
@@ -27,15 +28,18 @@ export function useStopRun(store: RunStore | undefined): StopRun {
     setAsked(undefined);
     await store?.cancel();
   });
+  // The record is read after the events, so these may show a request while it still says that the agent answers.
+  const isAsking = store !== undefined && openRequests(store.view.value).length > 0;
+  const isBusy = run !== undefined && isAnswering(run) && !isAsking;
   const isAsked = run !== undefined && asked === run.id && canCancel(run);
   // A run that begins to wait takes the question back: it was about an agent that answers.
-  useEffect(() => setAsked(undefined), [run?.status]);
+  useEffect(() => setAsked(undefined), [isBusy]);
   const ask = () => setAsked(run?.id);
   const keep = () => setAsked(undefined);
   const escape = () => {
     const { activeElement: active } = document;
     if (isInText(active)) active.blur();
-    else if (run === undefined || !isAnswering(run)) keep();
+    else if (run === undefined || !isBusy) keep();
     else if (isAsked) inBackground(stop.run());
     else if (canCancel(run)) ask();
   };
@@ -48,11 +52,7 @@ export function useStopRun(store: RunStore | undefined): StopRun {
           Stop
         </Button>
       ),
-    question: isAsked ? (
-      <Question isAnswering={isAnswering(run)} onStop={stop.run} onKeep={keep} />
-    ) : (
-      error
-    ),
+    question: isAsked ? <Question isAnswering={isBusy} onStop={stop.run} onKeep={keep} /> : error,
   };
 }
 

@@ -5,6 +5,7 @@ import { type FeedChannel, type FeedMessage, type FeedState, followFeed } from '
 import { followEvents } from './api.ts';
 import { readAccessAgain } from './access.ts';
 import type { TenantScope } from './tenant-clients.ts';
+import { ExchangeRefused } from './tokens.ts';
 import { inBackground } from '../data/in-background.ts';
 
 const feedState = signal<FeedState>('connecting');
@@ -38,7 +39,9 @@ export function goLive(scope: TenantScope, say: (text: string) => void): () => v
       isCursorLost: (error) =>
         error instanceof ConvokeError &&
         (error.code === 'cursor_expired' || error.code === 'invalid_last_event_id'),
-      isFinal: (error) => error instanceof ConvokeError && [401, 403].includes(error.status ?? 0),
+      isFinal: (error) =>
+        (error instanceof ConvokeError && [401, 403].includes(error.status ?? 0)) ||
+        (error instanceof ExchangeRefused && error.isFinal),
     },
     {
       onNotice: tell,
@@ -102,6 +105,21 @@ export function useNotices(listener: Listener): void {
 
 /** How often a list or a number is read again while notices keep arriving (D-156). */
 const refreshMs = 1000;
+
+/** How often a list asks for a change that no notice tells. */
+const quietMs = 10_000;
+
+/** Calls `refresh` now and then while it is needed and the page is seen. */
+export function useRefreshWhile(isNeeded: () => boolean, refresh: () => unknown): void {
+  const latest = useRef({ isNeeded, refresh });
+  latest.current = { isNeeded, refresh };
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden && latest.current.isNeeded()) latest.current.refresh();
+    }, quietMs);
+    return () => clearInterval(timer);
+  }, []);
+}
 
 /** Calls `refresh` soon after a notice that concerns it, at most once a second. */
 export function useRefreshOnNotice(

@@ -61,9 +61,14 @@ export function personTokens(): RenewedToken<PersonToken> {
   return new RenewedToken(async () => (await signIn()).obtain());
 }
 
-class ExchangeRefused extends Error {
+export class ExchangeRefused extends Error {
   override readonly name = 'ExchangeRefused';
   readonly code: string;
+
+  /** The person does not reach the tenant, and asking again does not change that. */
+  get isFinal(): boolean {
+    return this.code === 'invalid_target';
+  }
 
   constructor({ code, message }: SignInFailed) {
     super(message);

@@ -4,14 +4,14 @@ import { expect, test } from 'vitest';
 import { removeMember } from '../../../server/src/app/organizations.ts';
 import { setPassword } from '../../../server/src/app/people/passwords.ts';
 import { createPasswords } from '../../../server/src/auth/passwords.ts';
-import { begin, cancel, pendingIn, runIn } from '../../../server/test/support/api-steps.ts';
+import { begin, cancel, ended, pendingIn, runIn } from '../../../server/test/support/api-steps.ts';
 import { addMember, emailOf } from '../../../server/test/support/sign-in/console.ts';
 import { operator, password } from '../../../server/test/support/sign-in/steps.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests, letTokensEnd } from './support/console-tests.ts';
 import { go } from './support/go.ts';
 import { organizationPlaces } from './support/places.ts';
-import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
+import { expectAccessible, expectAccessibleAtBothWidths } from './support/screen-checks.ts';
 
 const web = consoleTests({ agents: consoleAgents });
 
@@ -59,7 +59,8 @@ test('signing out empties every tab of the browser', async () => {
   // The page of the server asks once more, with a button of the same name, and has a way back.
   await page.waitForURL('**/oidc/sign-out?*');
   await page.getByRole('link', { name: 'Cancel' }).click();
-  await page.locator('nav').first().waitFor();
+  // The page goes to Home automatically, which must not come after the step to the settings.
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await go(page, '/console/settings');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.waitForURL('**/oidc/sign-out?*');
@@ -76,12 +77,13 @@ test('a sign-in that ends while the page is used covers it, and what was typed i
   await page.context().clearCookies();
   await letTokensEnd(page);
   await page.getByRole('button', { name: 'Send' }).click();
-  const ended = page.getByRole('dialog', { name: 'Your sign-in has ended' });
+  const signInAgain = page.getByRole('dialog', { name: 'Your sign-in has ended' });
+  await signInAgain.waitFor();
   await expectAccessibleAtBothWidths(page, { part: 'dialog' });
   const opened = page.context().waitForEvent('page');
-  await ended.getByRole('button', { name: 'Sign in' }).click();
+  await signInAgain.getByRole('button', { name: 'Sign in' }).click();
   await fillIn(await opened, person);
-  await ended.waitFor({ state: 'detached' });
+  await signInAgain.waitFor({ state: 'detached' });
   expect(await message.inputValue()).toBe('half a thought');
   await page.getByRole('button', { name: 'Send' }).click();
   await page.locator('.divider .status', { hasText: 'completed' }).waitFor();
@@ -167,19 +169,63 @@ test('a viewer reads everything of the tenant and can change nothing, and the pa
   }
 });
 
-test('a person who is removed from the organization sees nothing new', async () => {
-  web.expectFaults(/status of 40[013]/);
+/** The list of runs, opened by a member who can be removed. */
+async function openRunsOfMember(): Promise<{ page: Page; remove: () => Promise<void> }> {
   const person = await addMember(web.server, 'operator');
   const page = await web.openAs(person, `${web.tenant}/runs`);
-  await page.getByRole('heading', { name: 'Runs' }).waitFor();
-  await removeMember(web.server.convoke.services, {
-    organizationId: organizationId(web.server.quickstart.organization_id),
-    email: emailOf(person),
-    by: operator,
+  await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
+  const remove = async () => {
+    await removeMember(web.server.convoke.services, {
+      organizationId: organizationId(web.server.quickstart.organization_id),
+      email: emailOf(person),
+      by: operator,
+    });
+    await ended(web.server, (await begin(web.server, 'echo', 'after the removal')).run);
+  };
+  return { page, remove };
+}
+
+const removed = (page: Page) =>
+  page.getByRole('alert').getByRole('heading', { name: /^You’re no longer a member of / });
+
+test.each<{ name: string; prepare: (page: Page) => Promise<void> }>([
+  { name: 'works', prepare: () => Promise.resolve() },
+  { name: 'has ended', prepare: letTokensEnd },
+])(
+  'an open page whose token $name says that its person was removed, and shows nothing new',
+  async ({ prepare }) => {
+    web.expectFaults(/status of 40[013]/);
+    const { page, remove } = await openRunsOfMember();
+    await prepare(page);
+    await remove();
+    await removed(page).waitFor();
+    await expectAccessible(page, { frame: false });
+    await go(page, `${web.tenant}/runs?q=removal`);
+    await go(page, `${web.tenant}/agents/echo`);
+    await removed(page).waitFor();
+    expect(await page.textContent('body')).not.toContain('after the removal');
+  },
+);
+
+test('a person who was removed is refused where the page has not heard of it, and it says so afterwards', async () => {
+  web.expectFaults(/status of 40[013]/);
+  const { page, remove } = await openRunsOfMember();
+  // Where the person belongs is what an open page reads when its stream has ended.
+  const heard = Promise.withResolvers<void>();
+  await page.route('**/v1/me', async (route) => {
+    await heard.promise;
+    await route.continue();
   });
-  await begin(web.server, 'echo', 'after the removal');
-  // The page may have noticed before, and then has no link to click.
-  await go(page, `${web.tenant}/runs?status=waiting`);
-  await page.getByRole('alert').first().waitFor();
+  await remove();
+  await go(page, `${web.tenant}/runs?q=removal`);
+  await page
+    .locator('#content')
+    .getByRole('alert')
+    .getByRole('button', { name: 'Try again' })
+    .waitFor();
+  expect(await removed(page).count()).toBe(0);
+  expect(await page.textContent('body')).not.toContain('after the removal');
+  heard.resolve();
+  await removed(page).waitFor();
   expect(await page.textContent('body')).not.toContain('after the removal');
 });

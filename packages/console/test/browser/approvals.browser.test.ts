@@ -12,6 +12,7 @@ import {
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { go } from './support/go.ts';
+import { press } from './support/pressed-keys.ts';
 import { desk, expectAccessible, phone } from './support/screen-checks.ts';
 
 /** 600 members, and the one that matters behind them. */
@@ -86,12 +87,12 @@ test('a denial carries the message, and the keys act only on the card that has t
   await card(page).getByRole('button', { name: /^Deny/ }).and(page.locator(':enabled')).waitFor();
   // Outside the card the key does nothing.
   await page.getByRole('link', { name: 'For me' }).focus();
-  await page.keyboard.press('a');
+  await press(page, 'a');
   await card(page).focus();
-  await page.keyboard.press('r');
+  await press(page, 'r');
   await page.keyboard.type('not today, and a d e are letters here');
   await card(page).focus();
-  await page.keyboard.press('d');
+  await press(page, 'd');
   await decided(page, 'Denied by').waitFor();
   const answered = await web.server.send('list_interactions', {
     params: { session_id: run.session_id },
@@ -157,7 +158,7 @@ test('an attached file is compared as it was attached; what cannot be compared i
   const page = await web.visit(`${web.tenant}/approvals?item=${key}`);
   await card(page).getByText('Changes that the agent made since then').waitFor();
   const change = card(page).getByRole('region', { name: 'Changes to plan.md' });
-  expect(await change.innerText()).toMatch(/one\n− two\n\+ three/);
+  await expect.poll(() => change.innerText()).toMatch(/one\n− two\n\+ three/);
   const elsewhere = await waiting('elsewhere');
   await go(page, elsewhere.path);
   const reason = 'only attached files and files in outputs/ can be read here.';
@@ -206,21 +207,21 @@ test('the buttons of a long input are in view, say what was not seen, and editin
 
   // Editing takes the place of the tree, and leaving it brings the tree back.
   await card(page).focus();
-  await page.keyboard.press('e');
+  await press(page, 'e');
   await card(page).getByLabel('Input for the tool').waitFor();
   expect(await card(page).getByText('"customer 9"').count()).toBe(0);
   await card(page).focus();
-  await page.keyboard.press('e');
+  await press(page, 'e');
   await card(page).getByRole('button', { name: 'Show all 60 rows' }).click();
   await card(page).getByText('"customer 59"').waitFor();
   await expect.poll(() => allow.textContent()).toMatch(/^Allow\d+ screens? not seen/);
 
   // A key does not allow what was not seen, until it is pressed again.
   await card(page).focus();
-  await page.keyboard.press('a');
+  await press(page, 'a');
   await card(page).getByText('Press a again to allow all of it.').waitFor();
   expect((await pendingIn(web.server, run.session_id)).status).toBe('pending');
-  await page.keyboard.press('a');
+  await press(page, 'a');
   await decided(page, 'Allowed by').waitFor();
 });
 
@@ -237,7 +238,7 @@ test('text behind 64 KiB has to be opened before Allow and its key work; Deny wo
     await blocked.waitFor();
     expect(await card(page).getByText('HIDDEN rm -rf /').count()).toBe(0);
     await card(page).focus();
-    await page.keyboard.press('a');
+    await press(page, 'a');
     await card(page)
       .getByRole('button', { name: `Show part ${part} of 3` })
       .click();
@@ -245,7 +246,14 @@ test('text behind 64 KiB has to be opened before Allow and its key work; Deny wo
   await card(page).getByText('HIDDEN rm -rf /').waitFor();
   // The presses above have answered nothing, and the card has the focus again.
   expect((await pendingIn(web.server, run.session_id)).status).toBe('pending');
-  await page.keyboard.press('a');
+  // The key asks once more about what was never in view: it may have done so above, or does so now.
+  const warned = card(page).getByText('Press a again to allow all of it.');
+  if ((await warned.count()) === 0) {
+    await press(page, 'a');
+    const row = page.locator(`[data-key="${interaction.interaction_key}"]`);
+    await warned.or(row.getByText('Allowed by')).first().waitFor();
+  }
+  if ((await warned.count()) > 0) await press(page, 'a');
   await expect.poll(() => pendingKeys()).not.toContain(interaction.interaction_key);
 });
 
@@ -261,7 +269,7 @@ test('after a decision the next request is shown, with its place among them, and
   await page.getByText('1 of 2').waitFor();
   // Each row says what it is about, not only which tool it is.
   await page.locator('.queue').getByText('decide me first.md').waitFor();
-  expect(await page.title()).toMatch(/^\(\d+\) Approvals/);
+  await expect.poll(() => page.title()).toMatch(/^\(\d+\) Approvals/);
   await card(page)
     .getByRole('button', { name: /^Allow/, disabled: false })
     .press('a');

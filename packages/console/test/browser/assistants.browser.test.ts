@@ -9,7 +9,7 @@ import { authorizationUrl, redeem } from '../../../server/test/support/sign-in/a
 import { atFileEnd } from '../../../../test/runner/file-end.ts';
 import { DocumentServer } from '../../../server/test/support/sign-in/client-documents.ts';
 import { givePassword, owner } from '../../../server/test/support/sign-in/steps.ts';
-import { sharedChromium } from './support/chromium.ts';
+import { newContext } from './support/chromium.ts';
 import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
 
 let server: TestServer;
@@ -36,9 +36,8 @@ beforeAll(async () => {
 });
 
 async function openPage(): Promise<Page> {
-  const context = await (await sharedChromium()).newContext({
-    viewport: { width: 1280, height: 820 },
-  });
+  const context = await newContext({ viewport: { width: 1280, height: 820 } });
+  atFileEnd(() => context.close());
   return context.newPage();
 }
 
@@ -56,9 +55,9 @@ test('signs in and allows it with the keyboard alone; nothing is allowed by pres
   await page.keyboard.press('Enter');
   expect(new URL(page.url()).pathname).toContain('/oidc/consent/');
   await page.keyboard.press('Tab');
-  expect(await page.locator(':focus').textContent()).toBe('Allow');
+  await page.locator(':focus', { hasText: 'Allow' }).waitFor();
   await page.keyboard.press('Tab');
-  expect(await page.locator(':focus').textContent()).toBe('Cancel');
+  await page.locator(':focus', { hasText: 'Cancel' }).waitFor();
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Enter');
   await page.waitForURL((url) => url.href.startsWith(redirect_uri));

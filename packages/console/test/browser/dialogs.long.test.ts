@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
+import { press } from './support/pressed-keys.ts';
 import { fillPlaces, settled } from './support/places.ts';
 import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
 
@@ -61,9 +62,9 @@ test('every dialog is accessible in both themes at both widths, and its buttons 
   }
   page = await web.visit(web.tenant);
   await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.keyboard.press('?');
+  await press(page, '?');
   await checked(page, 'Close');
-  await page.keyboard.press('Control+k');
+  await press(page, 'Control+k');
   await page.getByRole('combobox').waitFor();
   await expectAccessibleAtBothWidths(page, { part: 'dialog' });
 });

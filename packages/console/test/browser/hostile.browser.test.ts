@@ -58,7 +58,7 @@ test('no text of an agent can turn around what stands beside it, in a list or in
   await page.goto(`${web.server.baseUrl}${web.tenant}/runs/${run.id}`);
   await page.getByRole('log').getByText(shown).first().waitFor();
   await page.getByRole('heading', { level: 1, name: shown }).waitFor();
-  expect(await page.title()).toContain(shown);
+  await expect.poll(() => page.title()).toContain(shown);
   const raw = await page.evaluate<boolean>(
     '/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.documentElement.outerHTML)',
   );

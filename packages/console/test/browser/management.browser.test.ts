@@ -6,6 +6,7 @@ import { receiverNetwork, startReceiver } from '../../../server/test/support/web
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { go } from './support/go.ts';
+import { press } from './support/pressed-keys.ts';
 import { expectAccessibleAtBothWidths } from './support/screen-checks.ts';
 
 const web = consoleTests({
@@ -85,13 +86,15 @@ test('a tenant is created, used, and offboarded only after its id was typed', as
 
 test('a tenant that takes long to be set up is shown as active without a reload', async () => {
   const page = await web.visit(`${web.organization}/tenants`);
-  // What the list says while the server is slow: more often than the two times that follow a click automatically.
-  let slowAnswers = 3;
+  // What the list says while the server is slow: more often than the two times that follow a click automatically, and
+  // until the page has shown it.
+  let slowAnswers = 0;
+  let isShown = false;
   await page.route(/\/tenants\?/, async (route) => {
     const response = await route.fetch();
     const text = await response.text();
-    const isSlow = text.includes('Slow home') && slowAnswers > 0;
-    if (isSlow) slowAnswers -= 1;
+    const isSlow = text.includes('Slow home') && !(isShown && slowAnswers >= 3);
+    if (isSlow) slowAnswers += 1;
     const body = isSlow ? text.replaceAll('"status":"active"', '"status":"provisioning"') : text;
     await route.fulfill({ response, body });
   });
@@ -100,8 +103,9 @@ test('a tenant that takes long to be set up is shown as active without a reload'
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   const row = page.getByRole('row', { name: /Slow home/ });
   await row.getByText('setting up').waitFor();
+  isShown = true;
   await row.getByText('active').waitFor();
-  expect(slowAnswers).toBe(0);
+  expect(slowAnswers).toBeGreaterThanOrEqual(3);
 });
 
 test('a tenant that was created elsewhere is found where a person looks for it, without a reload', async () => {
@@ -113,7 +117,7 @@ test('a tenant that was created elsewhere is found where a person looks for it, 
   await entry.waitFor();
   await page.keyboard.press('Escape');
   await addTenant(web.server, 'Made by another person');
-  await page.keyboard.press('Control+k');
+  await press(page, 'Control+k');
   await page.getByRole('combobox').fill('another person');
   await page.getByRole('option', { name: /^Made by another person/ }).waitFor();
   await page.keyboard.press('Escape');
@@ -193,7 +197,9 @@ test('the audit log is filtered by actor, object and time, and the address keeps
   await page.getByLabel('Object name or ID').fill('nightly deploys');
   await page.waitForURL((url) => url.search === `?object=${deploys.record.id}`);
   await expect.poll(() => inRows('object')).toEqual([deploys.record.id]);
-  expect(await page.getByLabel('Object name or ID').inputValue()).toBe('Nightly deploys');
+  await expect
+    .poll(() => page.getByLabel('Object name or ID').inputValue())
+    .toBe('Nightly deploys');
   await page.getByLabel('Object name or ID').fill('');
   await page.waitForURL((url) => url.search === '');
 

@@ -36,7 +36,9 @@ test('every screen is accessible in both themes (axe, WCAG 2.2 AA) and never scr
     if (pictures) await takePictures(page, place.name);
     for (const width of otherWidths) {
       await page.setViewportSize({ width, height: 780 });
-      expect({ width, excess: await excessOf(page) }).toEqual({ width, excess: 0 });
+      await expect
+        .poll(async () => ({ width, excess: await excessOf(page) }))
+        .toEqual({ width, excess: 0 });
     }
     await expectAccessibleAtBothWidths(page, { frame: firstOfTheirKind.has(place.name) });
   });

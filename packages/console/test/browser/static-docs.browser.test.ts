@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeSite } from '../../../api-page/scripts/write-site.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
-import { sharedChromium } from './support/chromium.ts';
+import { newContext } from './support/chromium.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 /** Opens a page; what went wrong in it is in the list. */
 async function open(path: string): Promise<{ readonly page: Page; readonly faults: string[] }> {
-  const context = await (await sharedChromium()).newContext();
+  const context = await newContext();
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('console', (message) => {

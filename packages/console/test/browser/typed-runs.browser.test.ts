@@ -146,9 +146,23 @@ test('a combined schema is a JSON editor, and a question of the agent is answere
 test('runs are filtered by the version of their agent, and words that are none are marked', async () => {
   const page = await web.visit(`${web.tenant}/runs`);
   const version = page.getByLabel('Version');
-  await version.fill('5f0c');
+  await version.fill('none');
   await page.locator('[aria-label="Version"][aria-invalid="true"]').waitFor();
-  await version.fill('00000000');
+  await version.fill('');
+  await page.waitForURL((url) => !url.searchParams.has('version'));
+  await page.locator('[aria-label="Version"]:not([aria-invalid])').waitFor();
+  // What is typed in the moment in which the filter takes effect is kept.
+  await page.evaluate(`{
+    const field = document.querySelector('[aria-label="Version"]');
+    const type = (_, observer) => {
+      observer.disconnect();
+      field.value = '00000000';
+      field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    };
+    new MutationObserver(type).observe(field, { attributeFilter: ['aria-invalid'] });
+  }`);
+  await version.fill('5f0c');
+  await page.waitForURL((url) => url.searchParams.get('version') === '00000000');
   await page.getByText('No matching runs.').waitFor();
-  expect(new URL(page.url()).searchParams.get('version')).toBe('00000000');
+  expect(await version.inputValue()).toBe('00000000');
 });

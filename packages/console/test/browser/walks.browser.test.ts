@@ -1,10 +1,11 @@
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { shortcuts } from '../../src/data/shortcut-list.ts';
 import { begin, ended, runIn } from '../../../server/test/support/api-steps.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { go } from './support/go.ts';
-import { pressInTime, pressesOf } from './support/pressed-keys.ts';
+import { press, pressInTime, pressesOf } from './support/pressed-keys.ts';
 import { desk, expectAccessibleAtBothWidths, phone } from './support/screen-checks.ts';
 
 const keeper = {
@@ -13,6 +14,19 @@ const keeper = {
   script: [{ tool: { name: 'write_file', input: { path: 'note.txt', text: 'hi' } } }],
 };
 const web = consoleTests({ agents: { ...consoleAgents, keeper } });
+
+const focusedLabel = (page: Page) =>
+  page.evaluate<string>('document.activeElement?.getAttribute("aria-label") ?? ""');
+
+/** Holds the records of runs, which the page reads beside their events, until the returned function is called. */
+async function holdRecords(page: Page): Promise<() => void> {
+  const released = Promise.withResolvers<void>();
+  await page.route(/\/runs\/run_[^/?]+$/, async (route) => {
+    if (route.request().method() === 'GET') await released.promise;
+    await route.continue();
+  });
+  return released.resolve;
+}
 
 test('a newcomer opens the link of the start, tries the demo agent, answers, approves and sees the waterfall, without a terminal', async () => {
   const begun = performance.now();
@@ -41,12 +55,8 @@ test('a newcomer opens the link of the start, tries the demo agent, answers, app
   await expect.poll(() => page.locator('.waterfall .span.leg').count()).toBe(3);
   // Every bar can be reached by the arrows, says how long it took, and opens its event.
   await page.getByRole('button', { name: /^Queued: / }).focus();
-  await page.keyboard.press('ArrowRight');
-  await page.keyboard.press('ArrowRight');
-  const bar = await page.evaluate<string>(
-    'document.activeElement?.getAttribute("aria-label") ?? ""',
-  );
-  expect(bar).toMatch(/: \d/);
+  for (let count = 0; count < 2; count += 1) await press(page, 'ArrowRight');
+  await expect.poll(() => focusedLabel(page)).toMatch(/: \d/);
   await page.getByRole('button', { name: /^Waiting: write_file: / }).click();
   // The event opens beside the waterfall, which stays in view, and below it on a phone.
   const opened = page.getByRole('region', { name: 'Event' });
@@ -90,18 +100,18 @@ test('the palette opens a run by its id, any screen by its name, and a session b
   await ended(web.server, run);
   const page = await web.visit(web.tenant);
   await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.keyboard.press('Control+k');
+  await press(page, 'Control+k');
   await page.getByRole('combobox', { name: 'Search or paste an ID' }).fill(run.id);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'found by id' }).waitFor();
-  await page.keyboard.press('Control+k');
+  await press(page, 'Control+k');
   await page.getByRole('combobox', { name: 'Search or paste an ID' }).fill('s');
   // What begins with it comes before what only has it in its description.
   await page.locator('#palette-0', { hasText: 'Sessions' }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Sessions' }).waitFor();
   expect(new URL(page.url()).pathname).toBe(`${web.tenant}/sessions`);
-  await page.keyboard.press('Control+k');
+  await press(page, 'Control+k');
   await page.getByRole('combobox', { name: 'Search or paste an ID' }).fill('found by');
   await page.getByRole('option', { name: 'found by id session with echo' }).waitFor();
   await page.keyboard.press('Enter');
@@ -149,10 +159,9 @@ test('letters can be turned off and on again', async () => {
   await page.getByText('Healthy').waitFor();
   await page.getByLabel('Enable single-key shortcuts').uncheck();
   await page.locator('#content').focus();
-  await page.keyboard.press('g');
-  await page.keyboard.press('r');
+  for (const key of ['g', 'r']) await page.keyboard.press(key);
   // Keys with a modifier still work, and the page takes keys in their order.
-  await page.keyboard.press('Control+k');
+  await press(page, 'Control+k');
   await page.getByRole('combobox', { name: 'Search or paste an ID' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/console/settings');
   await page.keyboard.press('Escape');
@@ -163,19 +172,20 @@ test('letters can be turned off and on again', async () => {
 
 test('Escape leaves the composer and never stops a run that waits; stopping it asks, and can be taken back', async () => {
   const page = await web.visit(`${web.tenant}/agents/asker`);
+  // The question is on the page before its record says that the run waits.
+  const release = await holdRecords(page);
   const field = page.getByRole('textbox', { name: 'Message to the agent', disabled: false });
   await field.fill('dear');
   await field.press('Control+Enter');
   const question = page.getByRole('region', { name: /^Question: Which colour, dear/ });
   await question.getByRole('button', { name: 'Decline', disabled: false }).waitFor();
   await field.focus();
-  for (let count = 0; count < 4; count += 1) await page.keyboard.press('Escape');
+  for (let count = 0; count < 4; count += 1) await press(page, 'Escape');
   // The next key is a shortcut, so the field was left; the run still waits, on the same screen.
-  await page.keyboard.press('n');
-  await expect
-    .poll(() => page.evaluate<string>('document.activeElement?.getAttribute("aria-label") ?? ""'))
-    .toMatch(/^Question/);
+  await press(page, 'n');
+  await expect.poll(() => focusedLabel(page)).toMatch(/^Question/);
   expect(await page.getByText('Stop this run?').count()).toBe(0);
+  release();
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await page.getByText('Stop this run?').waitFor();
   await page.getByRole('button', { name: 'Keep running' }).click();
@@ -183,6 +193,22 @@ test('Escape leaves the composer and never stops a run that waits; stopping it a
   await question.getByRole('radio', { name: 'blue' }).check();
   await question.getByRole('button', { name: 'Answer' }).click();
   await page.getByText('You said blue.').waitFor();
+});
+
+test('the question whether to stop a run stays while the page learns that the run has started', async () => {
+  const page = await web.visit(`${web.tenant}/agents/sleeper`);
+  const release = await holdRecords(page);
+  const field = page.getByRole('textbox', { name: 'Message to the agent', disabled: false });
+  await field.fill('stop me early');
+  await field.press('Control+Enter');
+  await page.getByText('Zzz').waitFor();
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await page.getByText('Stop this run?').waitFor();
+  release();
+  await page.locator('.divider .status', { hasText: 'running' }).waitFor();
+  expect(await page.getByText('Stop this run?').count()).toBe(1);
+  await press(page, 'Escape');
+  await page.locator('.divider .status', { hasText: 'cancelled' }).waitFor();
 });
 
 test('a run can be tried, stopped and run again without a pointer', async () => {

@@ -16,13 +16,24 @@ interface FilterProps {
   readonly name: string;
 }
 
-/** The words of a field, and what hands them on once typing has stopped. */
+/**
+ * The words of a field, and what hands them on once typing has stopped. The filter may be written otherwise than it was
+ * typed; what was typed since it was handed on is kept.
+ */
 function useTyped(shown: string, filter: (typed: string) => void) {
   const [typed, setTyped] = useState(shown);
-  useEffect(() => setTyped(shown), [shown]);
+  const handedOn = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    const own = handedOn.current;
+    handedOn.current = undefined;
+    setTyped((now) => (own === undefined || own === now ? shown : now));
+  }, [shown]);
   useEffect(() => {
     if (typed === shown) return;
-    const timer = setTimeout(() => filter(typed), typingMs);
+    const timer = setTimeout(() => {
+      handedOn.current = typed;
+      filter(typed);
+    }, typingMs);
     return () => clearTimeout(timer);
   }, [typed]);
   return [typed, setTyped] as const;

@@ -1,5 +1,10 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+} from 'playwright-core';
 import { installMissing } from '../../../../../test/programs.ts';
 
 /**
@@ -65,6 +70,16 @@ export async function sharedChromium(): Promise<Browser> {
   if (browser.isConnected()) return browser;
   running = launchChromium();
   return running;
+}
+
+/** How long a condition may take on a busy machine before it counts as never. */
+const patienceMs = 180_000;
+
+/** A browser of its own for one person, in the shared process. */
+export async function newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await (await sharedChromium()).newContext(options);
+  context.setDefaultTimeout(patienceMs);
+  return context;
 }
 
 /** Chromium without a window, without a sandbox (tests run as root), and without requests of its own. */

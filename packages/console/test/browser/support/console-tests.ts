@@ -1,17 +1,14 @@
 import type { UserId } from '@convoke/contract';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import {
   type ServerOptions,
   type TestServer,
   startServer,
 } from '../../../../server/test/support/server.ts';
-import { sharedChromium } from './chromium.ts';
+import { newContext, sharedChromium } from './chromium.ts';
 import { go } from './go.ts';
 import { type Cookies, cookiesOf, cookiesOfOwner } from './signed-in.ts';
-
-/** How long a condition may take on a busy machine. */
-const patienceMs = 60_000;
 
 /** How long the storage of a page is asked for: one that is leaving for another address may never answer. */
 const inspectionMs = 5_000;
@@ -22,7 +19,6 @@ const inspectionMs = 5_000;
  */
 export class ConsoleTests {
   #server: TestServer | undefined;
-  #browser: Browser | undefined;
   #cookies: Cookies = [];
   /** Where people of the server sign in, if not at the server itself: the only other origin that a page may reach. */
   #issuerOrigin: string | undefined;
@@ -51,7 +47,7 @@ export class ConsoleTests {
   }
 
   async start(options: ServerOptions): Promise<void> {
-    [this.#server, this.#browser] = await Promise.all([startServer(options), sharedChromium()]);
+    [this.#server] = await Promise.all([startServer(options), sharedChromium()]);
     const issuer = options.env?.['CONVOKE_OIDC_ISSUER'];
     if (issuer === undefined) this.#cookies = await cookiesOfOwner(this.server);
     else this.#issuerOrigin = new URL(issuer).origin;
@@ -138,13 +134,11 @@ export class ConsoleTests {
     options: BrowserContextOptions = {},
     cookies: Cookies = [],
   ): Promise<BrowserContext> {
-    if (this.#browser === undefined) throw new Error('The browser has not started.');
-    const context = await this.#browser.newContext({
+    const context = await newContext({
       viewport: { width: 1280, height: 820 },
       reducedMotion: 'reduce',
       ...options,
     });
-    context.setDefaultTimeout(patienceMs);
     await context.addInitScript(reportViolations);
     await context.addCookies(cookies);
     this.#contexts.add(context);

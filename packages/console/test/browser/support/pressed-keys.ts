@@ -30,7 +30,7 @@ export async function pressInTime(
 /**
  * The keys of a screen work once its effects have run, which is after its paint: one that comes before that is lost.
  */
-async function press(page: Page, key: string): Promise<void> {
+export async function press(page: Page, key: string): Promise<void> {
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
   await page.keyboard.press(key);
 }
