@@ -45,22 +45,31 @@ test('accounts are set from standard input, listed without secrets and revoked (
   });
   const oauth = JSON.stringify({ access_token: 'a-planted-secret' });
   expect((await set(['github', '--end-user', 'u-17', '--oauth'], oauth)).code).toBe(0);
+  const over = { access_token: 'a-planted-secret', expires_at: '2020-01-15T09:30:00.000Z' };
+  expect((await set(['wiki', '--end-user', 'u-18', '--oauth'], JSON.stringify(over))).code).toBe(0);
   expect((await set(['mail', '--header', 'X-Api-Key'], 'a-planted-secret')).code).toBe(0);
   for (const input of ['', '{']) {
     expect((await set(['github', '--oauth'], input)).code).not.toBe(0);
   }
   const { stdout } = await commandLine.run(['connections']);
   expect(stdout).toMatch(
-    /^mail .*\ngithub +u-17 +connected +oauth .*\ncrm +\(tenant\) +connected +bearer/m,
+    /^mail .*\nwiki +u-18 +expired, no_refresh +oauth .*\ngithub +u-17 +connected +oauth .*\ncrm +\(tenant\) +connected +bearer/m,
   );
   expect(stdout).not.toContain('planted');
   const gone = await commandLine.run(['connections', 'delete', 'github', '--end-user', 'u-17']);
   expect(gone).toMatchObject({ code: 0, stdout: 'github  u-17  deleted\n' });
+  const [again, typo] = [
+    await commandLine.run(['connections', 'delete', 'github', '--end-user', 'u-17']),
+    await commandLine.run(['connections', 'delete', 'crn']),
+  ];
+  expect([again.code, typo.code]).toEqual([1, 1]);
+  expect(again.stderr).toContain('the end user u-17 has no account for github; connected: nothing');
+  expect(typo.stderr).toContain('the tenant has no account for crn; connected: mail, crm');
   const { connections } = await commandLine.json<{ connections: { service: string }[] }>(
     'connections',
     'list',
   );
-  expect(connections.map(({ service }) => service)).toEqual(['mail', 'crm']);
+  expect(connections.map(({ service }) => service)).toEqual(['mail', 'wiki', 'crm']);
 });
 
 test('the agents, commands and program of the guide work one after the other', async () => {

@@ -349,6 +349,7 @@ function ticksOf({ from, to, x, breaks }: Axis): Tick[] {
 const roomInside = 0.12;
 const roomBeside = 0.08;
 /** The same on a phone. */
+const roomInsideNarrow = 0.17;
 const roomBesideNarrow = 0.16;
 
 /** Where a bar says how long it took: in itself, or in the free part of its lane that a narrow bar has beside it. */
@@ -361,6 +362,15 @@ export function durationPlace(
   if (before >= roomBesideNarrow) return 'before';
   if (after >= roomBeside) return 'after';
   return before >= roomBeside ? 'before' : 'inside';
+}
+
+/** Whether a phone has no place for it: the bar is too narrow, and other bars are on both sides. */
+export function isSilentOnPhone(width: number, room: Parameters<typeof durationPlace>[1]): boolean {
+  return (
+    width < roomInsideNarrow &&
+    durationPlace(width, room) === 'inside' &&
+    phoneDurationPlace(room) === undefined
+  );
 }
 
 /** Where it says so on a phone, if the bar is too narrow there: only where no other bar would cover it. */

@@ -5,6 +5,7 @@ import {
   type Spans,
   type TimeScale,
   durationPlace,
+  isSilentOnPhone,
   phoneDurationPlace,
   timeScale,
 } from '../data/spans.ts';
@@ -119,33 +120,42 @@ function Lane(
   },
 ): JSX.Element {
   const { lane, scale, reached, onOpen } = props;
+  const bars = lane.spans.map((span, index) => ({
+    span,
+    width: widthOf(span, scale),
+    room: {
+      before: scale.x(span.from) - scale.x(lane.spans[index - 1]?.to ?? -Infinity),
+      after: scale.x(lane.spans[index + 1]?.from ?? Infinity) - scale.x(span.to),
+    },
+  }));
+  const isSilent = bars.some(({ width, room }) => isSilentOnPhone(width, room));
+  const total = lane.spans.reduce((sum, { from, to }) => sum + to - from, 0);
   return (
     <div class={`lane ${lane.isSub ? 'sub' : ''}`}>
       <span class="name" title={`${lane.prefix}${lane.name}`}>
-        {lane.prefix !== '' && <span class="wide-only">{lane.prefix}</span>}
-        {lane.name}
+        <span class="lane-name">
+          {lane.prefix !== '' && <span class="wide-only">{lane.prefix}</span>}
+          {lane.name}
+        </span>
+        {isSilent && <span class="lane-took">{compactly(total)}</span>}
       </span>
       <div class="track">
-        {lane.spans.map((span, index) => (
-          <Bar
-            key={index}
-            {...{ span, scale, onOpen }}
-            isReached={span === reached}
-            room={{
-              before: scale.x(span.from) - scale.x(lane.spans[index - 1]?.to ?? -Infinity),
-              after: scale.x(lane.spans[index + 1]?.from ?? Infinity) - scale.x(span.to),
-            }}
-          />
+        {bars.map(({ span, room }, index) => (
+          <Bar key={index} {...{ span, scale, onOpen, room }} isReached={span === reached} />
         ))}
       </div>
     </div>
   );
 }
 
+function widthOf({ from, to }: DrawnSpan, scale: TimeScale): number {
+  return Math.max(0, scale.x(to) - scale.x(from));
+}
+
 /** A stretch of time: it says how long it took, and opens its event. */
 function Bar({ span, scale, isReached, room, onOpen }: BarProps): JSX.Element {
   const left = scale.x(span.from);
-  const width = Math.max(0, scale.x(span.to) - left);
+  const width = widthOf(span, scale);
   const isPartlyLost = span.lostFrom !== undefined;
   const end = span.end === 'failed' ? 'bad' : isPartlyLost ? '' : (span.end ?? '');
   const kept = isPartlyLost && width > 0 ? (scale.x(span.lostFrom ?? 0) - left) / width : 1;

@@ -1,6 +1,7 @@
 import type { ConnectionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { now } from '../page/clock.ts';
 import { addressWith, place } from '../page/router.ts';
 import { Button } from '../parts/button.tsx';
 import { Confirm } from '../parts/dialog.tsx';
@@ -107,12 +108,17 @@ function ownerTab(name: string, of: string | undefined): Tab {
 const columns: readonly Column<ConnectionRecord>[] = [
   {
     title: 'Status',
-    cell: ({ status, status_reason: reason }) => (
-      <>
-        <Status of={status} />
-        {reason !== undefined && <div class="muted small">{reasonWords[reason]}</div>}
-      </>
-    ),
+    cell: (connection) => {
+      const reason = hasEnded(connection) ? 'no_refresh' : connection.status_reason;
+      return (
+        <>
+          <Status of={hasEnded(connection) ? 'expired' : connection.status} />
+          {reason !== undefined && (
+            <div class="muted small">{`${reasonWords[reason]}: connect it again`}</div>
+          )}
+        </>
+      );
+    },
   },
   { title: 'Service', class: 'nowrap', cell: ({ service }) => <code>{service}</code> },
   {
@@ -124,8 +130,10 @@ const columns: readonly Column<ConnectionRecord>[] = [
     title: 'Token expires',
     optional: true,
     class: 'muted nowrap',
-    cell: ({ auth }) => {
+    cell: (connection) => {
+      const { auth } = connection;
       if (auth.expires_at === undefined) return 'never';
+      if (hasEnded(connection)) return <Time at={auth.expires_at} />;
       return auth.refreshes === true ? 'refreshed' : <Until at={auth.expires_at} before="" />;
     },
   },
@@ -170,6 +178,12 @@ function actions(may: Writing, onAct: (act: Act) => void): Column<ConnectionReco
       );
     },
   };
+}
+
+/** The token has ended, and nothing refreshes it: no run can use it, though none may have noticed yet. */
+function hasEnded({ status, auth }: ConnectionRecord): boolean {
+  const { expires_at: end, refreshes = false } = auth;
+  return status === 'connected' && !refreshes && end !== undefined && Date.parse(end) <= now.value;
 }
 
 const reasonWords: Readonly<Record<NonNullable<ConnectionRecord['status_reason']>, string>> = {

@@ -62,6 +62,9 @@ test('a person follows the link of the question, connects, and the run continues
   const { key, pending, output } = await askedOf(person);
   const page = await web.openAs(person, `${web.tenant}/approvals?item=${key}`);
   const card = page.getByRole('region', { name: 'Question: Connect github' });
+  await card.getByRole('link', { name: 'Connect github' }).waitFor();
+  // The account is what it waits for: words of a person would not connect it.
+  expect(await card.getByRole('textbox').count()).toBe(0);
   await card.getByRole('link', { name: 'Connect github' }).click();
   const connect = page.getByRole('button', { name: 'Connect github' });
   await connect.waitFor();
@@ -101,6 +104,8 @@ test('the accounts of a tenant are listed with owner and state, and revoked', as
   const row = (name: string) => page.getByRole('row').filter({ hasText: name });
   await row('crm').getByText('the tenant').waitFor();
   await row('mail').getByText('u-17').waitFor();
+  // Nothing refreshes it, so it is over, though no run has tried to use it since.
+  await row('mail').getByText('its token has ended: connect it again').waitFor();
   await expectAccessibleAtBothWidths(page);
   await page.getByRole('button', { name: 'Revoke mail of u-17' }).click();
   const dialog = page.getByRole('dialog', { name: 'Revoke mail of u-17?' });

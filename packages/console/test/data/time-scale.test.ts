@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { type Spans, timeScale, phoneDurationPlace } from '../../src/data/spans.ts';
+import {
+  type Spans,
+  isSilentOnPhone,
+  phoneDurationPlace,
+  timeScale,
+} from '../../src/data/spans.ts';
 
 const hour = 3_600_000;
 
@@ -54,4 +59,14 @@ test('on a phone a narrow bar says its duration where no other bar covers it, el
   expect(phoneDurationPlace({ before: 0.5, after: 0.5 })).toBe('after');
   expect(phoneDurationPlace({ before: 0.5, after: 0.1 })).toBe('before');
   expect(phoneDurationPlace({ before: 0.1, after: 0.1 })).toBeUndefined();
+});
+
+test('a bar between two others is silent on a phone, where it is too narrow for its duration', () => {
+  const [none, free] = [
+    { before: 0, after: 0.01 },
+    { before: 0, after: 0.5 },
+  ];
+  expect(isSilentOnPhone(0.13, none)).toBe(true);
+  expect(isSilentOnPhone(0.13, free)).toBe(false);
+  expect(isSilentOnPhone(0.3, none)).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import type { ConnectionRecord, PutConnection } from '@convoke/sdk';
+import { type ConnectionRecord, ConvokeError, type PutConnection } from '@convoke/sdk';
 import { Command } from 'commander';
 import { collect } from '../../collect.ts';
 import { exitCodes, Failure } from '../../failure.ts';
@@ -45,7 +45,7 @@ function listConnections(): Command {
         connections.map((connection) => [
           connection.service,
           ownerOf(connection),
-          [connection.status, connection.status_reason ?? []].flat().join(', '),
+          stateOf(connection),
           connection.auth.type,
           connection.last_used_at === undefined ? '' : age(connection.last_used_at),
           age(connection.updated_at),
@@ -70,6 +70,14 @@ async function listOfSession({ session = '', ...filter }: Filter, command: Comma
       required ? 'yes' : 'no',
     ]),
   );
+}
+
+/** A token that ended without a refresh is of no use, though no run has noticed yet. */
+function stateOf({ status, status_reason: reason, auth }: ConnectionRecord): string {
+  const { expires_at: end, refreshes = false } = auth;
+  const hasEnded = !refreshes && end !== undefined && Date.parse(end) <= Date.now();
+  if (status === 'connected' && hasEnded) return 'expired, no_refresh';
+  return [status, reason ?? []].flat().join(', ');
 }
 
 function ownerOf({ end_user }: ConnectionRecord): string {
@@ -120,6 +128,20 @@ function authIn({ header, oauth }: Given, input: string): PutConnection['auth'] 
   }
 }
 
+/** Connected services that an error names. */
+const maxNamed = 20;
+
+function nothingConnected(
+  service: string,
+  endUser: string | undefined,
+  all: readonly ConnectionRecord[],
+): Failure {
+  const names = all.flatMap((one) => (one.end_user === endUser ? [one.service] : []));
+  const owner = endUser === undefined ? 'the tenant' : `the end user ${endUser}`;
+  const connected = names.length === 0 ? 'nothing' : names.join(', ');
+  return new Failure(`${owner} has no account for ${service}; connected: ${connected}`);
+}
+
 function deleteConnection(): Command {
   return new Command('delete')
     .description('Revoke a connection: what an agent asks for next no longer gets it')
@@ -127,7 +149,11 @@ function deleteConnection(): Command {
     .argument('<service>', 'the name that agent.yaml has for the service')
     .option('--end-user <name>', 'of this user of your product; else of the tenant')
     .action(async (service: string, { endUser }: Given, command: Command) => {
-      await (await connect(command)).connections.delete(service, { end_user: endUser });
+      const { connections } = await connect(command);
+      await connections.delete(service, { end_user: endUser }).catch(async (error: unknown) => {
+        if (!(error instanceof ConvokeError) || error.code !== 'not_found') throw error;
+        throw nothingConnected(service, endUser, await collect(connections.list(), maxNamed));
+      });
       if (globalOptions(command).json)
         return printJson({ service, end_user: endUser, deleted: true });
       print(forOutput(`${service}  ${endUser ?? '(tenant)'}  deleted`));

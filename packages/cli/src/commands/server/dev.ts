@@ -9,6 +9,7 @@ import { settingsHelp } from '../../options/settings-help.ts';
 import { loadServer } from '../../server.ts';
 import { remark } from '../../terminal/output.ts';
 import { ensureAgents } from './starter-agent.ts';
+import { suggestions } from './suggestions.ts';
 import { untilStopped } from './until-stopped.ts';
 
 export function devCommand(): Command {
@@ -105,25 +106,13 @@ function welcome(
     ...signIn,
     '',
     'Try it, in another terminal:',
-    ...suggestions(names).map((line) => `  ${elsewhere(folder, config)}${line}`),
+    ...suggestions(convoke.services.agents.all(), existsSync('examples/tour.mjs')).map(
+      (line) => `  ${elsewhere(folder, config)}${line}`,
+    ),
     '',
     'Stop with Ctrl-C. Runs, questions and approvals survive a restart.',
     '',
   ].join('\n');
-}
-
-/** Suggests three commands where the demo agents are, otherwise one. */
-function suggestions(names: readonly string[]): string[] {
-  const isCheckout = existsSync('examples/tour.mjs') && names.includes('echo');
-  if (!isCheckout || !names.includes('demo')) {
-    const agent = names.includes('demo') ? 'demo' : (names[0] ?? '<agent>');
-    return [`npx convoke invoke ${agent} "Hello"    # a run, as it streams`];
-  }
-  return [
-    'npx convoke invoke echo "Hello"    # a run, as it streams',
-    'node examples/tour.mjs question    # the agent asks, you answer',
-    'npx convoke invoke demo "Hello"    # it asks, and requests permission to write a file',
-  ];
 }
 
 function elsewhere(folder: string, { dataDir }: Config): string {

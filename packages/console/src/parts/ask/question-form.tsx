@@ -15,6 +15,8 @@ export function QuestionForm(props: AskFormProps): JSX.Element {
   const [text, setText] = useState('');
   const frame = useRef<HTMLFormElement>(null);
   const { options = [], isMultiple } = ask;
+  // The server itself asks about accounts and lost calls: it knows its own options only.
+  const takesWords = ask.about === undefined || options.length === 0;
   const typed = text.trim();
   const answers = typed === '' ? chosen : isMultiple ? [...chosen, typed] : [typed];
   const maySend = isReady && isWholeShown && answers.length > 0;
@@ -54,13 +56,15 @@ export function QuestionForm(props: AskFormProps): JSX.Element {
         {!isWholeShown && (
           <p class="small waiting">You see part of the input. Open all of it to answer.</p>
         )}
-        <TextField
-          label={options.length > 0 ? 'Or type your own answer' : 'Your answer'}
-          isLabelInside
-          value={text}
-          onInput={setText}
-          max={10_000}
-        />
+        {takesWords && (
+          <TextField
+            label={options.length > 0 ? 'Or type your own answer' : 'Your answer'}
+            isLabelInside
+            value={text}
+            onInput={setText}
+            max={10_000}
+          />
+        )}
         <div class="buttons end">
           <Button onClick={() => onAnswer({ declined: true })} disabled={!isReady}>
             Decline
