@@ -1,7 +1,7 @@
 import type { NoticeRecord, RunStatus, RunSummary } from '@convoke/sdk';
 
 /** Fields of a run's row that a notice can change. */
-type RunRow = Pick<RunSummary, 'status' | 'error_code' | 'ended_at'>;
+type RunRow = Pick<RunSummary, 'status' | 'error_code' | 'ended_at' | 'open_waits'>;
 
 const ended: ReadonlySet<RunStatus> = new Set(['completed', 'failed', 'cancelled']);
 
@@ -24,6 +24,22 @@ export function hasEnded({ status }: Pick<RunSummary, 'status'>): boolean {
   return ended.has(status);
 }
 
+/**
+ * The state that a row shows: a run that waits for a time, a message or another run is `running` in the API, though
+ * nothing of it executes.
+ */
+export function shownState({
+  status,
+  open_waits: waits,
+}: Pick<RunSummary, 'status' | 'open_waits'>): RunStatus | 'parked' {
+  return status === 'running' && waits !== undefined ? 'parked' : status;
+}
+
+/** No notice tells that a run has begun to wait for something other than a person. */
+export function mayBeginToWait(run: Pick<RunSummary, 'status' | 'open_waits'>): boolean {
+  return shownState(run) === 'running';
+}
+
 /** Whether a request to cancel the run can change something. */
 export function canCancel(run: Pick<RunSummary, 'status'>): boolean {
   return !hasEnded(run) && run.status !== 'cancelling';
@@ -44,6 +60,8 @@ export function rowAfter<R extends RunRow>(row: R, notice: NoticeRecord): R {
   return {
     ...row,
     status,
+    // It was told to work, or to ask: what it waits for else is read with the list.
+    open_waits: undefined,
     ...(code === undefined ? {} : { error_code: code }),
     ...(isEnd ? { ended_at: notice.created_at } : {}),
   };

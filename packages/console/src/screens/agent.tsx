@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { takesMore } from '../data/input/schema-fields.ts';
 import { type RouteParams, addressOf } from '../data/routes.ts';
+import { shownState } from '../data/run-rows.ts';
 import { place, setQuery } from '../page/router.ts';
 import { Button } from '../parts/button.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
@@ -253,7 +254,7 @@ function Recent(props: { readonly name: string; readonly canRun: boolean }): JSX
                   data-row
                   href={addressOf('run', { tenant: tenant.tenantId, run: run.id })}
                 >
-                  <Status of={run.status} />
+                  <Status of={shownState(run)} />
                   <span class="grow clip">{run.preview}</span>
                   <span class="muted small">
                     <Took from={run.started_at} to={run.ended_at} />

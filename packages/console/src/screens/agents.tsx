@@ -4,6 +4,7 @@ import { useRef } from 'preact/hooks';
 import { plural } from '../data/formats.ts';
 import { approvalWords, readyFirst } from '../data/ready-agents.ts';
 import { addressOf } from '../data/routes.ts';
+import { shownState } from '../data/run-rows.ts';
 import { moveInRows, useRowKeys } from '../parts/list/table.tsx';
 import { CodeBlock } from '../parts/copy.tsx';
 import { Card, Heading, Await } from '../parts/page.tsx';
@@ -121,14 +122,19 @@ function AgentCard(props: {
   );
 }
 
+function stateWord(run: RunSummary): string {
+  const state = shownState(run);
+  return state === 'parked' ? 'waiting' : state;
+}
+
 /** The newest runs of an agent as glyphs, newest first; in words for those who do not see them. */
 function LastRuns({ runs }: { readonly runs: readonly RunSummary[] }): JSX.Element | null {
   if (runs.length === 0) return null;
-  const words = `Last ${plural(runs.length, 'run')}, newest first: ${runs.map(({ status }) => status).join(', ')}`;
+  const words = `Last ${plural(runs.length, 'run')}, newest first: ${runs.map(stateWord).join(', ')}`;
   return (
     <span class="runs-strip" role="img" aria-label={words} title={words}>
       {runs.map((run) => (
-        <StatusMark key={run.id} of={run.status} />
+        <StatusMark key={run.id} of={shownState(run)} />
       ))}
     </span>
   );

@@ -2,13 +2,13 @@ import type { JSX } from 'preact';
 import { number } from '../data/formats.ts';
 import { readyFirst } from '../data/ready-agents.ts';
 import { addressOf } from '../data/routes.ts';
-import { rowAfter } from '../data/run-rows.ts';
+import { mayBeginToWait, rowAfter, shownState } from '../data/run-rows.ts';
 import { Card, Heading, Await } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
 import { Time, Took } from '../parts/time.tsx';
 import { type RunSummary, getOverview, listAgents, listRuns } from '../session/api.ts';
-import { useNotices, useRefreshOnNotice } from '../session/live.ts';
+import { useNotices, useRefreshOnNotice, useRefreshWhile } from '../session/live.ts';
 import { useResource, useRight, useTenant, useTitle } from '../session/use.ts';
 import { FirstSteps, useFirstVisit } from './first-steps.tsx';
 import { UsageStrip } from './usage-strip.tsx';
@@ -119,6 +119,10 @@ function LastRuns(): JSX.Element {
     ({ type }) => type.startsWith('run_'),
     () => runs.refresh(),
   );
+  useRefreshWhile(
+    () => runs.data.peek()?.items.some(mayBeginToWait) === true,
+    () => runs.refresh(),
+  );
   useNotices((notice) => {
     const known = runs.data.peek();
     if (notice?.run_id === undefined || known === undefined) return;
@@ -153,7 +157,7 @@ function RunRow({ run }: { readonly run: RunSummary }): JSX.Element {
   const { tenantId } = useTenant();
   return (
     <a class="list-row" data-row href={addressOf('run', { tenant: tenantId, run: run.id })}>
-      <Status of={run.status} />
+      <Status of={shownState(run)} />
       <span class="nowrap">{run.agent_name}</span>
       <span class="grow clip muted">
         {run.error_code === undefined ? run.preview : <code class="failed">{run.error_code}</code>}

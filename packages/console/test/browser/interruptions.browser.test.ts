@@ -151,6 +151,9 @@ test('a run that waits for a time and a message says so, and continues with the 
   await page.locator('.heading .status', { hasText: 'Waiting' }).waitFor();
   await page.getByRole('button', { name: /^Timer cooling off: .*, still open$/ }).waitFor();
   await expectAccessibleAtBothWidths(page);
+  // The list uses the same word, though the status of the run is another one (D-972).
+  const list = await web.open(`${web.tenant}/runs`, { beside: page });
+  await list.getByRole('row', { name: /waiting.*sell the chairs/ }).waitFor();
   await waits.getByRole('button', { name: 'Send a message' }).click();
   const dialog = page.getByRole('dialog', { name: 'Send a message' });
   expect(await dialog.getByLabel('Name').inputValue()).toBe('paid');

@@ -181,6 +181,14 @@ export const runSummary = z
     error_code: z.enum(runErrorCodes).optional(),
     parent_run_id: parentRunId,
     pending_interactions: z.int().min(0),
+    open_waits: z
+      .int()
+      .min(1)
+      .meta({
+        description:
+          'Times, messages and called runs that the run waits for. Absent while it executes.',
+      })
+      .optional(),
     waiting_on: z
       .array(openWait)
       .meta({

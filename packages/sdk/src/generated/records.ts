@@ -460,6 +460,8 @@ export interface RunSummary {
   /** The run that called it. Absent if no run has. */
   parent_run_id?: string | undefined;
   pending_interactions: number;
+  /** Times, messages and called runs that the run waits for. Absent while it executes. */
+  open_waits?: number | undefined;
   /** The oldest 20 things that it waits for. Only in a list of called runs. */
   waiting_on?: OpenWaitRecord[] | undefined;
   created_at: string;

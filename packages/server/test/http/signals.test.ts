@@ -1,13 +1,17 @@
 import { type JsonObject, limits } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { at, begin, cancel, ended } from '../support/api-steps.ts';
+import { at, begin, cancel, ended, readRun } from '../support/api-steps.ts';
+import { eventually } from '../support/eventually.ts';
+import type { Puppet } from '../support/puppet-harness.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
 import { type TestServer, deployments } from '../support/server.ts';
 
 describe.each(deployments)('messages to a run on %s (D-856)', (database) => {
   let server: TestServer;
+  let puppet: Puppet;
   beforeAll(async () => {
-    ({ server } = await startPuppetServer({ database }));
+    ({ server, puppet } = await startPuppetServer({ database }));
+    Object.assign(puppet, { replays: true });
   });
 
   const send = (run: { id: string }, body: JsonObject) =>
@@ -19,6 +23,25 @@ describe.each(deployments)('messages to a run on %s (D-856)', (database) => {
     });
     return [status, error];
   };
+
+  test('show in the list of the tenant that a run waits for one, while no leg works (D-972)', async () => {
+    const { run } = await begin(server, 'puppet');
+    const leg = await puppet.leg();
+    const listed = async () => {
+      const { runs } = (await server.send('list_tenant_runs', {})).body;
+      return runs.find(({ id }) => id === run.id)?.open_waits;
+    };
+    leg.emit({ type: 'wait', ref: 'receive', kind: 'signal', name: 'paid' });
+    await eventually(async () => (await readRun(server, run)).open_waits === 1);
+    expect(await listed()).toBeUndefined();
+    leg.end('waiting');
+    expect(await eventually(listed)).toBe(1);
+    await send(run, { name: 'paid' });
+    await puppet.leg();
+    expect(await listed()).toBeUndefined();
+    await cancel(server, run);
+    await ended(server, run);
+  });
 
   test('are kept until the run waits for them; a repetition is 200, another body 409', async () => {
     const { run } = await begin(server, 'puppet');

@@ -66,12 +66,17 @@ async function runsOfSession(
   return (await collect(list, limit)).map((run) => run.record);
 }
 
+/** The API calls it running while it waits for a time, a message or another run, and nothing of it executes. */
+function stateOf({ status, open_waits: waits }: RunRecord | RunSummary): string {
+  return status === 'running' && waits !== undefined ? 'waiting' : status;
+}
+
 /** Prints a table of runs. Tokens, labels and errors have a column only if a run has some. */
 export function printRuns(runs: readonly (RunRecord | RunSummary)[]): void {
   const columns: readonly [string, (run: RunRecord | RunSummary) => string][] = [
     ['RUN', (run) => run.id],
     ['AGENT', (run) => run.agent_name],
-    ['STATUS', (run) => run.status],
+    ['STATUS', stateOf],
     ['AGE', (run) => age(run.created_at)],
     ['TOOK', tookOf],
     ['TOKENS', tokensOf],

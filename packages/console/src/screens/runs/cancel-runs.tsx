@@ -2,6 +2,7 @@ import type { RunRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { plural } from '../../data/formats.ts';
+import { shownState } from '../../data/run-rows.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog, useAction } from '../../parts/dialog.tsx';
 import { SelectedList } from '../../parts/list/selection.tsx';
@@ -57,7 +58,7 @@ export function CancelRuns(props: {
       <SelectedList>
         {runs.map((run) => (
           <li key={run.id}>
-            <Status of={run.status} /> <RunName run={run} />
+            <Status of={shownState(run)} /> <RunName run={run} />
           </li>
         ))}
       </SelectedList>

@@ -4,7 +4,14 @@ import { firstWords, plural, short } from '../../data/formats.ts';
 import { inBackground } from '../../data/in-background.ts';
 import { bestToTry } from '../../data/ready-agents.ts';
 import { addressOf } from '../../data/routes.ts';
-import { canCancel, isVersion, ratings, rowAfter } from '../../data/run-rows.ts';
+import {
+  canCancel,
+  isVersion,
+  mayBeginToWait,
+  ratings,
+  rowAfter,
+  shownState,
+} from '../../data/run-rows.ts';
 import { Button } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { AgentFilter } from '../../parts/list/agent-filter.tsx';
@@ -21,7 +28,7 @@ import { Segments } from '../../parts/tabs.tsx';
 import { Time, Took } from '../../parts/time.tsx';
 import { type RunSummary, listAgents, listRuns } from '../../session/api.ts';
 import { actorName } from '../../session/actors.ts';
-import { useNotices, useRefreshOnNotice } from '../../session/live.ts';
+import { useNotices, useRefreshOnNotice, useRefreshWhile } from '../../session/live.ts';
 import { baseUrl } from '../../session/code-flow.ts';
 import { usePages, useResource, useRight, useTenant, useTitle } from '../../session/use.ts';
 import { addressWith, place, setQuery } from '../../page/router.ts';
@@ -84,6 +91,10 @@ function RunsTable(filters: FiltersShown): JSX.Element {
   );
   useRefreshOnNotice(
     ({ type }) => type.startsWith('run_'),
+    () => list.refresh(),
+  );
+  useRefreshWhile(
+    () => list.rows.peek()?.some(mayBeginToWait) === true,
     () => list.refresh(),
   );
   useNotices((notice) => {
@@ -189,7 +200,7 @@ function columnsFor(
   onCancel: ((run: RunSummary) => void) | undefined,
 ): readonly Column<RunSummary>[] {
   return [
-    { title: 'Status', cell: (run) => <Status of={run.status} /> },
+    { title: 'Status', cell: (run) => <Status of={shownState(run)} /> },
     {
       title: 'Agent',
       optional: true,

@@ -525,6 +525,8 @@ class RunSummary(_RunSummaryRequired, total=False):
     error_code: RunErrorCode
     #: The run that called it. Absent if no run has.
     parent_run_id: str
+    #: Times, messages and called runs that the run waits for. Absent while it executes.
+    open_waits: int
     #: The oldest 20 things that it waits for. Only in a list of called runs.
     waiting_on: list[OpenWaitRecord]
     started_at: str

@@ -24,6 +24,8 @@ export interface RunSummary {
   readonly errorCode: RunErrorCode | null;
   readonly pendingInteractions: number;
   readonly openWaits: number;
+  /** A leg works at this moment. */
+  readonly isExecuting: boolean;
   readonly ancestors: string | null;
   readonly usage: TokenUsage | null;
   readonly createdAt: number;

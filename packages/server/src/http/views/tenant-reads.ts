@@ -32,6 +32,8 @@ export function runSummaryView(
     error_code: run.errorCode ?? undefined,
     parent_run_id: callersOf(run).at(-1),
     pending_interactions: run.pendingInteractions,
+    // D-972: only while nothing of it executes, so that a list can say that the run waits.
+    open_waits: run.isExecuting ? undefined : run.openWaits || undefined,
     waiting_on: waitingOn?.map(openWaitView),
     created_at: isoTime(run.createdAt),
     started_at: timeIn(run.startedAt),

@@ -116,7 +116,8 @@ export function tenantListRepository(db: Reader): TenantListRepository {
 const summaryColumns = sql`runs.id, runs.session_id, runs.agent_name, runs.status, runs.preview,
   runs.labels, runs.created_by, runs.error_code, runs.pending_interactions, runs.input_tokens,
   runs.output_tokens, runs.cost_micros, runs.cost_currency, runs.created_at, runs.started_at,
-  runs.ended_at, runs.agent_digest, runs.open_waits, runs.ancestors`;
+  runs.ended_at, runs.agent_digest, runs.open_waits, runs.ancestors,
+  runs.leg_started_at`;
 
 const interactionColumns = sql`interactions.*, runs.agent_name, runs.labels, runs.preview,
   runs.created_by, runs.ancestors`;
@@ -272,6 +273,7 @@ interface SummaryRow extends UsageColumns {
   ended_at: number | null;
   agent_digest: string | null;
   open_waits: number;
+  leg_started_at: number | null;
   ancestors: string | null;
 }
 
@@ -288,6 +290,7 @@ function summaryOf(row: SummaryRow): RunSummary {
     errorCode: row.error_code,
     pendingInteractions: row.pending_interactions,
     openWaits: row.open_waits,
+    isExecuting: row.leg_started_at !== null,
     ancestors: row.ancestors,
     usage: usageIn(row),
     createdAt: row.created_at,
