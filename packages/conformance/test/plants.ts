@@ -234,8 +234,17 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
       'point-before-its-events',
       'ready-before-bytes',
       'result-not-awaited',
+      'second-slot-for-one-run',
+      'started-leg-recalled',
       'unwritten-batch-awaited',
     ],
+  'it shows only while a server drains, and a restart of the kit kills it': [
+    'cancelled-leg-asked-to-yield',
+    'cut-in-preparation-is-a-loss',
+    'drain-starts-inline',
+    'yield-in-preparation-forgotten',
+    'yield-overtakes-cancel',
+  ],
   'it shows only with several servers or machines': [
     'archive-name-reused',
     'call-begun-by-old-worker',

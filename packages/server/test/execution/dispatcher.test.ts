@@ -6,12 +6,21 @@ import {
   type CheckpointMaker,
   newSessionState,
 } from '../../src/ports/repositories/runs/sessions.ts';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { begin, cancel, ended, readRun, readSession, startRun } from '../support/api-steps.ts';
+import {
+  begin,
+  cancel,
+  ended,
+  logOf,
+  readRun,
+  readSession,
+  startRun,
+} from '../support/api-steps.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
 
-/** A server whose only slot is taken, two runs that wait for another, and a worker beside it. */
-async function busyServer(tenantRunConcurrency: number) {
+/** A server whose only slot is taken, two runs that wait for another, and a worker beside it, with its own store. */
+async function busyServer(tenantRunConcurrency: number, wrap = (store: Store): Store => store) {
   const env = { CONVOKE_RUN_CONCURRENCY: '1', CONVOKE_LEASE_SECONDS: '300' };
   const { server, puppet } = await startPuppetServer({ env });
   const blocker = await begin(server, 'puppet');
@@ -21,7 +30,7 @@ async function busyServer(tenantRunConcurrency: number) {
   const settings = { ...services.settings, runConcurrency: 10, tenantRunConcurrency };
   const looks = { wanted: 0 };
   const worker = new Dispatcher(
-    { ...services, settings },
+    { ...services, settings, store: wrap(services.store) },
     {
       owner: randomUUID(),
       machine: 'machine',
@@ -104,6 +113,19 @@ test('a new run overtakes no ready run that waits for one of the last slots', as
   expect(worker.slots.reserve(run, fresh)).toBe(undefined);
   leg.end();
   await worker.slots.drain(60_000);
+  await close();
+});
+
+test('a run that has a slot gets no second one, until the first is free (D-321)', async () => {
+  const busy = await busyServer(10);
+  const { worker, close } = busy;
+  const run = await newRun(busy);
+  await worker.dispatchRuns();
+  const slot = worker.slots.reserve(run, fresh);
+  expect(slot).toBeDefined();
+  expect(worker.slots.reserve(run, fresh)).toBe(undefined);
+  slot?.release();
+  expect(worker.slots.isExecuting(run.id)).toBe(false);
   await close();
 });
 
@@ -203,4 +225,74 @@ test('an end that is undone and repeated when nothing is queued any more keeps n
   await worker.slots.drain(60_000);
   expect(worker.slots.load.legs).toBe(0);
   await cancel(server, blocker.run);
+});
+
+test('a worker that drains starts nothing inline, not even the next run of a session (D-85)', async () => {
+  const busy = await busyServer(10);
+  const { server, puppet, waiting, worker, close } = busy;
+  const [own] = waiting;
+  if (own === undefined) throw new Error('no run waits');
+  const run = await newRun(busy);
+  await worker.dispatchRuns();
+  const legs = [await puppet.leg(), await puppet.leg()];
+  const next = await startRun(server, own.session, 'next');
+  const slot = worker.slots.reserve(run, fresh);
+  expect(slot).toBeDefined();
+  slot?.release();
+  const drained = worker.slots.drain(60_000);
+  expect(worker.slots.reserve(run, fresh)).toBe(undefined);
+  for (const leg of legs) leg.end();
+  await drained;
+  expect(await readRun(server, own.run)).toMatchObject({ status: 'completed' });
+  expect(await readRun(server, next)).toMatchObject({ status: 'queued', queue_position: 1 });
+  await cancel(server, next);
+  await close();
+});
+
+test('a leg that is being cancelled is not asked to yield (D-94)', async () => {
+  const { server, puppet, waiting, worker, close } = await busyServer(10);
+  await worker.dispatchRuns();
+  const [leg, other] = [await puppet.leg(), await puppet.leg()];
+  const own = waiting.find(({ run }) => run.id === leg.context.runId);
+  if (own === undefined) throw new Error('another run executes');
+  leg.isObedient = false;
+  await cancel(server, own.run);
+  await leg.cancelled.promise;
+  let isAsked = false;
+  void leg.asked.promise.then(() => (isAsked = true));
+  const drained = worker.slots.drain(60_000);
+  await other.asked.promise;
+  leg.end('cancelled');
+  other.end();
+  await drained;
+  expect(isAsked).toBe(false);
+  expect(await readRun(server, own.run)).toMatchObject({ status: 'cancelled' });
+  await close();
+});
+
+test('a claim whose answer is lost after its leg has started is not given up (D-321)', async () => {
+  const answers = { lost: 0 };
+  const { server, puppet, waiting, worker, close } = await busyServer(10, (store) => ({
+    ...store,
+    transaction: async (work) => {
+      const result = await store.transaction(work);
+      if (answers.lost === 0 && worker.slots.load.legs > 0) {
+        answers.lost += 1;
+        throw new StorageUnavailable('the answer of a commit is lost');
+      }
+      return result;
+    },
+  }));
+  await worker.dispatchRuns();
+  const legs = [await puppet.leg(), await puppet.leg()];
+  expect(answers.lost).toBe(1);
+  for (const { run } of waiting) expect(worker.slots.isExecuting(runId(run.id))).toBe(true);
+  for (const leg of legs) leg.end();
+  await worker.slots.drain(60_000);
+  for (const { run } of waiting) {
+    expect(await readRun(server, run)).toMatchObject({ status: 'completed', attempt: 1 });
+    const log = await logOf(server, run);
+    expect(log.map(({ type }) => type)).toEqual(['run_started', 'run_completed']);
+  }
+  await close();
 });

@@ -41,6 +41,18 @@ describe.each(databaseKinds)('a leg on %s that is prepared while its server stop
     },
   );
 
+  test('is handed back also when the drain is over before it could start: nothing was lost (D-86)', async () => {
+    const { puppet, legs } = await open('repeat');
+    const run = await legs.start('go');
+    await legs.handBack(run, 'is over');
+    expect(await legs.world.read(run)).toMatchObject({
+      status: 'running',
+      lease: null,
+      lossesTotal: 0,
+    });
+    expect(puppet.hasStarted).toBe(false);
+  });
+
   test('keeps its session until it has ended, and holds up no other one (D-98)', async () => {
     const { puppet, legs } = await open('repeat');
     const { world } = legs;
@@ -66,5 +78,19 @@ describe.each(databaseKinds)('a leg on %s that is prepared while its server stop
     leg.end();
     await executed;
     expect(await legs.world.read(run)).toMatchObject({ status: 'completed' });
+  });
+
+  test('is asked to hand its run over as soon as it starts, if it has to start (D-85)', async () => {
+    const { puppet, legs } = await open('point');
+    const run = await legs.start('go');
+    const executed = legs.handBack(run);
+    const leg = await puppet.leg();
+    await leg.asked.promise;
+    leg.point();
+    leg.end('yielded');
+    await executed;
+    expect(await legs.world.read(run)).toMatchObject({ status: 'running', lease: null });
+    const log = await legs.world.logOf(run.id);
+    expect(log.at(-1)).toMatchObject({ type: 'run_interrupted', data: { reason: 'drained' } });
   });
 });

@@ -139,7 +139,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
   });
 
   test('a cancel that arrives while the leg is ending wins over the outcome of the leg', async () => {
-    for (const status of ['completed', 'waiting', 'cancelled'] as const) {
+    for (const status of ['completed', 'waiting', 'cancelled', 'yielded'] as const) {
       const run = await world.start(await world.open());
       const leg = await world.claimed(run);
       await world.record(leg, { items: [permission] });

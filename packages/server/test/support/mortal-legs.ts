@@ -191,12 +191,14 @@ export class MortalLegs {
     if (death.isDead) leg.lose();
   }
 
-  /** Prepares one leg on a server that stops before it can start. */
-  async handBack(run: Run): Promise<void> {
+  /** Prepares one leg on a server that stops before it can start; its drain may even be over before that. */
+  async handBack(run: Run, drain: 'begins' | 'is over' = 'begins'): Promise<void> {
     const claimed = await this.world.claimed(run);
     const leg = new LegSupervisor(this.#services, run.id, () => true);
     leg.yield();
-    await leg.execute(claimed);
+    const executed = leg.execute(claimed);
+    if (drain === 'is over') await leg.cut();
+    await executed;
   }
 
   /** What the other workers do about a run whose worker is gone. */
