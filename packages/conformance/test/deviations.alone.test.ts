@@ -1,47 +1,11 @@
 // D-488: the kit sees each of these deviations. They are made by a proxy in front of our server.
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { atFileEnd } from '../../../test/runner/file-end.ts';
-import {
-  createServerFolder,
-  readQuickstart,
-} from '../../server/test/faults/support/server-folder.ts';
-import { ServerProcess } from '../../server/test/faults/support/server-process.ts';
-import { writeAgents } from '../src/agents.ts';
-import { runConformance } from '../src/conformance.ts';
-import { readTask } from '../src/options.ts';
-import type { RequirementResult } from '../src/results.ts';
-import { Secrets } from '../src/secrets.ts';
-import { type Deviation, type Returned, startProxy } from './deviating-proxy.ts';
+import { startCheckedServer } from './checked-server.ts';
+import type { Deviation, Returned } from './deviating-proxy.ts';
 
-const folder = await createServerFolder({
-  agents: {},
-  settings: { CONVOKE_MANAGEMENT_RATE_PER_MINUTE: '0' },
-});
-atFileEnd(() => folder.remove());
-await writeAgents(folder.agentsDir);
-const server = await ServerProcess.start(folder);
-atFileEnd(async () => void (await server.kill()));
-const quickstart = readQuickstart(folder);
-
-/** Runs the checks of some requirements against our server behind the proxy. */
-async function resultsBehind(
-  deviation: Deviation,
-  ids: readonly string[],
-): Promise<Map<string, RequirementResult>> {
-  const proxy = await startProxy(server.baseUrl, deviation);
-  onTestFinished(() => proxy.close());
-  const task = readTask(
-    ['--base-url', proxy.baseUrl, '--level', 'convoke', '--only', ids.join(',')],
-    {
-      CONVOKE_CLIENT_ID: quickstart.client_id,
-      CONVOKE_CLIENT_SECRET: quickstart.client_secret,
-      CONVOKE_OWNER_TOKEN: quickstart.owner_token,
-    },
-  );
-  if (task.kind !== 'run') throw new Error('expected options');
-  const { requirements } = await runConformance(task.options, new Secrets());
-  return new Map(requirements.map((each) => [each.requirement.id, each]));
-}
+const server = await startCheckedServer();
+atFileEnd(() => server.close());
 
 const refusal: Returned = {
   status: 429,
@@ -59,7 +23,7 @@ test('spec §7: a request that is refused with 429 is repeated when the service 
     },
   };
   const ids = ['4.2-events', '4.2-invoke', '4.3-rename', '5-exchange'];
-  const results = await resultsBehind(refuseOnce, ids);
+  const results = await server.resultsBehind(refuseOnce, ids);
   expect([...results.values()].map(({ outcome }) => outcome)).toEqual(ids.map(() => 'pass'));
   // Streams, the token endpoint and the management API are waited for alike.
   const asked = [...refused].join('\n');
@@ -69,7 +33,7 @@ test('spec §7: a request that is refused with 429 is repeated when the service 
 test('a service that asks for a longer wait than the kit has is reported as it answers', async () => {
   const later = { ...refusal, headers: { ...refusal.headers, 'retry-after': '3600' } };
   const away: Deviation = { request: ({ path }) => (path === '/v1/whoami' ? later : undefined) };
-  const result = (await resultsBehind(away, ['4.2-whoami'])).get('4.2-whoami');
+  const result = (await server.resultsBehind(away, ['4.2-whoami'])).get('4.2-whoami');
   expect(result?.outcome).toBe('fail');
   expect(result?.checks[0]?.message).toContain('expected 200, got 429');
 });
@@ -235,7 +199,7 @@ const deviations: Readonly<Record<string, { id: string; make: () => Deviation }>
 };
 
 test.each(Object.entries(deviations))('the kit sees %s', async (_, { id, make }) => {
-  const result = (await resultsBehind(make(), [id])).get(id);
+  const result = (await server.resultsBehind(make(), [id])).get(id);
   expect(result?.outcome).toBe('fail');
 });
 
@@ -246,14 +210,14 @@ test('what a service does not show is not applicable', async () => {
     }),
     frame: (frame) => (ofHarness.test(frame) ? '' : frame),
   };
-  const results = await resultsBehind(bare, ['6-exact-input', '6-r5']);
+  const results = await server.resultsBehind(bare, ['6-exact-input', '6-r5']);
   const outcomes = [...results.values()].map(({ outcome }) => outcome);
   expect(outcomes).toEqual(['not applicable', 'not applicable']);
 });
 
 test('our server behind a proxy that changes nothing passes the same checks', async () => {
   const ids = [...new Set(Object.values(deviations).map(({ id }) => id))];
-  const results = await resultsBehind({}, ids);
+  const results = await server.resultsBehind({}, ids);
   const failed = [...results.values()].filter(({ outcome }) => outcome !== 'pass');
   expect(failed.map(({ checks }) => checks)).toEqual([]);
 });

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { checks, checksOverRestart, checksOverTime } from '../src/checks/all.ts';
 import { isOfConvoke, requirements } from '../src/requirements/requirements.ts';
+import { wrongs } from './deviations/all.ts';
 
 const idsOf = (list: readonly { readonly id: string }[]) => new Set(list.map(({ id }) => id));
 
@@ -32,4 +33,11 @@ test('every check proves a requirement that exists, with a title of its own', ()
   const all = [...checks, ...checksOverTime, ...checksOverRestart];
   expect(all.map(({ id }) => id).filter((id) => !known.has(id))).toEqual([]);
   expect(new Set(all.map(({ title }) => title)).size).toBe(all.length);
+});
+
+// every-check.fault.test.ts has each of them fail.
+test('for every check there is a deviation that makes it fail', () => {
+  const titles = [...checks, ...checksOverTime, ...checksOverRestart].map(({ title }) => title);
+  const failing = wrongs.flatMap((wrong) => wrong.failing);
+  expect([...failing].toSorted()).toEqual(titles.toSorted());
 });
