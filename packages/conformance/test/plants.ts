@@ -195,6 +195,7 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'rules-withdrawn-role-counts',
     'rules-allow-of-another-input',
     'rules-denial-forgotten',
+    'rules-denial-of-this-leg-forgotten',
     'rules-expiry-fails-run',
     'rules-free-call-undecided',
     'rules-last-match-decides',
