@@ -198,12 +198,20 @@ test('Escape leaves the composer and never stops a run that waits; stopping it a
 test('the question whether to stop a run stays while the page learns that the run has started', async () => {
   const page = await web.visit(`${web.tenant}/agents/sleeper`);
   const release = await holdRecords(page);
+  // The answer to the start may say that the run is queued, or that it has started already.
+  await page.route(/\/runs$/, async (route) => {
+    const response = await route.fetch();
+    const text = await response.text();
+    const body = text.replace('"status":"running"', '"status":"queued"');
+    await route.fulfill({ response, body });
+  });
   const field = page.getByRole('textbox', { name: 'Message to the agent', disabled: false });
   await field.fill('stop me early');
   await field.press('Control+Enter');
   await page.getByText('Zzz').waitFor();
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await page.getByText('Stop this run?').waitFor();
+  await page.locator('.divider .status', { hasText: 'queued' }).waitFor();
   release();
   await page.locator('.divider .status', { hasText: 'running' }).waitFor();
   expect(await page.getByText('Stop this run?').count()).toBe(1);
