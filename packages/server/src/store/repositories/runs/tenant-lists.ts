@@ -30,7 +30,7 @@ import { fromJsonText } from '../../json-text.ts';
 import { readLarge } from '../../page.ts';
 import type { Reader, Statement } from '../../sql-database.ts';
 import { sql } from '../../sql.ts';
-import { type InteractionRow, interactionOf } from './interactions.ts';
+import { type InteractionRow, interactionOf } from './interaction-rows.ts';
 import { labelsIn } from './labels.ts';
 import { type UsageColumns, isBelow, usageIn } from './run-columns.ts';
 
