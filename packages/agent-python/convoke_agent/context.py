@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
 
 from .calls import Called, call
-from .failures import InDoubt, Misuse
+from .failures import InDoubt
 from .output_order import Emission
 from .json_values import json_copy
 from .leg import Leg
+from .names import check_event_name
 from .questions import joined, question_of
 from .steps import Approval, Steps
-from .tool import agent_tool, inputs_of, named_like, words_of
+from .tool import agent_tool, inputs_of, named_like, sleep_of_model, sleep_tool, text_of, waiting, words_of
 from .waits import Received, callback_url, receive, sleep
 from .work import bound_work
 
@@ -117,24 +117,14 @@ class _Context:
         Cached tokens are part of the input, reasoning tokens part of the output. `cost` is in millionths of
         `currency`, for an agent that knows the price.
         """
-        used: dict[str, object] = {"type": "usage"}
-        if model is not None:
-            used["model"] = model
-        used.update(input_tokens=input_tokens, output_tokens=output_tokens)
-        used.update(cached_input_tokens=cached_input_tokens, reasoning_tokens=reasoning_tokens)
-        if cost is not None:
-            used["cost"] = cost
-        if currency is not None:
-            used["currency"] = currency
-        self._emit(used)
+        tokens = {"input_tokens": input_tokens, "output_tokens": output_tokens}
+        parts = {"cached_input_tokens": cached_input_tokens, "reasoning_tokens": reasoning_tokens}
+        given = {"model": model, **tokens, **parts, "cost": cost, "currency": currency}
+        self._emit({"type": "usage", **{name: value for name, value in given.items() if value is not None}})
 
     def event(self, name: str, data: dict | None = None) -> None:
         """Emits the event `code.<name>`."""
-        if not re.fullmatch(r"[a-z][a-z0-9_.-]{0,63}", name):
-            raise Misuse(
-                f'"{name}" is not a valid event name. '
-                'Use 1 to 64 characters of a-z, 0-9, "_", "." and "-", and start with a letter.'
-            )
+        check_event_name(name)
         copy = json_copy({} if data is None else data, "data")
         self._emit({"type": "custom", "name": name, "data": copy})
 
@@ -151,16 +141,29 @@ class _Context:
         self._host.enter(lambda: made.append(callback_url(self._steps, self._leg, name)))
         return made[0]
 
-    def agent_tool(self, agent: str, *, description: str, **options: object) -> Callable[[str], object]:
+    def agent_tool(
+        self,
+        agent: str,
+        *,
+        description: str,
+        timeout: Duration | None = None,
+        budget: dict[str, int] | None = None,
+    ) -> Callable[[str], object]:
         """A function to pass to a framework as a tool: with it a model calls another agent, and gets its answer.
 
-        The options are those of `call`. What it returns is awaited in an `async def`.
+        `timeout` and `budget` are those of `call`. What it returns is awaited in an `async def`.
         """
 
-        def call(prompt: str) -> object:
-            return self.call(agent, {"prompt": prompt}, **options)  # type: ignore[attr-defined]
+        async def ask(prompt: str) -> str:
+            return text_of(await call(self._steps, self._leg, agent, {"prompt": prompt}, timeout, budget))
 
-        return agent_tool(agent, description, call, self.is_async)
+        return agent_tool(agent, description, waiting(self._host, self._steps, self.is_async, ask))
+
+    def sleep_tool(self) -> Callable[[str, str], object]:
+        """As `agent_tool`: with it a model sleeps, for 30 days at most. It says how long, and what for."""
+
+        steps = self._steps
+        return sleep_tool(waiting(self._host, steps, self.is_async, lambda *given: sleep_of_model(steps, *given)))
 
     def _emit(self, emission: Emission) -> None:
         self._host.enter(lambda: self._steps.emit(emission))

@@ -16,13 +16,18 @@ def end_of_wait(what: str, duration: object) -> dict:
     """The end of a wait, as the line protocol has it. A number is refused, since it has no unit."""
     if isinstance(duration, datetime):
         return {"until": _time_of(what, duration)}
-    matched = re.fullmatch(r"([0-9]{1,9})([smhdw])", duration) if isinstance(duration, str) else None
-    if matched is None:
+    seconds = seconds_in(duration)
+    if seconds is None:
         raise Misuse(f"{what}: {_shown(duration)} is not a duration: use 90s, 15m, 2h, 3d or 2w")
-    seconds = int(matched[1]) * _SECONDS_OF[matched[2]]
     if seconds > _WAIT_SECONDS_MAX:
         raise _too_long(what)
     return {"for_seconds": seconds}
+
+
+def seconds_in(duration: object) -> int | None:
+    """The seconds of a text such as `3d`; None for anything else."""
+    matched = re.fullmatch(r"([0-9]{1,9})([smhdw])", duration) if isinstance(duration, str) else None
+    return None if matched is None else int(matched[1]) * _SECONDS_OF[matched[2]]
 
 
 def _time_of(what: str, time: datetime) -> str:

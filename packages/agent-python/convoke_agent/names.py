@@ -10,6 +10,7 @@ from .json_values import dump, units_of
 
 _NAME_MAX = 200
 _REF_MAX = 200
+_WORDS_MAX = 90
 _BETWEEN = " > "
 _control_character = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _ends_with_number = re.compile(r"#\d+\Z")
@@ -71,6 +72,20 @@ def check_name(name: object, what: str) -> None:
             f'The name of {what} "{name}" is reserved: '
             f'a name must not contain "{_BETWEEN}" or end with "#" and a number.'
         )
+
+
+def check_event_name(name: str) -> None:
+    if not re.fullmatch(r"[a-z][a-z0-9_.-]{0,63}", name):
+        raise Misuse(
+            f'"{name}" is not a valid event name. '
+            'Use 1 to 64 characters of a-z, 0-9, "_", "." and "-", and start with a letter.'
+        )
+
+
+def name_of_words(words: str, otherwise: str) -> str:
+    """A name from words of a model, which knows no rules for names."""
+    printable = re.sub(" >(?= )", " -", _control_character.sub(" ", words))
+    return re.sub(r"#(?=\d+\Z)", "no. ", printable[:_WORDS_MAX].strip()) or otherwise
 
 
 def _fitted(ref: str) -> str:

@@ -6,7 +6,7 @@ A step is found by its name, a question by a digest of what was shown.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 
 from .edits import continue_after_edit
@@ -135,6 +135,14 @@ class Steps:
             return await self._take_approval(call) if approval else Approval(True, await self._take_step(call))
         except Denied as denied:
             return Approval(False, reason=denied.reason)
+
+    async def or_end(self, wait: Callable[[], Awaitable[str]]) -> str:
+        """Waits for a tool of a model. What the author did wrong ends the run: a framework would tell it to its model."""
+        try:
+            return await wait()
+        except Misuse as mistake:
+            self._leg.fail(mistake)
+            raise LegOver() from mistake
 
     async def scope(self, name: str, body: Callable[[], object]) -> object:
         self._guard_outside(f'scope "{name}" was started')

@@ -77,6 +77,81 @@ class Tools(unittest.TestCase):
                 )
                 self.assertEqual(len(result.started), 2)
 
+    def test_a_model_sleeps_once_whenever_the_process_is_lost(self):
+        said = [
+            {"duration": "3d", "reason": "The parcel > > of order #7 "},
+            {"duration": "1h", "reason": "same"},
+            {"duration": "2h", "reason": "same"},
+            {"duration": "1h", "reason": "\n"},
+            *[{"duration": wrong, "reason": "x"} for wrong in ("31d", "0s", "soon", 90)],
+        ]
+
+        @agent
+        def program(ctx):
+            sleep = ctx.sleep_tool()
+            asked = ctx.step("model", lambda: said)
+            answers = ctx.parallel(*[lambda given=given: sleep(**given) for given in asked])
+            return f"{sleep.__name__}{inspect.signature(sleep)} {answers}"
+
+        @agent
+        async def awaited(ctx):
+            sleep = ctx.sleep_tool()
+            asked = await ctx.step("model", lambda: said)
+            answers = list(await asyncio.gather(*[sleep(**given) for given in asked]))
+            return f"{sleep.__name__}{inspect.signature(sleep)} {answers}"
+
+        refused = '"duration" must be such as 90s, 15m, 2h, 3d or 2w, and 30d at most.'
+        answers = ["The time has passed."] * 4 + [refused] * 4
+        for make in (program, awaited):
+            with self.subTest(make.__name__):
+                result = every_kill(lambda make=make: make)
+                self.assertEqual(result.text, f"sleep(duration: str, reason: str) -> str {answers}")
+                self.assertEqual(result.elapsed, 3 * 24 * 60 * 60)
+                names = sorted(wait.name for wait in result.waits)
+                self.assertEqual(names, ["The parcel - - of order no. 7", "a time", "same", "same"])
+
+    def test_a_wait_of_a_model_inside_a_step_ends_the_run(self):
+        def tools_of(ctx):
+            return {"call": ctx.agent_tool("x", description="Does it."), "sleep": ctx.sleep_tool()}
+
+        given = {"call": ("go",), "sleep": ("3d", "x")}
+
+        def swallowing(name):
+            def frame(ctx):
+                def work():
+                    try:
+                        tools_of(ctx)[name](*given[name])
+                    except Exception:
+                        ctx.say("told to the model")
+
+                ctx.step("loop", work)
+
+            return agent(frame)
+
+        def swallowing_async(name):
+            async def frame(ctx):
+                async def work():
+                    try:
+                        await tools_of(ctx)[name](*given[name])
+                    except Exception:
+                        ctx.say("told to the model")
+
+                await ctx.step("loop", work)
+
+            return agent(frame)
+
+        for name in given:
+            for make in (swallowing, swallowing_async):
+                with self.subTest(f"{make.__name__} {name}"):
+                    result = rehearse(make(name))
+                    message = f'ctx.{name}() was called inside step "loop". Wait first, then start the step.'
+                    self.assertEqual([result.outcome, result.message, result.text], ["error", message, ""])
+
+    def test_the_longest_sleep_of_a_model_is_30_days(self):
+        sleeping = agent(lambda ctx: ctx.sleep_tool()("30d", "x" * 300))
+        result = rehearse(sleeping)
+        self.assertEqual([result.text, result.elapsed], ["The time has passed.", 30 * 24 * 60 * 60])
+
 
 def lambda_named(name):
     def look(order):

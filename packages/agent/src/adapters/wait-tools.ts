@@ -74,6 +74,7 @@ export type ModelSleep =
 
 const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 const sleepMaxSeconds = 30 * 86_400;
+const nameMax = 90;
 
 export function readSleep(input: unknown): ModelSleep {
   const { for: duration = '', reason = '' } = input as { for?: unknown; reason?: unknown };
@@ -87,14 +88,9 @@ export function readSleep(input: unknown): ModelSleep {
 
 /** A name of a wait is for people, and has no words of the model that refs need. */
 function nameOfSleep(reason: string): string {
-  const printable = reason.replaceAll(/[\p{Cc}\p{Cs}]/gu, ' ').replaceAll(' > ', ' - ');
-  return (
-    Array.from(printable)
-      .slice(0, 100)
-      .join('')
-      .replace(/#(\d+)$/, 'no. $1')
-      .trim() || 'a time'
-  );
+  const printable = reason.replaceAll(/[\p{Cc}\p{Cs}]/gu, ' ').replaceAll(/ >(?= )/g, ' -');
+  const short = Array.from(printable).slice(0, nameMax).join('').trim();
+  return short.replace(/#(?=\d+$)/, 'no. ') || 'a time';
 }
 
 export const hasSlept = 'The time has passed.';
