@@ -5,6 +5,7 @@ import type { Answering } from '../options/following.ts';
 import type { GivenAnswers } from './given-answers.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { isInteractive, remark } from './output.ts';
+import { watchQueue } from './queued-run.ts';
 import { createHandlers } from './responding.ts';
 import { showJson, showRun } from './show-run.ts';
 
@@ -39,8 +40,13 @@ export async function followRun(
   const handlers = createHandlers({ ...shared, answering, isPatient, given });
   const limit = leaveAfter(timeout, leave);
   const shown = json ? showJson() : showRun({ stream });
+  const onPerson = () => {
+    if (!isAttended && !isPatient) leave();
+  };
+  const queue = watchQueue({ run, convoke, onPerson });
   try {
     for await (const event of run.follow({ ...handlers, after, signal: leaving.signal })) {
+      queue.stop();
       await interrupts.settled();
       shown.show(event);
     }
@@ -48,6 +54,7 @@ export async function followRun(
     if (!leaving.signal.aborted) throw error;
   } finally {
     clearTimeout(limit);
+    queue.stop();
     interrupts.stop();
     shown.close();
   }
