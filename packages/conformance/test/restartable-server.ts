@@ -16,21 +16,37 @@ export interface RestartableServer {
   readonly env: Readonly<Record<string, string>>;
   /** What may appear in no report. */
   readonly secrets: readonly string[];
+  /** How a client of its first tenant calls it. */
+  readonly client: Readonly<Record<'baseUrl' | 'clientId' | 'clientSecret', string>>;
   close(): Promise<void>;
 }
 
 /** A planted bug is noticed at any rate, and with the default one each would take minutes. */
 const isPlanted = process.env['CONVOKE_TEST_PLANTED'] === '1';
-const rate = isPlanted ? { CONVOKE_MANAGEMENT_RATE_PER_MINUTE: '400' } : {};
+const plantedRate = isPlanted ? 400 : undefined;
+
+interface RestartableOptions {
+  /** Writes the agents; without it, those that the kit writes. */
+  readonly write?: (directory: string) => Promise<void>;
+  /** The rate of management changes; without it, the default one. */
+  readonly changesPerMinute?: number | undefined;
+}
 
 /** Convoke in a process of its own, with the agents of the kit and a command that kills and starts it. */
-export async function startRestartable(kind: DatabaseKind): Promise<RestartableServer> {
+export async function startRestartable(
+  kind: DatabaseKind,
+  { write = writeAgents, changesPerMinute = plantedRate }: RestartableOptions = {},
+): Promise<RestartableServer> {
   const database = kind === 'sqlite' ? {} : { CONVOKE_DATABASE_URL: await createLocation(kind) };
+  const rate =
+    changesPerMinute === undefined
+      ? {}
+      : { CONVOKE_MANAGEMENT_RATE_PER_MINUTE: String(changesPerMinute) };
   // The limits are the default ones, as in a service that somebody checks (D-488); a restart need not wait for a long
   // lease.
   const settings = { ...database, ...rate, CONVOKE_LEASE_SECONDS: '5' };
   const folder = await createServerFolder({ agents: {}, settings });
-  await writeAgents(folder.agentsDir);
+  await write(folder.agentsDir);
   let server = await ServerProcess.start(folder);
   const control = createServer((_, response) => {
     void (async () => {
@@ -47,6 +63,7 @@ export async function startRestartable(kind: DatabaseKind): Promise<RestartableS
     options: ['--base-url', base_url, '--client-id', client_id, '--restart', restart],
     env: { CONVOKE_CLIENT_SECRET: client_secret, CONVOKE_OWNER_TOKEN: owner_token },
     secrets: [client_secret, owner_token],
+    client: { baseUrl: base_url, clientId: client_id, clientSecret: client_secret },
     async close() {
       control.close();
       await server.kill();
