@@ -172,7 +172,7 @@ test('a reader sees what the run waits for, and curl and the command line end it
     expect(waiting).toMatchObject({ ...shown, waiting_on: [{ ...wait, ...times }] });
     expect(weeks(waiting.waiting_on?.[0])).toBe(weeks(wait));
     const seen = await commandLine.run(['runs', 'show', run.id]);
-    expect(seen.stdout).toMatch(/^waits +waits for the message paid, until /m);
+    expect(seen.stdout).toMatch(/^now +waits for the message paid, until /m);
     const line = commands.find((each) => each.startsWith(start)) ?? '';
     const told = await typed(
       line.replace('run_…', run.id).replace('https://convoke.example', address),

@@ -124,7 +124,7 @@ function showDetails(run: RunRecord, called: readonly RunSummary[]): void {
     error: errorOf(run),
     'queue position': run.queue_position?.toString(),
     pending: run.pending_interactions === 0 ? undefined : String(run.pending_interactions),
-    waits: waitsOf(run),
+    now: waitsOf(run),
     'called by': run.parent_run_id,
     created: createdOf(run),
     started: run.started_at && moment(run.started_at),
