@@ -37,14 +37,19 @@ export async function transcriptsOf(played: Played): Promise<Transcript[]> {
   return transcripts;
 }
 
-async function play({ name, make, options }: Played, seat: string): Promise<Transcript> {
+/** `come`: whether one thing that the run waits for comes before each leg, or all of them. */
+export async function play(
+  { name, make, options }: Played,
+  seat: string,
+  come: 'one' | 'all' = 'one',
+): Promise<Transcript> {
   const run = new RehearsedRun(options);
   const legs: KitMessage[][] = [];
   while (run.end === undefined) {
     const isLost = await playLeg(run, make(), { legs, seat });
     if (isLost && run.end === undefined) run.lose();
     else run.endLeg();
-    run.reply();
+    run.reply(come);
   }
   return {
     name,

@@ -1,6 +1,9 @@
 import { agent } from '@convoke/agent';
 import { everyKill, rehearse } from '@convoke/agent/test';
 import { expect, test } from 'vitest';
+import { readSleep } from '../src/adapters/wait-tools.ts';
+import { checkName } from '../src/names.ts';
+import { play } from './transcript.ts';
 import { type Sleeper, waitsZoo } from './waits-zoo.ts';
 
 for (const [name, { make, options, text, elapsed }] of Object.entries(waitsZoo)) {
@@ -9,6 +12,13 @@ for (const [name, { make, options, text, elapsed }] of Object.entries(waitsZoo))
     expect(result).toMatchObject({ outcome: 'completed', text, elapsed });
   });
 }
+
+test('what came first wins, although all of it has come before the leg (D-853)', async () => {
+  const name = 'the first of two: the later one does not win because it is asked for first';
+  const { make, text } = waitsZoo[name] as Sleeper;
+  const played = await play({ name, make, options: {} }, 'undisturbed', 'all');
+  expect(played.text).toBe(text);
+});
 
 test('a message comes from `message`, and a time without one is over', async () => {
   const make = agent(async (ctx) => {
@@ -81,6 +91,23 @@ test.each(mistakes)('%s: the error tells the author what to do', async (_name, b
   const result = await rehearse(agent(async (ctx) => void (await body(ctx))));
   expect(result.outcome).toBe('error');
   expect(`${result.message}`.replace(/\.?$/, '.')).toBe(message);
+});
+
+test('whatever a model sleeps for is the name of a wait (D-929)', () => {
+  const nameOf = (reason: string) => {
+    const wait = readSleep({ for: '3d', reason });
+    if ('refused' in wait) throw new Error(wait.refused);
+    checkName(wait.name, 'sleep');
+    return wait.name;
+  };
+  expect(nameOf('The parcel > > of order #7 ')).toBe('The parcel - - of order no. 7');
+  expect(nameOf('\n')).toBe('a time');
+  expect(nameOf(`${'🐢'.repeat(88)}#1`)).toBe(`${'🐢'.repeat(88)}no. 1`);
+  for (const wrong of ['31d', '0s', 'soon']) {
+    expect(readSleep({ for: wrong, reason: 'x' })).toEqual({
+      refused: '"for" must be such as 90s, 15m, 2h, 3d or 2w, and 30d at most.',
+    });
+  }
 });
 
 test('a person who answers later, and nothing else to wait for, is a mistake of the rehearsal', async () => {

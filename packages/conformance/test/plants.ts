@@ -95,6 +95,7 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
       'python-replay-by-arrival',
       'python-waiting-is-swallowed',
       'python-waits-in-program-order',
+      'waits-in-program-order',
     ],
   'it is in a face, for clients of another protocol': [
     'a2a-answer-of-another-task',
@@ -289,6 +290,7 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'called-runs-in-a-ring',
     'called-runs-without-bound',
     'called-with-another-input',
+    'callback-proof-of-run-alone',
     'callback-tells-that-run-is-over',
     'callback-without-proof',
     'due-wait-not-looked-at-again',
@@ -300,6 +302,7 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'page-of-questions-that-stay-open',
     'parked-run-misses-a-wait',
     'question-over-while-its-run-works',
+    'signal-to-run-of-any-tenant',
     'wait-of-others-taken-for-batch',
     'wait-settled-in-a-leg-forgotten',
   ],

@@ -4,6 +4,8 @@ import { type IncomingMessage, request } from 'node:http';
 import { limits, runId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { atFileEnd } from '../../../../test/runner/file-end.ts';
+import type { Steps } from '../../../agent/src/steps.ts';
+import { callbackUrl } from '../../../agent/src/waits/callback-urls.ts';
 import { receiveCallback } from '../../src/app/runs/signals.ts';
 import { createCallbacks } from '../../src/auth/callbacks.ts';
 import { begin, cancel, ended } from '../support/api-steps.ts';
@@ -132,6 +134,24 @@ describe.each(deployments)('callback URLs on %s (D-910)', (database) => {
     expect(new Set(refusals).size).toBe(1);
     expect(refusals[0]).toContain('404');
     expect(await countOf(run)).toBe(0);
+    await cancel(server, run);
+  });
+
+  test('are proved for one message: the proof of one opens no other (D-910)', async () => {
+    const { run } = await begin(server, 'puppet');
+    const callbacks = server.convoke.services.callbacks.ofRun(runId(run.id));
+    // Made as agents make them: a kit and a server could agree on a weaker proof.
+    const steps = { refOf: (_: string, ref: string) => ref } as Steps;
+    const partsOf = (name: string) =>
+      callbackUrl(steps, { callbacks }, name).split('/').at(-1)?.split('.') ?? [];
+    const [, , paidNumber, proof] = partsOf('paid');
+    const [, , refundNumber] = partsOf('refund');
+    const forged = [`paid.${refundNumber}`, `refund.${paidNumber}`, `refund.${refundNumber}`];
+    for (const other of forged) {
+      expect(await answerOf(`${run.id}.${other}.${proof}`, 1)).toEqual([404, 'not_found']);
+    }
+    expect(await countOf(run)).toBe(0);
+    expect(await answerOf(partsOf('paid').join('.'), 1)).toEqual([202, '{"received":true}']);
     await cancel(server, run);
   });
 

@@ -1,7 +1,8 @@
-import { type JsonObject, limits } from '@convoke/contract';
+import { type JsonObject, limits, runId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { at, begin, cancel, ended, readRun } from '../support/api-steps.ts';
 import { eventually } from '../support/eventually.ts';
+import { addClient, addTenant } from '../support/identities.ts';
 import type { Puppet } from '../support/puppet-harness.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
 import { type TestServer, deployments } from '../support/server.ts';
@@ -74,7 +75,15 @@ describe.each(deployments)('messages to a run on %s (D-856)', (database) => {
     await cancel(server, run);
   });
 
-  test('of a run that does not exist is 404', async () => {
-    expect((await refused({ id: 'run_unknown' }, { name: 'paid' }))[0]).toBe(404);
+  test('of a run that does not exist, or of another tenant, is 404 and reaches nobody', async () => {
+    expect(await refused({ id: 'run_unknown' }, { name: 'paid' })).toEqual([404, 'not_found']);
+    const { run } = await begin(server, 'puppet');
+    const as = (await addClient(server)).in(await addTenant(server, 'Elsewhere'));
+    const call = { as, params: { run_id: run.id }, body: { name: 'paid' } };
+    const { status, error } = await server.refused('signal_run', call);
+    expect([status, error]).toEqual([404, 'not_found']);
+    const { kept } = await server.convoke.services.store.read.waits.messages(runId(run.id));
+    expect(kept).toBe(0);
+    await cancel(server, run);
   });
 });
