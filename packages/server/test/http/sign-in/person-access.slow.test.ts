@@ -1,6 +1,7 @@
 import { type UserId, organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '../../../src/app/audit.ts';
+import type { Role } from '../../../src/domain/member.ts';
 import { addMember as changeRole, removeMember } from '../../../src/app/organizations.ts';
 import { signOutEverywhere } from '../../../src/app/people/passwords.ts';
 import { at, eventsPath, keyOf } from '../../support/api-steps.ts';
@@ -170,18 +171,21 @@ describe.each(databaseKinds)('a person in a tenant, on %s', (database) => {
       organization_id: server.quickstart.organization_id,
       user_id: person,
     });
-    const acts: readonly ((person: UserId) => Promise<unknown>)[] = [
-      (person) =>
-        server.send('update_member', { as, params: params(person), body: { role: 'viewer' } }),
-      (person) => server.send('remove_member', { as, params: params(person) }),
-      (person) => server.send('sign_out_member', { as, params: params(person) }),
+    const becomes = (role: Role) => (person: UserId) =>
+      server.send('update_member', { as, params: params(person), body: { role } });
+    const acts: readonly (readonly [Role, (person: UserId) => Promise<unknown>])[] = [
+      ['operator', becomes('viewer')],
+      // Their scopes are the same, but not what rules let them allow.
+      ['admin', becomes('operator')],
+      ['operator', (person) => server.send('remove_member', { as, params: params(person) })],
+      ['operator', (person) => server.send('sign_out_member', { as, params: params(person) })],
     ];
     const run = await startRun(
       await asPerson(server, await addMember(server, 'operator')),
       'sleeper',
     );
-    for (const act of acts) {
-      const person = await addMember(server, 'operator');
+    for (const [role, act] of acts) {
+      const person = await addMember(server, role);
       const reader = await server.stream(eventsPath(run), { as: await asPerson(server, person) });
       await reader.until('message_delta');
       clock.advance(5);
