@@ -29,11 +29,18 @@ export function leftAt(params: {
  * Reads again where the person belongs and in which role, and says what has changed (D-791): an open page must not
  * offer what its person may no longer do. Without an answer the page keeps what it knows.
  */
-export function readAccessAgain(scope: TenantScope, say: (text: string) => void): void {
-  inBackground(read(scope, say).catch(() => undefined));
+export function readAccessAgain(scope: TenantScope, heard: AccessListener): void {
+  inBackground(read(scope, heard).catch(() => undefined));
 }
 
-async function read(scope: TenantScope, say: (text: string) => void): Promise<void> {
+export interface AccessListener {
+  /** Tells the person. */
+  readonly say: (text: string) => void;
+  /** Records say what their reader may do, and are read again: a rule may ask for the role that is gone. */
+  readonly onRole: () => void;
+}
+
+async function read(scope: TenantScope, { say, onRole }: AccessListener): Promise<void> {
   const [me, workspaces] = await Promise.all([accountClient().me(), readWorkspaces()]);
   const before = session.value;
   if (before.kind !== 'in' || before.me.user_id !== me.user_id) return;
@@ -52,6 +59,7 @@ async function read(scope: TenantScope, say: (text: string) => void): Promise<vo
   }
   if (workspaces.some(({ tenant }) => tenant.tenant_id === scope.tenantId)) {
     await scope.renewRights();
+    onRole();
   }
 }
 

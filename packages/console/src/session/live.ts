@@ -52,7 +52,7 @@ export function goLive(scope: TenantScope, say: (text: string) => void): () => v
       },
       onLost: () => tell(undefined),
       // The server ends the connections of a person whose role has changed (D-791).
-      onAccess: () => readAccessAgain(scope, say),
+      onAccess: () => readAccessAgain(scope, { say, onRole: () => tell(undefined) }),
     },
     stop.signal,
   );

@@ -223,6 +223,17 @@ async function openAsAdmin() {
   return { run, page, card, demote };
 }
 
+test('an open card loses its Allow when its person hears of another role (D-791)', async () => {
+  const { run, page, card, demote } = await openAsAdmin();
+  await demote();
+  await card.getByText('Needs 2 people who are admin or owner').waitFor();
+  expect(await card.getByRole('button', { name: /^Allow/ }).count()).toBe(0);
+  await page.locator('.queue').getByText('No longer waits for you').waitFor();
+  await expectAccessibleAtBothWidths(page);
+  await card.press('d');
+  expect((await ended(web.server, run)).status).toBe('completed');
+});
+
 test('a card loses its Allow when the person has lost the role since it was shown', async () => {
   const { run, page, card, demote } = await openAsAdmin();
   // Until its answer is refused, the page reads nothing again, as it may when it hears of the new role before.

@@ -82,7 +82,7 @@ export function Queue(props: {
         ) : (
           <Nothing status={status} isForMe={isForMe} />
         ))}
-      <Rows {...{ rows: rows ?? [], open, chosen, answered }} key={filters}>
+      <Rows {...{ rows: rows ?? [], open, chosen, answered, isForMe }} key={filters}>
         {list.hasMore.value && (
           <li class="list-more">
             <Button kind="quiet" size="small" onClick={() => list.more()}>
@@ -133,11 +133,12 @@ function Rows(props: {
   readonly rows: readonly InteractionSummary[];
   /** Those that still wait. */
   readonly open: readonly InteractionSummary[];
+  readonly isForMe: boolean;
   readonly chosen: string | undefined;
   readonly answered: ReadonlyMap<string, InteractionRecord>;
   readonly children: JSX.Element | false;
 }): JSX.Element {
-  const { rows, open, chosen, answered } = props;
+  const { isForMe, rows, open, chosen, answered } = props;
   const frame = useRef<HTMLUListElement>(null);
   const mayAnswer = useRight('interactions:write');
   const selection = useSelection(mayAnswer ? open : [], ({ interaction_key: key }) => key);
@@ -166,6 +167,7 @@ function Rows(props: {
             <QueueItem
               row={withAnswer(row, answered.get(row.interaction_key))}
               isChosen={row.interaction_key === chosen}
+              isForMe={isForMe}
               isGone={
                 row.status === 'pending' &&
                 !open.includes(row) &&
@@ -283,9 +285,11 @@ function withAnswer(
 function QueueItem(props: {
   readonly row: InteractionSummary;
   readonly isChosen: boolean;
+  /** Only requests that this person may answer are listed. */
+  readonly isForMe: boolean;
   readonly isGone: boolean;
 }): JSX.Element {
-  const { row, isChosen, isGone } = props;
+  const { row, isChosen, isForMe, isGone } = props;
   const outcome = summaryOutcome(row);
   const isOpen = outcome === undefined && !isGone;
   const isAnswers = place.value.query.get('status') === 'answered';
@@ -310,7 +314,7 @@ function QueueItem(props: {
       </span>
       <span class="second clip">
         {outcome !== undefined && <span class={outcome.tone}>{`${outcome.words}${by} · `}</span>}
-        {isGone && 'Resolved · '}
+        {isGone && (isForMe ? 'No longer waits for you · ' : 'Resolved · ')}
         {isOpen && row.can_allow === false && 'Waits for another person · '}
         {`${nameWithCaller(row)} · ${row.preview}`}
       </span>
