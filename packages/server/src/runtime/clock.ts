@@ -9,27 +9,8 @@ const stepMs = 60_000;
 
 export const systemClock: Clock = clockInSteps(stepMs);
 
-/** A longer wait. It has a timer of its own for its last step only: thousands wait at a time. */
-interface LongWait {
-  /** Of the monotonic clock. */
-  readonly dueAt: number;
-  readonly callback: () => void;
-  timer: NodeJS.Timeout | undefined;
-}
-
 /** A clock that waits for a longer time than `longestMs` in steps of it. */
 export function clockInSteps(longestMs: number): Clock {
-  const waits = new Set<LongWait>();
-  let stepping: NodeJS.Timeout | undefined;
-  function step(): void {
-    const now = performance.now();
-    for (const wait of waits) {
-      if (wait.dueAt - now > longestMs) continue;
-      waits.delete(wait);
-      wait.timer = startTimer(wait.dueAt - now, wait.callback);
-    }
-    stepping = waits.size > 0 ? startTimer(longestMs, step) : undefined;
-  }
   return {
     now: () => Date.now(),
     after(ms, callback) {
@@ -37,18 +18,15 @@ export function clockInSteps(longestMs: number): Clock {
         const timer = startTimer(ms, callback);
         return () => clearTimeout(timer);
       }
-      return waitLong({ dueAt: Math.ceil(performance.now() + ms), callback, timer: undefined });
+      const dueAt = performance.now() + ms;
+      let timer = startTimer(longestMs, step);
+      function step(): void {
+        const leftMs = dueAt - performance.now();
+        timer = leftMs > longestMs ? startTimer(longestMs, step) : startTimer(leftMs, callback);
+      }
+      return () => clearTimeout(timer);
     },
   };
-
-  function waitLong(wait: LongWait): () => void {
-    waits.add(wait);
-    stepping ??= startTimer(longestMs, step);
-    return () => {
-      waits.delete(wait);
-      clearTimeout(wait.timer);
-    };
-  }
 }
 
 function startTimer(ms: number, callback: () => void): NodeJS.Timeout {
