@@ -65,6 +65,13 @@ async function effects(): Promise<number> {
   return (await runsOfTenant(caller)) + interactions.length;
 }
 
+/** Whether the newest run has ended. */
+async function isRunOver(): Promise<boolean> {
+  const { body } = await caller.call('GET', '/v1/runs?limit=1');
+  const { runs } = body as { readonly runs: readonly { readonly status: string }[] };
+  return runs[0]?.status === 'completed';
+}
+
 type Moment = 'has done what it was asked' | 'has answered';
 
 /**
@@ -86,6 +93,8 @@ function killingAt(number: number, moment: Moment): Killing {
     const first = request().then((response) => response.text());
     if (moment === 'has answered') await first;
     else await until(async () => (await effects()) > before, { what: 'effect of the request' });
+    // With the permission the agent writes a file. A machine that is lost before the end of the leg has the only copy.
+    if (number === requestsOfCall) await until(isRunOver, { what: 'end of the run' });
     killing = pair.killCurrent();
     await Promise.allSettled([killing, first]);
     return request();
