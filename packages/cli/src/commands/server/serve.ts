@@ -25,9 +25,11 @@ export function serveCommand(): Command {
       const { convoke, listensOn } = server;
       const { baseUrl } = convoke;
       const facts = { base_url: baseUrl, listens_on: listensOn };
-      report(command, facts, `listening on ${listensOn}, clients use ${baseUrl}`);
       const { organizations } = convoke.services.store.read;
-      if ((await organizations.first()) === undefined) remark(noOrganization, 'yellow');
+      // Before the first line: a person who sees that line may stop the server, which closes the store.
+      const first = await organizations.first();
+      report(command, facts, `listening on ${listensOn}, clients use ${baseUrl}`);
+      if (first === undefined) remark(noOrganization, 'yellow');
       await untilStopped(server);
     });
 }
