@@ -78,12 +78,41 @@ function endpointOf(env: Environment, signal: Signal, warnings: string[]): strin
   if (exporter !== '' && exporter !== 'otlp') {
     warnings.push(`OTEL_${signal}_EXPORTER can be otlp or none: otlp is used`);
   }
-  const given =
-    word(env[`OTEL_EXPORTER_OTLP_${signal}_PROTOCOL`]) || word(env['OTEL_EXPORTER_OTLP_PROTOCOL']);
-  if (given !== '' && given !== protocol) {
-    warnings.push(`OTEL_EXPORTER_OTLP_PROTOCOL can be ${protocol} only, which is used`);
+  const asked = [`OTEL_EXPORTER_OTLP_${signal}_PROTOCOL`, 'OTEL_EXPORTER_OTLP_PROTOCOL'];
+  const askedBy = asked.find((each) => word(env[each]) !== '');
+  if (askedBy !== undefined && word(env[askedBy]) !== protocol) {
+    warnings.push(
+      `${askedBy} can be ${protocol} only, which is used: the port of a collector for it is usually 4318`,
+    );
   }
+  warnings.push(...lostPairs(env, signal));
   return url;
+}
+
+/** The SDK drops such entries and says nothing, and a backend answers 401. */
+function lostPairs(env: Environment, signal: Signal): string[] {
+  const headers = [`OTEL_EXPORTER_OTLP_${signal}_HEADERS`, 'OTEL_EXPORTER_OTLP_HEADERS'];
+  const lost = headers
+    .filter((name) => entriesOf(env[name]).some((entry) => !/^\s*[^=\s]+\s*=\s*\S/.test(entry)))
+    .map((name) => `${name} has an entry that is not name=value: it is not sent`);
+  const named = 'OTEL_RESOURCE_ATTRIBUTES';
+  const isRead = (entry: string) => /^\s*[^=\s][^=]*=[^=]{0,255}$/.test(entry);
+  return entriesOf(env[named]).every(isRead)
+    ? lost
+    : [...lost, `${named} has an entry that is not name=value: none of them is sent`];
+}
+
+/** Entries of a list; one that cannot be decoded is empty. */
+function entriesOf(list: string | undefined): string[] {
+  const entries = (list ?? '').split(',').filter((entry) => entry.trim() !== '');
+  return entries.map((entry) => {
+    try {
+      decodeURIComponent(entry);
+      return entry;
+    } catch {
+      return '';
+    }
+  });
 }
 
 function pushingOf(env: Environment, warnings: string[]): Omit<PushConfig, 'metricsUrl'> {

@@ -62,13 +62,18 @@ export async function flushed(shutdown: Promise<void>): Promise<void> {
   await Promise.race([shutdown.catch(() => undefined), isLate]);
 }
 
-/** What the SDK has to say, at most one line a minute: an endpoint that is down costs spans, never runs. */
+/**
+ * What the SDK has to say: of its settings at once, and of exports at most one line a minute, because an endpoint that
+ * is down costs spans, never runs.
+ */
 export function useLog(log: Log): void {
   let nextAt = 0;
   const say = (message: string, ...details: readonly unknown[]) => {
     const text = [message, ...details].filter((part) => typeof part === 'string').join(' ');
     // Langfuse and Phoenix answer in JSON, and have taken the batch.
     if (text.includes('could not deserialize response')) return;
+    const setting = settingIn(text);
+    if (setting !== undefined) return log.warn(`${setting} cannot be used and has no effect`);
     const now = performance.now();
     if (now < nextAt) return;
     nextAt = now + logEveryMs;
@@ -79,10 +84,39 @@ export function useLog(log: Log): void {
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 
+/** Only its name: its value may be a secret. */
+function settingIn(text: string): string | undefined {
+  const named = /\bOTEL_[A-Z_]+\b/.exec(text)?.[0];
+  if (named !== undefined) return named;
+  const file = /^Failed to read (root certificate|client certificate)( private key)?/.exec(text);
+  if (file === null) return undefined;
+  if (file[1] === 'root certificate') return 'the file of OTEL_EXPORTER_OTLP_CERTIFICATE';
+  return `the file of OTEL_EXPORTER_OTLP_CLIENT_${file[2] === undefined ? 'CERTIFICATE' : 'KEY'}`;
+}
+
+/** What the SDK says of an error that is not a code. */
+const phrases: readonly (readonly [RegExp, string])[] = [
+  [/retryable status/, 'HTTP 429, 502, 503 or 504'],
+  [/time(?:d )?out/i, 'timeout'],
+  [/Partial Success/, 'a part was refused'],
+  [/limit reached/, 'an export takes longer than the next ones can wait'],
+  [/^Dropped \d+ spans/, 'more spans than the queue can hold'],
+];
+
 /** An answer may quote what was sent. */
 function codeIn(text: string): string {
-  const known = /\b(E[A-Z]{4,}|HTTP \d{3}|[45]\d\d|[Tt]ime(?:d )?out|Dropped \d+ spans)\b/.exec(
-    text,
-  );
-  return known?.[0] ?? 'unknown';
+  const { code, message } = errorIn(text);
+  if (/^\d{3}$/.test(code)) return `HTTP ${code}`;
+  if (/^[A-Z][A-Z\d_]{3,59}$/.test(code)) return code;
+  return phrases.find(([phrase]) => phrase.test(message))?.[1] ?? 'unknown';
+}
+
+/** The SDK writes errors as JSON, with a stack in which numbers of lines look like codes. */
+function errorIn(text: string): { readonly code: string; readonly message: string } {
+  try {
+    const { code = '', message = '' } = JSON.parse(text) as Record<string, string>;
+    return { code, message };
+  } catch {
+    return { code: '', message: text };
+  }
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type IncomingHttpHeaders, type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
 import { atFileEnd } from '../../../../test/runner/file-end.ts';
 import {
   type Fields,
@@ -49,6 +50,13 @@ export interface ReceivedPoint {
   readonly resource: Attributes;
 }
 
+/** Instead of taking a batch, or after it. */
+interface OtherAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
 interface ReceivedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -63,13 +71,21 @@ export class SpanReceiver {
   bytes = Buffer.alloc(0);
   /** Whether it answers in JSON, as Langfuse and Phoenix do. */
   answersJson = false;
+  /** What it says to the next requests. */
+  readonly answers: OtherAnswer[] = [];
   readonly #server: Server;
 
   private constructor() {
     this.#server = createServer((request, response) => {
-      void buffer(request).then((body) => {
+      void buffer(request).then((sent) => {
         const { url: path = '', headers } = request;
         this.requests.push({ path, headers });
+        const other = this.answers.shift();
+        if (other !== undefined) {
+          response.writeHead(other.status, other.headers).end(other.body);
+          return;
+        }
+        const body = headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
         if (headers['content-type'] !== 'application/x-protobuf') {
           response.writeHead(415).end();
           return;
