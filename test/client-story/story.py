@@ -132,6 +132,27 @@ class Story:
             "is_whole": seen == kept,
         }
 
+    async def rate(self, _, run, key, **said):
+        given = await self.run_at(run).feedback.put(key, **said)
+        author = given["author"]
+        named = f"{author['kind']} {author['id']}" if author["kind"] == "end_user" else author["kind"]
+        return {"author": named, "is_new": given["created_at"] == given["updated_at"]}
+
+    async def ratings(self, _, run):
+        return [f"{one['key']} {one['score']}" for one in await self.run_at(run).feedback.list()]
+
+    async def rated_down(self, _, key):
+        listed = await every(self.convoke.runs.list(feedback=key, score_max=0))
+        return [run["preview"] for run in listed]
+
+    async def of_version(self, _, run):
+        digest = (await self.run_at(run).read())["agent_digest"]
+        return [run["preview"] for run in await every(self.convoke.runs.list(agent_digest=digest[:8]))]
+
+    async def unrate(self, made, run, key, end_user):
+        await self.run_at(run).feedback.delete(key, end_user=end_user)
+        return await self.ratings(made, run)
+
     async def label(self, _, run, labels):
         return (await self.run_at(run).update(labels=labels))["labels"]
 

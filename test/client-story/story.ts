@@ -30,10 +30,12 @@ interface Given {
   readonly among: readonly string[];
   readonly after?: number;
   readonly answer: string & Answer;
+  readonly comment?: string;
   readonly count: number;
   readonly cron: string;
   readonly decision: 'allow' | 'deny' | PermissionAnswer;
   readonly end?: number;
+  readonly end_user?: string;
   readonly file: string;
   readonly input: string;
   readonly key: string;
@@ -49,6 +51,7 @@ interface Given {
   readonly question: string;
   readonly run: string;
   readonly schedule: string;
+  readonly score: number;
   readonly session: string;
   readonly start?: number;
   readonly time_zone: string;
@@ -142,6 +145,24 @@ const verbs: Readonly<Record<string, (given: Given, as: string) => Promise<unkno
       is_whole: JSON.stringify(seen) === JSON.stringify(kept),
     };
   },
+  async rate({ run, key, score, comment, end_user }) {
+    const given = await runAt(run).feedback.put(key, { score, comment, end_user });
+    const { kind, id } = given.author;
+    const author = kind === 'end_user' ? `${kind} ${id}` : kind;
+    return { author, is_new: given.created_at === given.updated_at };
+  },
+  ratings: ({ run }) => ratingsOf(run),
+  rated_down: async ({ key }) =>
+    (await all(convoke.runs.list({ feedback: key, score_max: 0 }))).map(({ preview }) => preview),
+  async of_version({ run }) {
+    const { agent_digest = '' } = await runAt(run).read();
+    const listed = await all(convoke.runs.list({ agent_digest: agent_digest.slice(0, 8) }));
+    return listed.map(({ preview }) => preview);
+  },
+  async unrate({ run, key, end_user }) {
+    await runAt(run).feedback.delete(key, { end_user });
+    return ratingsOf(run);
+  },
   label: async ({ run, labels }) => (await runAt(run).update({ labels })).labels,
   async runs({ session, limit }) {
     const listed = await all(sessionAt(session).runs.list({ limit }));
@@ -231,6 +252,10 @@ process.exit();
 
 function rememberedIn(session: string) {
   return all(sessionAt(session).interactions.list({ status: 'answered', remembered: true }));
+}
+
+async function ratingsOf(run: string): Promise<string[]> {
+  return (await runAt(run).feedback.list()).map(({ key, score }) => `${key} ${score}`);
 }
 
 async function all<Item>(listing: AsyncIterable<Item>): Promise<Item[]> {
