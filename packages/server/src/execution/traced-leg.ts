@@ -1,7 +1,7 @@
 import { RunTranscript, type TranscriptItem } from '@convoke/faces';
 import type { Services } from '../app/services.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
-import { modelName } from '../domain/usage/model-name.ts';
+import { modelName, telemetryProvider } from '../domain/usage/model-name.ts';
 import type { ModelRequest } from '../domain/usage/model-request.ts';
 import type { Run } from '../domain/run/run.ts';
 import type { LegContext, NewCall } from '../ports/harness.ts';
@@ -123,7 +123,8 @@ export class TracedLeg {
 
   #asked({ model, seconds, error, usage }: ModelRequest): void {
     const { clock, metrics } = this.#services;
-    metrics.requestToModelSeconds.observe(seconds, modelName(model), error ?? '');
+    const named = [telemetryProvider(model), modelName(model)] as const;
+    metrics.requestToModelSeconds.observe(seconds, ...named, error ?? '');
     const to = clock.now();
     this.#trace?.asked({ model, error, usage, from: to - seconds * 1000, to });
   }

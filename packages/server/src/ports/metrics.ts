@@ -1,15 +1,22 @@
 /**
- * Names of the labels of a metric. At most two, so that counting builds no key.
+ * Names of the labels of a metric. At most three, so that counting builds no key.
  *
  * The values of a label come from a short list in the code. The id of a tenant, client, session or run is never a
  * label value: each id would create a series that is kept for ever.
  */
-export type LabelNames = readonly [] | readonly [string] | readonly [string, string];
+export type LabelNames =
+  | readonly []
+  | readonly [string]
+  | readonly [string, string]
+  | readonly [string, string, string];
+
+/** Only histograms have three: those that a convention requires. */
+type FewLabels = Exclude<LabelNames, readonly [string, string, string]>;
 
 /** One value for each label, in the order of the names. */
 type Values<Labels extends LabelNames> = { readonly [Index in keyof Labels]: string };
 
-export interface Counter<Labels extends LabelNames = []> {
+export interface Counter<Labels extends FewLabels = []> {
   add(by: number, ...labels: Values<Labels>): void;
 }
 
@@ -51,8 +58,12 @@ export interface Instruments {
   readonly eventsAppended: Counter;
   readonly usageTokens: Counter<['token_type']>;
   readonly usageCost: Counter;
-  readonly tokenUsage: Histogram<['gen_ai_token_type', 'gen_ai_request_model']>;
-  readonly requestToModelSeconds: Histogram<['gen_ai_request_model', 'error_type']>;
+  readonly tokenUsage: Histogram<
+    ['gen_ai_token_type', 'gen_ai_provider_name', 'gen_ai_request_model']
+  >;
+  readonly requestToModelSeconds: Histogram<
+    ['gen_ai_provider_name', 'gen_ai_request_model', 'error_type']
+  >;
   readonly invocationSeconds: Histogram<['gen_ai_agent_name', 'error_type']>;
   readonly toolSeconds: Histogram<['gen_ai_tool_name', 'error_type']>;
   readonly budgetsReached: Counter;

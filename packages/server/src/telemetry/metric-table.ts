@@ -36,10 +36,14 @@ type DescriptionOf<Instrument> =
 /** One description for each instrument, of its kind and with its labels: a missing or extra one does not compile. */
 type MetricTable = { readonly [Key in keyof Instruments]: DescriptionOf<Instruments[Key]> };
 
-/** Of requests to models and of tool calls, in seconds. */
+/** The bounds that the conventions give for requests to models and for tool calls, in seconds. */
 const durations = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
 ];
+/** Those for agents. */
+const invocations = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6];
+/** Those for tokens: powers of 4. */
+const tokens = Array.from({ length: 14 }, (_, exponent) => 4 ** exponent);
 
 /** Name, labels and help text of every metric. */
 export const metricTable = {
@@ -186,12 +190,12 @@ export const metricTable = {
     convention: {
       name: 'gen_ai.client.token.usage',
       unit: '{token}',
-      labels: ['gen_ai.token.type', 'gen_ai.request.model'],
+      labels: ['gen_ai.token.type', 'gen_ai.provider.name', 'gen_ai.request.model'],
       operation: 'chat',
     },
-    labels: ['gen_ai_token_type', 'gen_ai_request_model'],
-    buckets: [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576],
-    means: 'Tokens of each report of usage, by type (input, output) and model.',
+    labels: ['gen_ai_token_type', 'gen_ai_provider_name', 'gen_ai_request_model'],
+    buckets: tokens,
+    means: 'Tokens of each report of usage, by type (input, output), provider and model.',
   },
   requestToModelSeconds: {
     kind: 'histogram',
@@ -199,10 +203,10 @@ export const metricTable = {
     convention: {
       name: 'gen_ai.client.operation.duration',
       unit: 's',
-      labels: ['gen_ai.request.model', 'error.type'],
+      labels: ['gen_ai.provider.name', 'gen_ai.request.model', 'error.type'],
       operation: 'chat',
     },
-    labels: ['gen_ai_request_model', 'error_type'],
+    labels: ['gen_ai_provider_name', 'gen_ai_request_model', 'error_type'],
     buckets: durations,
     means: 'Time of each request to a model, where the framework reports requests.',
   },
@@ -216,7 +220,7 @@ export const metricTable = {
       operation: 'invoke_agent',
     },
     labels: ['gen_ai_agent_name', 'error_type'],
-    buckets: durations,
+    buckets: invocations,
     means: 'Time of each run from its start request to its end, waits included.',
   },
   toolSeconds: {

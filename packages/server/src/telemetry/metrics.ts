@@ -18,7 +18,7 @@ export interface ReadMetrics {
 
 /**
  * Counters and histograms in memory, read for the page and for a collector. Counting finds its series through one map
- * per label and allocates nothing once the series exists.
+ * per label and builds no key.
  */
 export function createMetrics(): Metrics & MetricsPage & ReadMetrics {
   const families = Object.entries<MetricDescription>(metricTable).map(
@@ -63,29 +63,32 @@ function familyOf(described: MetricDescription): Family {
   }
 }
 
-/** One value for each pair of label values; labels that a metric does not have are empty. */
+/** One value for each combination of label values; labels that a metric does not have are empty. */
 class Series<Value extends object> {
   readonly #described: MetricDescription;
   readonly #make: () => Value;
-  readonly #byLabel = new Map<string, Map<string, Value>>();
+  readonly #byLabel = new Map<string, Map<string, Map<string, Value>>>();
   #size = 0;
 
   constructor(described: MetricDescription, make: () => Value) {
     this.#described = described;
     this.#make = make;
-    if (described.labels.length === 0) this.at('', '');
+    if (described.labels.length === 0) this.at('', '', '');
   }
 
-  at(first: string, second: string): Value {
-    return this.#byLabel.get(first)?.get(second) ?? this.#add(first, second);
+  at(first: string, second: string, third: string): Value {
+    const known = this.#byLabel.get(first)?.get(second)?.get(third);
+    return known ?? this.#add(first, second, third);
   }
 
-  #add(first: string, second: string): Value {
-    if (this.#size >= seriesMax && first !== 'other') return this.at('other', '');
-    const inner = this.#byLabel.get(first) ?? new Map<string, Value>();
-    this.#byLabel.set(first, inner);
+  #add(first: string, second: string, third: string): Value {
+    if (this.#size >= seriesMax && first !== 'other') return this.at('other', '', '');
+    const bySecond = this.#byLabel.get(first) ?? new Map<string, Map<string, Value>>();
+    this.#byLabel.set(first, bySecond);
+    const byThird = bySecond.get(second) ?? new Map<string, Value>();
+    bySecond.set(second, byThird);
     const value = this.#make();
-    inner.set(second, value);
+    byThird.set(third, value);
     this.#size += 1;
     return value;
   }
@@ -93,8 +96,10 @@ class Series<Value extends object> {
   /** Every value with those of its labels. */
   *entries(): Generator<readonly [readonly string[], Value]> {
     const count = this.#described.labels.length;
-    for (const [first, inner] of this.#byLabel) {
-      for (const [second, value] of inner) yield [[first, second].slice(0, count), value];
+    for (const [first, bySecond] of this.#byLabel) {
+      for (const [second, byThird] of bySecond) {
+        for (const [third, value] of byThird) yield [[first, second, third].slice(0, count), value];
+      }
     }
   }
 }
@@ -109,7 +114,7 @@ class CounterFamily implements Family {
   }
 
   add(by: number, first = '', second = ''): void {
-    this.#series.at(first, second).total += by;
+    this.#series.at(first, second, '').total += by;
   }
 
   read(): MetricReading {
@@ -132,8 +137,8 @@ class HistogramFamily implements Family {
     }));
   }
 
-  observe(value: number, first = '', second = ''): void {
-    const distribution = this.#series.at(first, second);
+  observe(value: number, ...[first = '', second = '', third = '']: readonly string[]): void {
+    const distribution = this.#series.at(first, second, third);
     let index = 0;
     while (value > (this.#buckets[index] ?? Number.POSITIVE_INFINITY)) index += 1;
     distribution.counts[index] = (distribution.counts[index] ?? 0) + 1;

@@ -1,4 +1,4 @@
-import { modelName, modelProvider } from '../domain/usage/model-name.ts';
+import { modelName, telemetryProvider } from '../domain/usage/model-name.ts';
 import type { EndedRun, Run } from '../domain/run/run.ts';
 import { attemptOf } from '../domain/run/run.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
@@ -26,7 +26,7 @@ export function ofRun(run: Run, { digest, model }: TracedAgent): SpanAttributes 
     'session.id': run.sessionId,
     'gen_ai.agent.name': run.agentName,
     ...(digest !== undefined && { 'gen_ai.agent.version': digest }),
-    'gen_ai.provider.name': providerOf(model),
+    'gen_ai.provider.name': telemetryProvider(model),
     'convoke.run_id': run.id,
     'convoke.tenant_id': run.tenantId,
     ...(typeof user === 'string' && { 'user.id': user }),
@@ -62,7 +62,7 @@ export function ofRequest({ model, error, usage }: TracedRequest): SpanAttribute
   return {
     'openinference.span.kind': 'LLM',
     'gen_ai.operation.name': 'chat',
-    'gen_ai.provider.name': providerOf(model),
+    'gen_ai.provider.name': telemetryProvider(model),
     ...namesOfModel(name),
     ...errorType(error),
     ...(usage && {
@@ -90,10 +90,6 @@ export function ofWait({ interaction }: EndedWait): SpanAttributes {
     'convoke.interaction.decision': decisionOf(interaction),
     ...(interaction.kind === 'permission' && { 'gen_ai.tool.name': interaction.toolName }),
   };
-}
-
-function providerOf(model: string | undefined): string {
-  return (model === undefined ? undefined : modelProvider(model)) ?? 'convoke';
 }
 
 function decisionOf(interaction: EndedWait['interaction']): string {
@@ -127,7 +123,7 @@ function usageOfRun({ usage }: EndedRun, { model }: TracedAgent): SpanAttributes
   };
 }
 
-function contentOfRun({ input, output, outputText }: EndedRun): SpanAttributes {
+function contentOfRun({ input, output, outputText, status }: EndedRun): SpanAttributes {
   const asked = JSON.parse(input) as JsonObject;
   const { prompt } = asked;
   const isPrompt = typeof prompt === 'string' && Object.keys(asked).length === 1;
@@ -135,17 +131,26 @@ function contentOfRun({ input, output, outputText }: EndedRun): SpanAttributes {
   const given = output ?? outputText;
   const answer = given === null ? undefined : cut(given);
   return {
-    'gen_ai.input.messages': message('user', said),
+    'gen_ai.input.messages': JSON.stringify([message('user', said)]),
     'input.value': said,
     ...(answer !== undefined && {
-      'gen_ai.output.messages': message('assistant', answer),
+      'gen_ai.output.messages': JSON.stringify([
+        { ...message('assistant', answer), finish_reason: finishReasons[status] },
+      ]),
       'output.value': answer,
     }),
   };
 }
 
-function message(role: 'user' | 'assistant', content: string): string {
-  return JSON.stringify([{ role, parts: [{ type: 'text', content }] }]);
+/** The conventions require a reason, and have none for a run that was cancelled. */
+const finishReasons: Readonly<Record<EndedRun['status'], string>> = {
+  completed: 'stop',
+  failed: 'error',
+  cancelled: 'cancelled',
+};
+
+function message(role: 'user' | 'assistant', content: string) {
+  return { role, parts: [{ type: 'text', content }] };
 }
 
 function contentOfCall({ input, output }: TracedCall): SpanAttributes {

@@ -186,6 +186,7 @@ class Writer {
   }
 }
 
+/** Of either case: a caller's ids come from an SDK of the operator, too. */
 function digit(code: number): number {
-  return code < 0x3a ? code - 0x30 : code - 0x57;
+  return code < 0x3a ? code - 0x30 : (code | 0x20) - 0x57;
 }

@@ -58,15 +58,15 @@ test('a collector gets every metric, and each call and run counts once however o
   await eventually(() => receiver.requests.length >= before + 3);
   expect(countsOf(receiver, 'gen_ai.invoke_agent.duration')).toEqual({ 'invoke_agent worker': 1 });
   expect(countsOf(receiver, 'gen_ai.client.operation.duration')).toEqual({
-    'chat scripted': 3,
+    'chat openai-compatible scripted': 3,
   });
   expect(countsOf(receiver, 'gen_ai.execute_tool.duration')).toEqual({
     'execute_tool read_file': 1,
     'execute_tool write_file': 1,
   });
   expect(countsOf(receiver, 'gen_ai.client.token.usage')).toEqual({
-    'chat input scripted': 3,
-    'chat output scripted': 3,
+    'chat input openai-compatible scripted': 3,
+    'chat output openai-compatible scripted': 3,
   });
   const sums = receiver.lastPoints('gen_ai.client.token.usage').map(({ sum }) => sum);
   expect(sums.toSorted((a, b) => a - b)).toEqual([30, 300]);

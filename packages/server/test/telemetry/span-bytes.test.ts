@@ -8,13 +8,15 @@ import { bytesOfSpans } from '../../src/telemetry/span-bytes.ts';
 
 const hex = (length: number) =>
   fc.string({
-    unit: fc.constantFrom(...'0123456789abcdef'.split('')),
+    unit: fc.constantFrom(...'0123456789abcdefABCDEF'.split('')),
     minLength: length,
     maxLength: length,
   });
 const text = fc.oneof(
   fc.string(),
   fc.string({ unit: 'grapheme' }),
+  // Halves of characters, which end where an answer was cut.
+  fc.array(fc.nat(0xff_ff)).map((codes) => String.fromCharCode(...codes)),
   fc.string({ minLength: 100, maxLength: 300 }),
   fc.nat(40_000).map((length) => 'x'.repeat(length)),
 );

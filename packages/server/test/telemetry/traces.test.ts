@@ -278,6 +278,13 @@ test('with CONVOKE_TRACE_CONTENT spans hold what the log shows, cut at 16 KiB (D
     { role: 'user', parts: [{ type: 'text', content: asked }] },
   ]);
   expect(root['output.value']).toContain('Done.');
+  expect(JSON.parse(String(root['gen_ai.output.messages']))).toEqual([
+    {
+      role: 'assistant',
+      parts: [{ type: 'text', content: root['output.value'] }],
+      finish_reason: 'stop',
+    },
+  ]);
   const write = spans.find(({ name }) => name === 'execute_tool write_file')?.attributes ?? {};
   expect(write['gen_ai.tool.call.arguments']).toContain('a.txt');
   expect(write['gen_ai.tool.call.arguments']).toBe(write['input.value']);

@@ -4,7 +4,7 @@ import { beginNext } from '../../app/runs/begin-run.ts';
 import { InlineSlot } from '../../app/runs/inline-slot.ts';
 import type { Services } from '../../app/services.ts';
 import type { FolderState } from '../../domain/folder-snapshot.ts';
-import { modelName } from '../../domain/usage/model-name.ts';
+import { modelName, telemetryProvider } from '../../domain/usage/model-name.ts';
 import type { RunEventDraft } from '../../domain/run/run-event.ts';
 import { recordUsage } from '../../domain/run/run-progress.ts';
 import {
@@ -298,8 +298,8 @@ function countEntries(
   entries: readonly UsageEntry[],
 ): void {
   for (const { model, inputTokens, outputTokens, cachedInputTokens, cost } of entries) {
-    metrics.tokenUsage.observe(inputTokens, 'input', modelName(model));
-    metrics.tokenUsage.observe(outputTokens, 'output', modelName(model));
+    metrics.tokenUsage.observe(inputTokens, 'input', telemetryProvider(model), modelName(model));
+    metrics.tokenUsage.observe(outputTokens, 'output', telemetryProvider(model), modelName(model));
     metrics.usageTokens.add(inputTokens, 'input');
     metrics.usageTokens.add(outputTokens, 'output');
     metrics.usageTokens.add(cachedInputTokens, 'cached_input');
