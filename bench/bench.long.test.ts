@@ -58,7 +58,7 @@ test('a scenario that fails has no figures, and those before and after it have t
   expect(whole.split('\n').at(-1)).toBe(`- ${failure}`);
 });
 
-test('every server boots, on an empty folder and again', { timeout: 120_000 }, async () => {
+test('every server boots, on an empty folder and again', { timeout: 240_000 }, async () => {
   const { slices, failure } = await measureBoot(smoke);
   expect(failure).toBeUndefined();
   expect(Array.from(slices.keys())).toEqual(['convoke', 'ref:sqlite', 'ref:mem']);
@@ -95,7 +95,7 @@ test('checkouts are measured in turn, and beside the reference', {
 });
 
 test('every step of a start has its processor time', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'convoke-bench-'));
   onTestFinished(() => removeFolder(folder));

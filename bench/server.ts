@@ -18,7 +18,8 @@ const reference = fileURLToPath(new URL('reference.ts', import.meta.url));
 /** The sources, or in a test what the other tests start. */
 const convoke = programPath('convoke');
 
-const readyWithinMs = 30_000;
+/** Bounds a server that hangs. One that has ended is noticed at once; a busy machine may take a minute to load the sources. */
+const readyWithinMs = 120_000;
 const tokenLivesMs = 5 * 60_000;
 
 export interface ServerOptions {
@@ -129,7 +130,10 @@ export class Server {
   async ready(): Promise<void> {
     const until = performance.now() + readyWithinMs;
     while (performance.now() < until) {
-      if (this.#child.exitCode !== null) break;
+      const { exitCode, signalCode } = this.#child;
+      if (exitCode !== null || signalCode !== null) {
+        throw new Error(`${this.name} ended with ${exitCode ?? signalCode} before it was ready`);
+      }
       const isReady = await fetch(`${this.#baseUrl}/readyz`).then(
         (response) => response.ok,
         () => false,
@@ -137,7 +141,7 @@ export class Server {
       if (isReady) return;
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    throw new Error(`${this.name} did not become ready`);
+    throw new Error(`${this.name} was not ready after ${readyWithinMs / 1000} s`);
   }
 
   async usage(kind: 'usage' | 'collected'): Promise<Usage> {
