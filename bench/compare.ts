@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { root } from '../test/repository.ts';
 import { setup } from '../test/services.ts';
 import { measureCheckouts } from './checkouts.ts';
+import { deltasMany } from './scenarios/deltas.ts';
 import { firstEvent } from './scenarios/first-event.ts';
 import { starts } from './scenarios/starts.ts';
 import { median, medianRatio } from './statistics.ts';
@@ -25,20 +26,21 @@ const [before] = positionals;
 const { database } = values;
 if (before === undefined || (database !== 'sqlite' && database !== 'postgres')) {
   console.error('usage: node bench/compare.ts <checkout> [--database sqlite|postgres]');
-  console.error('       [--only starts,first-event] [--rounds 9] [--quick]');
+  console.error('       [--only starts,first-event,deltas-32] [--rounds 9] [--quick]');
   process.exit(2);
 }
 
 const rows: Readonly<Record<string, readonly string[]>> = {
   [starts.id]: ['starts', 'done', 'cpuUs', 'backendsUs', 'statements', 'roundTrips'],
   [firstEvent.id]: ['p50', 'p99', 'cpuUs'],
+  [deltasMany.id]: ['firstEvent', 'p50', 'cpuUs'],
 };
 const stop = await setup();
 console.log(
   `load average ${(loadavg()[0] ?? 0).toFixed(1)} before the start; medians of ${values.rounds} rounds`,
 );
 console.log('scenario | figure | this | before | reference | of before | of reference');
-for (const scenario of [starts, firstEvent]) {
+for (const scenario of [starts, firstEvent, deltasMany]) {
   if (!values.only.split(',').includes(scenario.id)) continue;
   const [mine = [], other = [], reference = []] = await measureCheckouts({
     scenario,

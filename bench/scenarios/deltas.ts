@@ -40,15 +40,17 @@ function deltas({ id, clients, everyMs, target }: Variant): Scenario {
       const sessions = await openSessions(client, agent, clients);
       await warmUp(client, sessions);
       const times: number[] = [];
+      const firstEvents: number[] = [];
       await sideBySide({ clients, ms: ms[scale] }, async (index) => {
         const from = performance.now();
         const run = await startRun(client, sessions[index] ?? '');
         const followed = await followRun(client, run, { strict: true });
         times.push(performance.now() - from);
+        firstEvents.push(followed.firstAt - from);
         requireWhole(followed, agent);
       });
       client.close();
-      return { operations: times.length, p50: median(times) };
+      return { operations: times.length, p50: median(times), firstEvent: median(firstEvents) };
     },
   };
 }
