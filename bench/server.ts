@@ -18,7 +18,7 @@ const reference = fileURLToPath(new URL('reference.ts', import.meta.url));
 /** The sources, or in a test what the other tests start. */
 const convoke = programPath('convoke');
 
-/** Bounds a server that hangs. One that has ended is noticed at once; a busy machine may take a minute to load the sources. */
+/** Bounds a server that hangs. One that has ended is noticed at once, and a busy machine loads the sources slowly. */
 const readyWithinMs = 120_000;
 const tokenLivesMs = 5 * 60_000;
 
