@@ -52,7 +52,10 @@ export function queryOptions(parts: QueryParts): Readonly<Record<string, unknown
     },
     canUseTool: permissionHook.canUseTool,
     settingSources: ['project'],
-    settings: { disableAllHooks: false },
+    settings: { disableAllHooks: false, disableSkillShellExecution: true, ...noHelpers },
+    // Hooks of the session folder, which an agent can write, would be commands that no rule has seen, and could replace
+    // the input of a call after it was decided (D-1040). Ours run nevertheless.
+    managedSettings: { allowManagedHooksOnly: true },
     skills: agent.skills === 'none' ? [] : agent.skills,
     systemPrompt: {
       type: 'preset',
@@ -68,6 +71,16 @@ export function queryOptions(parts: QueryParts): Readonly<Record<string, unknown
     ...(session !== undefined && { resume: session }),
   };
 }
+
+/** Commands that settings may name, and that Claude would run beside its tools. */
+const noHelpers = {
+  apiKeyHelper: '',
+  proxyAuthHelper: '',
+  awsAuthRefresh: '',
+  awsCredentialExport: '',
+  gcpAuthRefresh: '',
+  otelHeadersHelper: '',
+};
 
 /** They promise to wake the agent up later, and nothing does: its process ends with the leg (D-914). */
 const wakeUpTools = ['ScheduleWakeup', 'CronCreate', 'CronList', 'CronDelete'];

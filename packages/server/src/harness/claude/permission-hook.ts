@@ -67,6 +67,8 @@ type Decision =
 export class PermissionHook {
   readonly #parts: PermissionHookParts;
   readonly #decisions = new Map<string, Decision>();
+  /** What calls that have begun were decided with, by their ids. */
+  readonly #intended = new Map<string, JsonObject>();
   readonly #open = new OpenRequests();
   #made: readonly KnownCall[];
   #asking = 0;
@@ -129,7 +131,7 @@ export class PermissionHook {
     if (decision === undefined) return denial(this.#closedBecause ?? '', true);
     if (!this.#parts.holdsLease()) return denial('The run was cancelled.', true);
     return decision.kind === 'allow'
-      ? { behavior: 'allow', updatedInput: decision.input ?? input }
+      ? { behavior: 'allow', updatedInput: this.#intended.get(toolUseID) ?? input }
       : denial(decision.kind === 'deny' ? decision.reason : '', false);
   };
 
@@ -168,7 +170,11 @@ export class PermissionHook {
     const begun = holdsLease() ? await gate.begin(intended, decision.ref) : undefined;
     if (begun?.kind === 'denied') return { kind: 'deny', reason: begun.reason };
     if (begun?.kind === 'ask') return { kind: 'ask' };
-    if (begun?.kind === 'begun' && holdsLease()) return decision;
+    if (begun?.kind === 'begun' && holdsLease()) {
+      // A hook in the session folder may change it after ours has decided.
+      if (!this.#intended.has(call.id)) this.#intended.set(call.id, intended.input);
+      return decision;
+    }
     return { kind: 'deny', reason: 'Another server executes the run now.' };
   }
 

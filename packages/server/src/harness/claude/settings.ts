@@ -15,7 +15,8 @@ export function readClaude({ declared }: DeclaredAgent): ReadSettings<ClaudeSett
   const hasKey = Object.keys(env).some((name) => /^(ANTHROPIC|CLAUDE_CODE_USE)_/.test(name));
   const message = 'must contain the key of Claude: ANTHROPIC_API_KEY: "${env:ANTHROPIC_API_KEY}"';
   const mcp = readMcpServers(declared.mcpServers);
-  const problems = [...(hasKey ? [] : [{ path: ['env'], message }]), ...mcp.problems];
+  const unclear = unclearNames(Object.keys(declared.mcpServers));
+  const problems = [...(hasKey ? [] : [{ path: ['env'], message }]), ...mcp.problems, ...unclear];
   if (problems.length > 0) return { ok: false, problems };
   const { command: _, ...settings } = processSettings(declared);
   const mcpServers = mcp.servers;
@@ -23,6 +24,15 @@ export function readClaude({ declared }: DeclaredAgent): ReadSettings<ClaudeSett
     ok: true,
     settings: { ...settings, instructions, tools, mcpServers, asksUser, stepsMax },
   };
+}
+
+/** Claude joins the names of servers and tools with two underscores: rules would name other tools than are used. */
+function unclearNames(servers: readonly string[]) {
+  const message =
+    'a name with "__", or with "_" at its end, cannot be told from the names of its tools';
+  return servers
+    .filter((name) => name.includes('__') || name.endsWith('_'))
+    .map((name) => ({ path: ['mcp_servers', name], message }));
 }
 
 /** Converts Claude's name of an MCP tool, `mcp__server__tool`, into that of `agent.yaml`, `server/tool`. */

@@ -37,6 +37,21 @@ test('the registry refuses an agent without a key', () => {
   expect(check({ ANTHROPIC_API_KEY: '${env:KEY}' })).toEqual([]);
 });
 
+test('the registry refuses a server whose name Claude would mix with those of its tools (D-1042)', () => {
+  const parts = { sandbox: noSandbox, clock: systemClock, log: recordingLog() };
+  const unclear = (name: string) => {
+    const mcp_servers = { [name]: { url: 'https://mail.example' } };
+    const settings = { env: { ANTHROPIC_API_KEY: '${env:KEY}' }, mcp_servers };
+    const agent = agentOf({ framework: 'claude', settings });
+    return problemsWith(claudeHarness(parts), agent).map(({ path }) => path);
+  };
+  for (const name of ['mail__eu', 'mail_']) expect(unclear(name)).toEqual([['mcp_servers', name]]);
+  for (const name of ['mail', 'mail_eu', '_mail']) {
+    expect(unclear(name)).toEqual([]);
+    expect(toolNameOf(`mcp__${name}__send__now`)).toBe(`${name}/send__now`);
+  }
+});
+
 describe('questions', () => {
   const input = {
     questions: [

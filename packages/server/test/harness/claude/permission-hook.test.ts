@@ -126,6 +126,16 @@ describe('rules about the calls of Claude', () => {
     expect(await hookOf([], { begin: late }).use('ls', { agent_id: 'sub' })).toEqual(['ask']);
   });
 
+  test('hold for the input that Claude uses: what changed it since is undone (D-1040)', async () => {
+    const { hook, use } = hookOf([noPushes]);
+    expect(await use('ls')).toEqual(['allow']);
+    const changed = { command: 'git push origin' };
+    expect(await hook.canUseTool('Bash', changed, { toolUseID: 'c1' })).toEqual({
+      behavior: 'allow',
+      updatedInput: { command: 'ls' },
+    });
+  });
+
   test('can be about tools that only read (D-508)', async () => {
     const noSecrets: AgentRule = {
       ...noPushes,
