@@ -65,8 +65,10 @@ export class CallLedger implements Effects {
     if (this.#known.has(ref) || signal.aborted) return { kind: 'left' };
     this.#known.add(ref);
     if (call.isFree === true && !(await this.#isNamed(call))) {
-      this.#unwritten.add(ref);
-      return { kind: 'begun' };
+      const denied = await this.#deniedBefore(call);
+      if (denied === undefined) this.#unwritten.add(ref);
+      else this.#known.delete(ref);
+      return denied ?? { kind: 'begun' };
     }
     this.#inFlight.add(ref);
     const begun = await this.#beginInTurn(call);
@@ -122,6 +124,15 @@ export class CallLedger implements Effects {
   async #isNamed({ toolName, kind }: NewCall): Promise<boolean> {
     if (kind !== undefined) return false;
     return isNamed(await this.#read(() => this.#deciding()), { toolName });
+  }
+
+  /** The denial of an earlier leg, by a rule that does not name the tool any more (D-510). */
+  async #deniedBefore(call: NewCall): Promise<Extract<Begun, { kind: 'denied' }> | undefined> {
+    const { claimed, writer } = this.#parts;
+    if (writer.isUnasked) return undefined;
+    const answers = await this.#read((read) => readDenials(read, claimed.holder, [call.ref]));
+    const standing = standingOf(call, undefined, answers);
+    return standing.kind === 'denied' ? { kind: 'denied', reason: standing.reason } : undefined;
   }
 
   async #deciding() {

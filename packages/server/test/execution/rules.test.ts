@@ -145,6 +145,17 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
     expect(await calls()).toEqual(['call-2']);
   });
 
+  test('a denied call that is free stays denied once no rule names its tool (D-508, D-510)', async () => {
+    const read = { toolName: 'read', isFree: true };
+    const { ledger } = ledgerOf({ tools: ['read'], effect: 'deny' });
+    const denied = await ledger.begin(pay(5, read));
+    expect(denied).toMatchObject({ kind: 'denied' });
+    const next = ledgerOf().ledger;
+    for (const _ of [1, 2]) expect(await next.begin(pay(5, read))).toEqual(denied);
+    expect(await next.begin(pay(5, { ...read, ref: 'call-2' }))).toEqual({ kind: 'begun' });
+    expect([await calls(), await types()]).toEqual([[], ['run_started', 'call_decided']]);
+  });
+
   test('an allow stays one when the rules name approvers later: it was judged when it was given (D-820)', async () => {
     const { ledger, writer } = ledgerOf({});
     expect(await ledger.begin(pay())).toEqual({ kind: 'ask' });

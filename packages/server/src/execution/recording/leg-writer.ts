@@ -87,7 +87,6 @@ export class LegWriter {
   /** Set by a batch that could not be recorded. */
   #failure: { readonly error: unknown } | undefined;
   #lastSeq: number;
-  /** While it is true, no call can have been denied. */
   #isUnasked: boolean;
 
   constructor(services: WriterServices, options: LegWriterOptions) {
@@ -171,6 +170,11 @@ export class LegWriter {
 
   get rules(): LegRules {
     return this.#options.rules;
+  }
+
+  /** While it is true, no call of the run can have been denied. */
+  get isUnasked(): boolean {
+    return this.#isUnasked;
   }
 
   /** True when this worker no longer holds the lease: nothing more is recorded. */
