@@ -243,7 +243,7 @@ export function answerInteraction(
       return withAnswer(interaction, answer, by);
     }
     case 'answered':
-      return isSameAnswer(interaction.answer, answer)
+      return isSameAnswer(interaction.answer, answer) || isApproval(interaction, answer, by)
         ? accepted({ outcome: 'repeated', interaction })
         : refused('interaction_answered');
     case 'expired':
@@ -252,6 +252,18 @@ export function answerInteraction(
     default:
       return interaction satisfies never;
   }
+}
+
+/** D-517: again by one of those who have allowed it, with any words: only those of the last one are kept. */
+function isApproval(
+  interaction: AnsweredInteraction,
+  given: InteractionAnswer,
+  { actor }: Answerer,
+): boolean {
+  if (interaction.kind !== 'permission' || given.kind !== 'permission') return false;
+  const isAllow = interaction.answer.decision === 'allow' && given.decision === 'allow';
+  const isPlain = given.updatedInput === undefined && given.remember === undefined;
+  return isAllow && isPlain && approvalsOf(interaction).some(({ by }) => by === actor);
 }
 
 /** D-517: one person counts once, in any number of tabs. */
