@@ -54,7 +54,7 @@ describe.each(databaseKinds)('a call in doubt that rules are about, on %s (D-520
   });
   const client: Allower = { kind: 'client', id: 'cli_1' };
 
-  async function doubtful(toolName: string, input: Json = { amount: 5 }) {
+  async function doubtful(toolName: string, input: Json = { amount: 5 }, server = world) {
     const leg = await started();
     await beginCall(leg, { toolName, input });
     const run = await lose(leg.run);
@@ -62,7 +62,7 @@ describe.each(databaseKinds)('a call in doubt that rules are about, on %s (D-520
     const interaction = found ?? expect.fail('nothing was asked');
     const { sessionId } = run;
     const answer = (text: string, allower: Allower) =>
-      answerInteraction(world, world.scope, {
+      answerInteraction(server, world.scope, {
         sessionId,
         key: interaction.key,
         body: { answer: text },
@@ -71,7 +71,7 @@ describe.each(databaseKinds)('a call in doubt that rules are about, on %s (D-520
       });
     const canAllow = async (allower: Allower) => {
       const reader = { allower, mayAnswer: true };
-      return (await allowingNow(world, world.store.read, { interaction, run, reader }))?.canAllow;
+      return (await allowingNow(server, world.store.read, { interaction, run, reader }))?.canAllow;
     };
     return { answer, canAllow, run };
   }
@@ -94,6 +94,19 @@ describe.each(databaseKinds)('a call in doubt that rules are about, on %s (D-520
       const { answer } = await doubtful(tool);
       expect(await answer(unknown.label, client)).toMatchObject({ status: 'answered' });
     }
+  });
+
+  test('is run again by nobody where its agent cannot be read (D-1041)', async () => {
+    const elsewhere = { ...world, agents: { ...world.agents, find: () => undefined } };
+    const { answer, canAllow } = await doubtful('admins', undefined, elsewhere);
+    for (const other of [client, person('admin')]) {
+      expect(await canAllow(other)).toBe(false);
+      await expect(answer(again.label, other)).rejects.toMatchObject({
+        code: 'invalid_answer',
+        message: expect.stringContaining('cannot be read'),
+      });
+    }
+    expect(await answer(unknown.label, client)).toMatchObject({ status: 'answered' });
   });
 
   test('is not run again where more than one person is needed, or a rule denies it by now', async () => {

@@ -59,6 +59,17 @@ export async function rulesOfNow(
   return agent === undefined ? withKeptPart(decision, asked) : decision;
 }
 
+/**
+ * Whether the list of the agent is known: of a call in doubt no rules are kept, so that without its agent nobody knows
+ * who may have it run again (D-1041).
+ */
+export function isRuled(
+  { agents }: Pick<RuleServices, 'agents'>,
+  { run, call }: { readonly run: RuledRun; readonly call: Pick<AskedCall, 'isRepeat'> },
+): boolean {
+  return !call.isRepeat || agents.find(run.agentName) !== undefined;
+}
+
 export interface AnswerToJudge {
   readonly run: RuledRun;
   readonly interaction: Interaction;
@@ -88,6 +99,10 @@ export async function judgeAllow(
   const call = allowedCall(interaction, answer);
   if (call === undefined || interactionAt(interaction, now).status !== 'pending') return undefined;
   const asking = await asksFor(services, repositories, { run, call });
+  if (!isRuled(services, { run, call })) {
+    const message = `The agent ${run.agentName} cannot be read now, so its rules about the call are not known. Choose to skip it, or answer once the agent is back.`;
+    refuse('invalid_answer', { message });
+  }
   const { demands } = asking;
   const { people } = demands.approvers;
   if (people > 1 && call.isRepeat) {

@@ -5,7 +5,7 @@ import { type AskingRule, type MatchedRule, demandsOf } from '../../domain/rules
 import { type Demands, noDemands } from '../../domain/rules/demands.ts';
 import type { Repositories } from '../../ports/store.ts';
 import type { Services } from '../services.ts';
-import { type RuleServices, type RuledRun, callOf, rulesOfNow } from './allowing.ts';
+import { type RuleServices, type RuledRun, callOf, isRuled, rulesOfNow } from './allowing.ts';
 
 /** What a reader of a pending interaction learns about allowing it. */
 export interface ShownAllowing {
@@ -74,7 +74,9 @@ export async function allowingNow(
   if (call === undefined) return undefined;
   const decision = await rulesOfNow(services, repositories, { run, call });
   const { effect, rules } = decision;
-  if (effect === 'deny') return { rules, demands: noDemands, canAllow: false };
+  if (effect === 'deny' || !isRuled(services, { run, call })) {
+    return { rules, demands: noDemands, canAllow: false };
+  }
   if (effect === 'allow') {
     return { rules: [], demands: noDemands, canAllow: reader.mayAnswer };
   }
