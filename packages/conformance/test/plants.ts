@@ -182,6 +182,12 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'variables-that-are-there',
   ],
   'it is about rules for tool calls, which are not part of the specified API': [
+    'rules-hooks-of-the-folder',
+    'rules-input-changed-after-decision',
+    'rules-free-denial-forgotten',
+    'rules-doubt-without-agent',
+    'rules-approver-cannot-repeat',
+    'rules-mixed-names-of-claude',
     'rules-approval-taken-for-batch',
     'rules-decided-before-the-transaction',
     'rules-decision-in-the-log-twice',

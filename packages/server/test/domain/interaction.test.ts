@@ -120,6 +120,29 @@ describe('an answer (D-38)', () => {
   );
 });
 
+describe('an allow of two people (D-517)', () => {
+  const given = ['usr_1', 'usr_2'].map((id) => ({ by: id, at: 5 }));
+  const last = { ...by, actor: 'usr_2', approvals: { given, needed: 2 } };
+  const ruling = answerInteraction(permission, { ...allow, message: 'Fine.' }, last);
+  const done = ruling.ok ? ruling.value.interaction : expect.fail(ruling.code);
+  const again = (actor: string, answer: InteractionAnswer) =>
+    answerInteraction(done, answer, { ...by, actor });
+
+  test('may be repeated by each of them, in other words too', () => {
+    for (const { by: actor } of given) {
+      for (const answer of [allow, { ...allow, message: 'Yes.' }]) {
+        expect(again(actor, answer)).toMatchObject({ ok: true, value: { outcome: 'repeated' } });
+      }
+    }
+  });
+
+  test('is refused afterwards with another content, and of others with other words', () => {
+    const answers = [edited, deny, { ...allow, remember: 'exact' } as const];
+    const refusals = [...answers.map((answer) => again('usr_1', answer)), again('usr_3', allow)];
+    for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'interaction_answered' });
+  });
+});
+
 describe('an approval (D-39)', () => {
   test('is for exactly what was shown', () => {
     expect(approvedInput(answeredPermission(allow))).toEqual(shown);

@@ -26,7 +26,7 @@ interface Played {
 /** `listed`: the agent names the tool in `approval_required_tools`, too. */
 type Play = (scenario: RuleOfList & { readonly listed: boolean }) => Promise<Played>;
 
-/** Every effect in each list and in both, for an agent that writes `notes/note.txt`; a person who is asked allows it. */
+/** Every effect in each list and in both. The agent writes `notes/note.txt`, and a person who is asked allows it. */
 export function ruleScenarios(play: Play): void {
   const plain = { isMatch: true, listed: false, other: undefined, isObserved: false };
   const ruled = (effect: Effect, more: Partial<Parameters<Play>[0]> = {}) =>

@@ -60,8 +60,8 @@ export async function rulesOfNow(
 }
 
 /**
- * Whether the list of the agent is known: of a call in doubt no rules are kept, so that without its agent nobody knows
- * who may have it run again (D-1041).
+ * Whether the list of the agent is known. A call in doubt keeps no rules: without its agent it cannot be said who may
+ * have it run again (D-1041).
  */
 export function isRuled(
   { agents }: Pick<RuleServices, 'agents'>,
