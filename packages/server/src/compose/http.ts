@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import manifest from '../../package.json' with { type: 'json' };
 import { ActorNames } from '../app/actor-names.ts';
 import { FeedFollower } from '../app/feed/feed.ts';
+import { orOver } from '../app/runs/signals.ts';
 import type { WithdrawingServices } from '../app/withdrawals.ts';
 import { deriveKey } from '../auth/master-key.ts';
 import { consoleClientId } from '../auth/sign-in/own-clients.ts';
@@ -144,8 +145,10 @@ export function openHttp(
     denials: createDenials({ ...services, gate }),
     limits: openRateLimits(services, config),
     proofs: {
-      receive_callback: ({ callback_token: token = '' }) =>
-        services.callbacks.open(token) !== undefined,
+      receive_callback: {
+        isRight: ({ callback_token: token = '' }) => services.callbacks.open(token) !== undefined,
+        explain: (error, { callback_token: token = '' }) => orOver(services, { token, error }),
+      },
     },
     clock,
     ids,

@@ -49,13 +49,19 @@ export interface Binding {
   readonly traces: Traces;
 }
 
-/**
- * Of operations without a login whose path is the proof (D-910): whether it is right. Asked before the body is read, so
- * that only who has such a URL can have a large body parsed.
- */
-export type PathProofs = Readonly<
-  Partial<Record<OperationId, (params: Readonly<Record<string, string>>) => boolean>>
->;
+type RawParams = Readonly<Record<string, string>>;
+
+/** Of operations without a login whose path is the proof (D-910). */
+export type PathProofs = Readonly<Partial<Record<OperationId, PathProof>>>;
+
+export interface PathProof {
+  /**
+   * Whether it is right. Asked before the body is read, so that only who has such a URL can have a large body parsed.
+   */
+  isRight(params: RawParams): boolean;
+  /** Throws the error of a request that is refused, or hides it: a URL that is over says nothing of the request. */
+  explain(error: unknown, params: RawParams): Promise<never>;
+}
 
 /** Any handler, as the router sees it: the composition of the handlers checked their types. */
 type AnyHandler = (call: unknown) => Promise<AnyReply> | AnyReply;
@@ -177,7 +183,7 @@ async function begin(
   const { operation, handler, binding } = bound;
   const { metrics } = binding;
   const admitted = await admitCall(request, bound, headers);
-  const work = async () => handler(await readCall(request, bound, admitted));
+  const work = async () => handler(await readProven(request, bound, admitted));
   const answer = await (admitted.isOverRate ? onlyReplay(work) : work());
   metrics.requestSeconds.observe(metrics.seconds() - began, operation.id);
   if ('write' in answer) return { written: answer.write(reply.raw, headers) };
@@ -201,21 +207,36 @@ async function admitCall(
   headers: Record<string, string>,
 ) {
   const { raw } = request;
-  const rawParams = request.params as Readonly<Record<string, string>>;
+  const rawParams = request.params as RawParams;
   const facts: RequestFacts = { id: request.id, address: binding.callerAddress(raw), raw };
   const caller = await authorize(operation, facts, { binding, rawParams });
   if (isRead(operation)) binding.answers.admit(caller);
   takeFromNetwork(operation, facts.address, binding.limits.networks);
-  if (binding.proofs[operation.id as OperationId]?.(rawParams) === false) refuse('not_found');
+  if (binding.proofs[operation.id as OperationId]?.isRight(rawParams) === false)
+    refuse('not_found');
   const rate = await takeFromRate(operation, caller, { rates: binding.limits, headers });
   return { caller, facts, rawParams, ...rate };
 }
+
+/** Reads the request. What is wrong with it is hidden where the URL is over. */
+function readProven(
+  request: FastifyRequest,
+  bound: BoundOperation,
+  admitted: AdmittedCall,
+): ReturnType<typeof readCall> {
+  const read = readCall(request, bound, admitted);
+  const proof = bound.binding.proofs[bound.operation.id as OperationId];
+  if (proof === undefined) return read;
+  return read.catch((error: unknown) => proof.explain(error, admitted.rawParams));
+}
+
+type AdmittedCall = Awaited<ReturnType<typeof admitCall>>;
 
 /** Reads the request and checks its shape. */
 async function readCall(
   request: FastifyRequest,
   bound: BoundOperation,
-  { caller, facts, rawParams, isOverRate, chargeRate }: Awaited<ReturnType<typeof admitCall>>,
+  { caller, facts, rawParams, isOverRate, chargeRate }: AdmittedCall,
 ) {
   const { operation } = bound;
   const { raw } = facts;
@@ -270,7 +291,7 @@ async function authorize(operation: Operation, facts: RequestFacts, asked: Admit
 
 interface Admitting {
   readonly binding: Binding;
-  readonly rawParams: Readonly<Record<string, string>>;
+  readonly rawParams: RawParams;
 }
 
 function admit(operation: Operation, facts: RequestFacts, { binding, rawParams }: Admitting) {

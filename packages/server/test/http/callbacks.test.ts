@@ -34,6 +34,12 @@ describe.each(deployments)('callback URLs on %s (D-910)', (database) => {
     const { status, text } = await call(token, body, type);
     return [status, JSON.parse(text).error ?? text];
   };
+  /** Everything that the sender sees of an answer, but the id of its request and the time. */
+  const bytesOf = async (answer: ReturnType<typeof call>) => {
+    const { status, text, headers } = await answer;
+    const seen = [...headers].filter(([name]) => name !== 'date');
+    return JSON.stringify([status, seen, text]).replaceAll(JSON.parse(text).request_id, 'req_1');
+  };
   const keptOf = async (run: { id: string }) =>
     (await server.convoke.services.store.read.waits.kept(runId(run.id), 'paid'))?.result;
   const countOf = async (run: { id: string }) =>
@@ -123,18 +129,37 @@ describe.each(deployments)('callback URLs on %s (D-910)', (database) => {
       'x',
       'x'.repeat(500),
     ];
-    const refusals = await Promise.all(
-      tokens.map(async (token) => {
-        const { status, text, headers } = await call(token, { amount: 20 });
-        const id = JSON.parse(text).request_id;
-        const seen = [...headers].filter(([name]) => name !== 'date');
-        return JSON.stringify([status, seen, text]).replaceAll(id, 'req_1');
-      }),
-    );
+    const refusals = await Promise.all(tokens.map((token) => bytesOf(call(token, { amount: 20 }))));
     expect(new Set(refusals).size).toBe(1);
     expect(refusals[0]).toContain('404');
     expect(await countOf(run)).toBe(0);
     await cancel(server, run);
+  });
+
+  test('that are over say nothing of the message, whatever is wrong with it (D-1050)', async () => {
+    const { run: unused } = await begin(server, 'puppet');
+    const { run: used } = await begin(server, 'puppet');
+    const [over, spent] = [callbackTokenOf(server, unused), callbackTokenOf(server, used)];
+    expect((await call(spent, { amount: 20 })).status).toBe(202);
+    for (const run of [unused, used]) {
+      await cancel(server, run);
+      await ended(server, run);
+    }
+    const wrong = await bytesOf(call('x', { amount: 20 }));
+    const form = 'application/x-www-form-urlencoded';
+    const long = JSON.stringify('x'.repeat(limits.signalBodyMaxBytes));
+    const messages: [unknown, string?][] = [
+      [{ amount: 21 }],
+      ['{"amount": 20'],
+      ['{"amount": 20, "amount": 21}'],
+      ['amount=20', form],
+      [long],
+    ];
+    for (const token of [over, spent, `${over}?x=1`]) {
+      for (const [body, type] of messages) {
+        expect(await bytesOf(call(token, body, type))).toBe(wrong);
+      }
+    }
   });
 
   test('are proved for one message: the proof of one opens no other (D-910)', async () => {

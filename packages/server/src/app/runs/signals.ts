@@ -32,6 +32,7 @@ export interface SentSignal {
 }
 
 type SignalServices = Pick<Services, 'store' | 'clock' | 'ids' | 'fanout' | 'metrics'>;
+type CallbackServices = SignalServices & Pick<Services, 'callbacks'>;
 
 /**
  * D-856: a message goes to the oldest open request of its name, else it is kept for the next one. The lock of the run
@@ -60,7 +61,7 @@ export interface ReceiveCallback {
  * is read, and everything that a stranger must not learn is the same refusal.
  */
 export async function receiveCallback(
-  services: SignalServices & Pick<Services, 'callbacks'>,
+  services: CallbackServices,
   { token, data, by }: ReceiveCallback,
 ): Promise<SentSignal> {
   const callback = services.callbacks.open(token) ?? refuse('not_found');
@@ -72,17 +73,30 @@ export async function receiveCallback(
   // The token itself is a secret, and is not stored.
   const key = provenText(callback);
   const asked = { scope, message, place, key, details: { callback: true }, chargeRate: () => {} };
-  return store
-    .inTenantScope(scope.tenantId, () =>
-      store.transaction(async (tx) => {
-        if (!(await tx.tenants.isUsable(scope))) refuse('not_found');
-        return deliver(services, tx, asked);
-      }),
-    )
-    .catch((error: unknown) => {
-      const isOver = error instanceof Refusal && error.code === 'run_terminal';
-      throw isOver ? new Refusal('not_found') : error;
-    });
+  const delivered = store.inTenantScope(scope.tenantId, () =>
+    store.transaction(async (tx) => {
+      if (!(await tx.tenants.isUsable(scope))) refuse('not_found');
+      return deliver(services, tx, asked);
+    }),
+  );
+  return delivered.catch((error: unknown) => orOver(services, { token, error }));
+}
+
+/**
+ * The error, as a sender of a callback sees it: of a URL that is over, whatever is wrong with the message is the same
+ * refusal as of a wrong URL (D-1050).
+ */
+export async function orOver(
+  { store, callbacks }: Pick<Services, 'store' | 'callbacks'>,
+  { token, error }: { readonly token: string; readonly error: unknown },
+): Promise<never> {
+  if (!(error instanceof Refusal)) throw error;
+  const { runId } = callbacks.open(token) ?? refuse('not_found');
+  const scope = (await store.read.runs.ownerOf(runId)) ?? refuse('not_found');
+  const run = await store.read.runs.findById(scope, runId);
+  const takesMessages = run !== undefined && !isEnded(run) && run.status !== 'cancelling';
+  if (takesMessages && (await store.read.tenants.isUsable(scope))) throw error;
+  return refuse('not_found');
 }
 
 interface Delivery {
@@ -115,7 +129,7 @@ async function deliver(
     return { isReplayed: true, isReceived: kept?.ref !== null };
   }
   if (isEnded(seen.run) || seen.run.status === 'cancelling') return refuse('run_terminal');
-  await refuseTooMany(tx, runId, data);
+  await refuseTooMany(tx, runId, { data, isKept: open === undefined });
   if (open === undefined) {
     const { organizationId, tenantId } = scope;
     const own = { id, organizationId, tenantId, sessionId, runId };
@@ -135,10 +149,13 @@ async function deliver(
 }
 
 /** Each leg of the run gets all of them with its start message. */
-async function refuseTooMany(tx: StoreTransaction, runId: RunId, data: Json): Promise<void> {
+async function refuseTooMany(
+  tx: StoreTransaction,
+  runId: RunId,
+  { data, isKept }: { readonly data: Json; readonly isKept: boolean },
+): Promise<void> {
   const { kept, characters } = await tx.waits.messages(runId);
   const sum = characters + JSON.stringify(data).length;
-  if (kept >= limits.signalsKeptPerRun || sum > limits.signalsMaxCharacters) {
-    refuse('signal_limit_reached');
-  }
+  const isFull = isKept && kept >= limits.signalsKeptPerRun;
+  if (isFull || sum > limits.signalsMaxCharacters) refuse('signal_limit_reached');
 }
