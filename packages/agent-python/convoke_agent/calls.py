@@ -85,4 +85,8 @@ def _ceiling_of(agent: str, budget: dict) -> dict:
     unknown = [name for name in budget if name not in _BUDGET]
     if unknown:
         raise Misuse(f'call "{agent}": a budget has max_tokens and max_cost, and not {dump(unknown[0])}')
-    return {name: budget[name] for name in _BUDGET if budget.get(name) is not None}
+    given = {name: budget[name] for name in _BUDGET if budget.get(name) is not None}
+    for name, amount in given.items():
+        if type(amount) is not int or amount < 1:
+            raise Misuse(f'call "{agent}": {name} must be a whole number, at least 1')
+    return given

@@ -30,6 +30,10 @@ MISTAKES = {
         lambda ctx: ctx.call("x", {}, budget={"maxTokens": 5}),
         'call "x": a budget has max_tokens and max_cost, and not "maxTokens"',
     ),
+    "a ceiling that nothing stays below": (
+        lambda ctx: ctx.call("x", {}, budget={"max_cost": 0.5}),
+        'call "x": max_cost must be a whole number, at least 1',
+    ),
     "no duration": (
         lambda ctx: ctx.call("x", {}, timeout=5),
         'call "x": 5 is not a duration: use 90s, 15m, 2h, 3d or 2w',

@@ -74,6 +74,7 @@ test('a new call beside one that is asked for later is no doubt', async () => {
 });
 
 const noInput = 'chairs' as unknown as { prompt: string };
+const misspelt: object = { max_tokens: 5 };
 const mistakes: readonly [string, Parameters<typeof agent>[0], string][] = [
   [
     'a text',
@@ -84,6 +85,16 @@ const mistakes: readonly [string, Parameters<typeof agent>[0], string][] = [
     'a name that no agent has',
     (ctx) => ctx.call('The Critic', {}),
     'The name of an agent must be 1 to 64 characters of a-z, 0-9 and "-", and "The Critic" is not.',
+  ],
+  [
+    'another ceiling',
+    (ctx) => ctx.call('x', {}, { budget: misspelt }),
+    'call "x": a budget has maxTokens and maxCost, and not "max_tokens".',
+  ],
+  [
+    'a ceiling that nothing stays below',
+    (ctx) => ctx.call('x', {}, { budget: { maxCost: 0.5 } }),
+    'call "x": maxCost must be a whole number, at least 1.',
   ],
   [
     'inside a step',

@@ -2,7 +2,7 @@ import { callAfterEdit } from '../edits.ts';
 import { Misuse } from '../failures.ts';
 import { type Json, type JsonObject, jsonCopy } from '../json.ts';
 import type { Leg } from '../leg.ts';
-import type { CalledRun } from '../lines.ts';
+import type { CalledRun, KitMessage } from '../lines.ts';
 import { digestOf } from '../names.ts';
 import type { Steps } from '../steps.ts';
 import { type Duration, endOfWait } from './durations.ts';
@@ -13,6 +13,8 @@ export interface CallOptions {
   /** Lowers what the called run, and all that it calls, may use. `maxCost` is in millionths of the currency. */
   readonly budget?: { readonly maxTokens?: number; readonly maxCost?: number };
 }
+
+type WaitMessage = Extract<KitMessage, { type: 'wait' }>;
 
 interface AgentCall {
   readonly agent: string;
@@ -60,10 +62,7 @@ export async function call(
   }
   const end = timeout === undefined ? {} : endOfWait(`call "${agent}"`, timeout);
   const given = jsonCopy(input, 'the input of a call') as JsonObject;
-  const ceiling = budget && {
-    ...(budget.maxTokens !== undefined && { max_tokens: budget.maxTokens }),
-    ...(budget.maxCost !== undefined && { max_cost: budget.maxCost }),
-  };
+  const ceiling = budget && ceilingOf(agent, budget);
   const ref = steps.refOf('call', `call ${agent} ${digestOf(given)}`);
   const known = leg.replay.takeCall(ref);
   if (known === undefined && leg.replay.leftCalls.length > 0) await mayCall(leg, agent);
@@ -73,6 +72,33 @@ export async function call(
   }
   await leg.deliverWait(ref, known.number);
   return calledOf(known);
+}
+
+const ceilings: Readonly<Record<string, 'max_tokens' | 'max_cost'>> = {
+  maxTokens: 'max_tokens',
+  maxCost: 'max_cost',
+};
+
+/** JavaScript checks no names: a ceiling that is misspelt would be none. */
+function ceilingOf(
+  agent: string,
+  budget: NonNullable<CallOptions['budget']>,
+): NonNullable<WaitMessage['budget']> {
+  const given = Object.entries(budget).filter(([, amount]) => amount !== undefined);
+  return Object.fromEntries(
+    given.map(([name, amount]: [string, unknown]) => {
+      const ceiling = Object.hasOwn(ceilings, name) ? ceilings[name] : undefined;
+      if (ceiling === undefined) {
+        throw new Misuse(
+          `call "${agent}": a budget has maxTokens and maxCost, and not ${JSON.stringify(name)}`,
+        );
+      }
+      if (!Number.isSafeInteger(amount) || Number(amount) < 1) {
+        throw new Misuse(`call "${agent}": ${name} must be a whole number, at least 1`);
+      }
+      return [ceiling, amount];
+    }),
+  );
 }
 
 /** Waits until every stored result has reached the function: by then it has asked for the calls of earlier legs. */
