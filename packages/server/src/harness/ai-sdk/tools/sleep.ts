@@ -29,8 +29,15 @@ export function sleepTool(clock: Pick<Clock, 'now'>): WaitTool {
       const parsed = sleepSchema.safeParse(input);
       if (!parsed.success) return undefined;
       const due = { inMs: (secondsIn(parsed.data.for) ?? 0) * 1000 };
-      return { type: 'wait', ref, kind: 'timer', name: parsed.data.reason, due };
+      return { type: 'wait', ref, kind: 'timer', name: nameOf(parsed.data.reason), due };
     },
-    resultOf: () => succeeded(`The time has passed: it is ${isoTime(clock.now())}.`),
+    // A model that has slept for days guesses otherwise that the person has written.
+    resultOf: () =>
+      succeeded(`The time has passed: it is ${isoTime(clock.now())}. No message has come since.`),
   };
+}
+
+/** The name of a wait is shown in one line. Whatever a model says must not end the run (D-929). */
+function nameOf(reason: string): string {
+  return reason.replaceAll(/[\p{Cc}\p{Cs}]/gu, ' ').trim() || 'a time';
 }
