@@ -53,6 +53,7 @@ describe.each(deployments)('callback URLs on %s (D-910)', (database) => {
     expect([again.status, again.text]).toEqual([200, '{"received":true}']);
     expect(again.headers.get('idempotency-replayed')).toBe('true');
     expect(await answerOf(token, { amount: 21 })).toEqual([409, 'idempotency_conflict']);
+    expect((await call(token, { amount: 21 })).text).toContain('This URL has received another');
     expect(await keptOf(run)).toEqual({ outcome: 'received', data: { amount: 20 } });
     expect(await countOf(run)).toBe(1);
     await cancel(server, run);

@@ -95,9 +95,13 @@ export async function orOver(
   const scope = (await store.read.runs.ownerOf(runId)) ?? refuse('not_found');
   const run = await store.read.runs.findById(scope, runId);
   const takesMessages = run !== undefined && !isEnded(run) && run.status !== 'cancelling';
-  if (takesMessages && (await store.read.tenants.isUsable(scope))) throw error;
-  return refuse('not_found');
+  if (!takesMessages || !(await store.read.tenants.isUsable(scope))) refuse('not_found');
+  // Its sender knows of no key.
+  if (error.code === 'idempotency_conflict') refuse(error.code, { message: usedBefore });
+  throw error;
 }
+
+const usedBefore = 'This URL has received another message before.';
 
 interface Delivery {
   readonly scope: TenantScope;
