@@ -53,6 +53,33 @@ export default agent(async (ctx) => {
 });
 `,
   },
+  // A person has to allow its calls, and one of them is of an agent that it may not call.
+  calls: {
+    'agent.yaml': 'framework: code\nagents: [researcher]\napproval_required_tools: [call_*]\n',
+    'agent.ts': `import { agent } from '@convoke/agent';
+
+export default agent(async (ctx) => {
+  const calls = ['researcher', 'stranger'].map((name) => ctx.call(name, { prompt: ctx.prompt }));
+  for (const called of await Promise.all(calls)) {
+    ctx.say(called.ok ? called.text + ' ' : '(' + called.code + ': ' + called.message + ') ');
+  }
+});
+`,
+  },
+  // Waits for a message and a called run at the same time.
+  waits: {
+    'agent.yaml': 'framework: code\nagents: [researcher]\n',
+    'agent.ts': `import { agent } from '@convoke/agent';
+
+export default agent(async (ctx) => {
+  const paid = ctx.receive('paid', { timeout: '2w' });
+  const called = ctx.call('researcher', { prompt: 'oak' });
+  const [message, run] = await Promise.all([paid, called]);
+  await ctx.sleep('a pause', '3d');
+  return JSON.stringify(message) + ' ' + run.text + '\\n';
+});
+`,
+  },
   stuck: {
     'agent.yaml': 'framework: code\n',
     'agent.ts': `import { agent } from '@convoke/agent';
@@ -129,6 +156,21 @@ export default agent(async (ctx) => {
   'shell-twice': {
     'agent.yaml': 'framework: stdio\ncommand: [./agent.sh]\nrecovery: { on_loss: resume }\n',
     'agent.sh': shellProgram('pay-$(cat /proc/sys/kernel/random/uuid)'),
+  },
+  // Each process calls under another name, so a process that is lost leaves a run that nothing waits for.
+  'calls-twice': {
+    'agent.yaml':
+      'framework: stdio\ncommand: [./agent.sh]\nagents: [researcher]\nrecovery: { on_loss: resume }\n',
+    'agent.sh': `#!/bin/sh
+read -r start
+case $start in
+  *'"ok":true'*) echo "It is done."; exit ;;
+esac
+echo '{"type":"checkpoint","state":{},"recovery":true}'
+call='"kind":"run","name":"researcher","input":{"prompt":"oak"}'
+echo "{\\"type\\":\\"wait\\",\\"ref\\":\\"$(cat /proc/sys/kernel/random/uuid)\\",$call}"
+echo '{"type":"end","outcome":"waiting"}'
+`,
   },
   broken: {
     'agent.yaml': 'framework: code\n',

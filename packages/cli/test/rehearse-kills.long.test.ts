@@ -16,7 +16,7 @@ beforeAll(async () => {
   requireSandbox();
   folder = await openProgramFolder(root);
   convoke = await createCommandLine(folder.path);
-  await writeAgents(folder.path, 'once', 'clumsy', 'forgetful', 'ruled');
+  await writeAgents(folder.path, 'once', 'clumsy', 'forgetful', 'ruled', 'waits', 'calls-twice');
 });
 afterAll(async () => {
   await convoke.remove();
@@ -61,6 +61,19 @@ test('the invoices of docs/guides/long-work.md get their message in every repeti
     /^Paid: 20\.\n\nkilled .*\nnothing was done twice, and the answer was the same each time\n$/,
   );
   expect(code).toBe(0);
+});
+
+test('what a run waits for comes one by one, and all of it at once', async () => {
+  const { stdout, code } = await rehearse('waits', 'x', '--kill');
+  expect(stdout).toContain('came one by one in half of the runs, and at once in the others');
+  expect(stdout).toContain('nothing was done twice, and the answer was the same each time');
+  expect(code).toBe(0);
+});
+
+test('an agent that is called again after a loss is found', async () => {
+  const { stdout, code } = await rehearse('calls-twice', 'x', '--kill');
+  expect(stdout).toContain('"researcher" was called 2 times instead of 1');
+  expect(code).toBe(1);
 });
 
 test('an effect outside a step runs twice, and is found by the file that it leaves', async () => {

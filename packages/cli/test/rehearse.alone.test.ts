@@ -32,6 +32,8 @@ beforeAll(async () => {
     'chatty',
     'ruled',
     'stuck',
+    'calls',
+    'waits',
   );
 });
 afterAll(async () => {
@@ -98,6 +100,29 @@ test('rules of the agent decide which steps a person is asked about, and which a
   expect(stderr).toBe('');
 });
 
+test('a person has to allow calls as at a server, and what may not be called is a value', async () => {
+  const call = ['calls', 'oak', '--call', 'researcher=Hard.', '--approve'];
+  const allowed = await rehearse(...call, 'allow');
+  const refusal = 'calls may not call stranger: name it in agents of agent.yaml.';
+  expect([allowed.code, allowed.stdout]).toEqual([0, `Hard. (refused: ${refusal}) \n`]);
+  expect(allowed.stderr).toContain(`(did not call stranger: ${refusal})\n(called researcher)\n`);
+  const denied = await rehearse(...call, 'deny', '--json');
+  const no = 'The person did not allow this.';
+  expect(JSON.parse(denied.stdout)).toMatchObject({
+    text: `(denied: ${no}) (denied: ${no}) `,
+    asked: [{ toolName: 'call_researcher', toolInput: { prompt: 'oak' } }, {}],
+    waits: [{ kind: 'run', name: 'researcher', outcome: 'refused', message: no }, {}],
+  });
+});
+
+test('what it waited for is told, also a message that was there before', async () => {
+  const { stdout, stderr } = await rehearse('waits', 'x', '--signal', 'paid=20');
+  expect(stdout).toBe('{"timedOut":false,"data":20} done\n');
+  expect(stderr).toBe('(message paid)\n(called researcher)\n(slept 3d: a pause)\n');
+  const late = await rehearse('waits', 'x');
+  expect(late.stderr).toBe('(called researcher)\n(no message paid in 2w)\n(slept 3d: a pause)\n');
+});
+
 test('what a program prints is a remark with its name, and a step without an input shows none', async () => {
   const { stdout, stderr, code } = await rehearse('chatty', 'x');
   expect([code, stdout]).toEqual([0, 'Done.\n']);
@@ -162,6 +187,25 @@ test('at a terminal a person answers, sees the seats counted, and Ctrl-C ends it
     await terminal.shows(report);
     await terminal.type('echo "it ended with $?"');
     await terminal.shows(/it ended with 130/);
+  } finally {
+    await terminal.close();
+  }
+});
+
+test('at a terminal a person says which message comes, and what a called agent answers', async () => {
+  const env = ownEnvironment(convoke.settings);
+  const terminal = await openTerminal({ cwd: folder.path, env });
+  try {
+    await terminal.type(`convoke() { "${process.execPath}" "${mainPath}" "$@"; }; clear`);
+    await terminal.type('convoke agents rehearse waits x');
+    await terminal.shows(/\? message paid\n {2}its data as JSON, or nothing/);
+    await terminal.type('{"amount": 20');
+    await terminal.shows(/this is not JSON/);
+    await terminal.type('{"amount": 20}');
+    await terminal.shows(/\? call of researcher \{"prompt":"oak"\}\n {2}what it answers/);
+    await terminal.type('Hard wood.');
+    const screen = await terminal.shows(/\(slept 3d: a pause\)[^]*Hard wood\.\n/);
+    expect(screen).toContain('{"timedOut":false,"data":{"amount":20}} Hard wood.');
   } finally {
     await terminal.close();
   }

@@ -4,6 +4,7 @@ export { NotRehearsed, type Rehearsal, withRehearsal } from './operate/rehearse/
 export type { KillReport } from './operate/rehearse/every-kill.ts';
 export type { PlayedRun, RehearsedEvent } from './operate/rehearse/play-run.ts';
 export type { RehearsedInteraction } from './operate/rehearse/rehearsed-run.ts';
+export type { Outside } from './operate/rehearse/rehearsed-waits.ts';
 export type { Answer } from './ports/harness.ts';
 export { type CheckedAgent, checkAgents } from './operate/check-agents.ts';
 export { type Backup, backupDeployment } from './operate/backup.ts';

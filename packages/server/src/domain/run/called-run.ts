@@ -10,7 +10,7 @@ const callsPerRun = 100;
 export const calledRunsMax = 1000;
 
 export interface WantedCall {
-  readonly caller: Run;
+  readonly caller: Pick<Run, 'agentName' | 'ancestors'>;
   /** Undefined where the folder of the agent is gone. */
   readonly agent: Pick<Agent, 'name' | 'calls'> | undefined;
   readonly name: string;

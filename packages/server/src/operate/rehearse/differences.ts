@@ -1,14 +1,18 @@
 import type { PlayedRun } from './play-run.ts';
 import type { CarriedOut, Reading } from './rehearsed-run.ts';
 
+type Counts = ReadonlyMap<string, number>;
+
 /** What undisturbed runs of a program have in common: a disturbed one is compared with that and nothing else. */
 export interface Expected {
   /** How often each effect is carried out at most. */
-  readonly effects: ReadonlyMap<string, number>;
+  readonly effects: Counts;
   /** What counts as the same effect: the name, or with another number of calls in each run the input, too. */
   readonly effectOf: (call: CarriedOut) => string;
+  /** How many runs of each other agent it starts at most. */
+  readonly started: Counts;
   /** How often a person is asked each question, as JSON. */
-  readonly asked: ReadonlyMap<string, number> | undefined;
+  readonly asked: Counts | undefined;
   readonly outcome: string | undefined;
   readonly text: string | undefined;
   /** What it returned, as JSON. */
@@ -37,6 +41,7 @@ export function expectedOf(one: PlayedRun, other: PlayedRun): Expected {
   return {
     effects: mostOf(runs.map((calls) => countsOf(calls, effectOf))),
     effectOf,
+    started: mostOf([startedBy(one), startedBy(other)]),
     asked: sameCounts('the questions', [askedOf(one), askedOf(other)]),
     outcome: same('the outcome', [one.run.end?.outcome, other.run.end?.outcome]),
     text: same('the text', [one.run.text, other.run.text]),
@@ -68,6 +73,10 @@ export function differencesIn(
   for (const [effect, times] of countsOf(run.carriedOut, expected.effectOf)) {
     const once = expected.effects.get(effect) ?? 1;
     if (times > once) problems.push(`${effect} ran ${times} times instead of ${once}`);
+  }
+  for (const [agent, times] of startedBy({ run })) {
+    const once = expected.started.get(agent) ?? (run.doubts === 0 ? 0 : 1);
+    if (times > once) problems.push(`"${agent}" was called ${times} times instead of ${once}`);
   }
   const other = run.events.find(({ name }) => name === 'replay_differs');
   if (other !== undefined) {
@@ -123,14 +132,19 @@ function byNameAndInput({ name, input }: CarriedOut): string {
   return `"${name}" with ${cut(JSON.stringify(input))}`;
 }
 
-type Counts = ReadonlyMap<string, number>;
-
 /** A person who has answered is not asked again: the answer is stored. */
 function askedOf({ run }: Pick<PlayedRun, 'run'>): Counts {
+  return counted(run.asked.map((each) => JSON.stringify(each)));
+}
+
+/** A run that was called is found again. */
+function startedBy({ run }: Pick<PlayedRun, 'run'>): Counts {
+  return counted(run.started.map(({ agent }) => agent));
+}
+
+function counted(all: readonly string[]): Counts {
   const counts = new Map<string, number>();
-  for (const asked of run.asked.map((each) => JSON.stringify(each))) {
-    counts.set(asked, (counts.get(asked) ?? 0) + 1);
-  }
+  for (const each of all) counts.set(each, (counts.get(each) ?? 0) + 1);
   return counts;
 }
 
@@ -139,20 +153,11 @@ function sorted(counts: Counts): readonly string[] {
 }
 
 /** How often calls were carried out that must not be repeated. */
-function countsOf(
-  calls: readonly CarriedOut[],
-  effectOf: Expected['effectOf'],
-): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const call of calls) {
-    if (call.isRepeatable) continue;
-    const effect = effectOf(call);
-    counts.set(effect, (counts.get(effect) ?? 0) + 1);
-  }
-  return counts;
+function countsOf(calls: readonly CarriedOut[], effectOf: Expected['effectOf']): Counts {
+  return counted(calls.filter(({ isRepeatable }) => !isRepeatable).map(effectOf));
 }
 
-function mostOf(runs: readonly ReadonlyMap<string, number>[]): Map<string, number> {
+function mostOf(runs: readonly Counts[]): Counts {
   const most = new Map<string, number>();
   for (const counts of runs) {
     for (const [effect, times] of counts) {

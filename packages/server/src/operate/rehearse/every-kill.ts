@@ -1,5 +1,4 @@
-import type { Answer } from '../../ports/harness.ts';
-import { differencesIn, expectedOf } from './differences.ts';
+import { type Expected, differencesIn, expectedOf } from './differences.ts';
 import {
   type PlayOptions,
   type PlayedRun,
@@ -7,11 +6,11 @@ import {
   type Stage,
   playRun,
 } from './play-run.ts';
-import type { RehearsedInteraction, Reading } from './rehearsed-run.ts';
+import type { Coming, Reading } from './rehearsed-run.ts';
 
 /** How a program took it to be killed at every moment. */
 export interface KillReport {
-  /** Lines of the undisturbed run. */
+  /** Lines of the undisturbed runs. */
   readonly lines: number;
   /** Lines at which it was killed and handed over: not all if there are very many, or if it was stopped. */
   readonly triedLines: number;
@@ -56,50 +55,82 @@ export async function everyKill(
   options: PlayOptions,
   onProgress: (progress: KillProgress) => void,
 ): Promise<{ readonly undisturbed: PlayedRun; readonly report: KillReport }> {
-  const answers = new GivenAnswers(options.answer);
-  const undisturbed = await playRun(stage, { ...options, answer: answers.forRun() });
-  const quiet = () => ({
-    input: options.input,
-    signals: options.signals ?? [],
-    calls: options.calls ?? new Map<string, string>(),
-    signal: options.signal,
-    answer: answers.forRun(),
-  });
-  const expected = expectedOf(undisturbed, await playRun(stage, quiet()));
-  const lines = undisturbed.lines.length;
+  const saidFor = personOf(options);
+  const undisturbed = await playRun(stage, { ...options, ...saidFor() });
+  const { show: _, ...unseen } = options;
+  const quiet = () => ({ ...unseen, ...saidFor() });
+  const compared = [await comparisonOf(undisturbed, () => playRun(stage, quiet()), 'one')];
+  // What a run waits for may come one by one, or much of it before a worker is free.
+  if (undisturbed.run.hasWaitedForSeveral) {
+    const played = () => playRun(stage, quiet(), { come: 'all' });
+    compared.push(await comparisonOf(await played(), played, 'all'));
+  }
   const findings = new Findings();
   const counts = { runs: 0, doubts: 0, lost: 0 };
 
-  const disturb = async (killPoint: KillPoint, reading: Reading): Promise<boolean> => {
-    const played = await playRun(stage, quiet(), { killPoint, reading });
+  const disturb = async (
+    { come, expected, played: { lines } }: Comparison,
+    killPoint: KillPoint,
+    reading: Reading,
+  ): Promise<boolean> => {
+    const played = await playRun(stage, quiet(), { come, killPoint, reading });
     const { run } = played;
     counts.runs += 1;
     if (run.doubts > 0) counts.doubts += 1;
     if (run.end?.isLoss === true) counts.lost += 1;
     const said = run.doubts === 0 ? '' : `, and a person says that the call was ${reading}`;
-    const where = `${killPoint.fate} line ${killPoint.line + 1} (${undisturbed.lines[killPoint.line]})${said}`;
+    const together = come === 'all' ? ', with everything that it waits for come at once' : '';
+    const where = `${killPoint.fate} line ${killPoint.line + 1} (${lines[killPoint.line]})${said}${together}`;
     for (const problem of differencesIn(played, { expected, reading })) {
       findings.add(problem, where);
     }
     return run.doubts > 0;
   };
 
-  const killPoints = Math.min(lines, linesTriedMax) * fates.length;
+  const killPoints = compared.flatMap((comparison) =>
+    killPointsOf(comparison).map((killPoint) => ({ comparison, killPoint })),
+  );
   let tried = 0;
   try {
-    for (; tried < killPoints; tried += 1) {
-      const fate = fates[tried % fates.length] ?? 'killed before';
-      onProgress({ killPoint: tried + 1, killPoints });
-      const killPoint = { line: Math.floor(tried / fates.length), fate };
-      if (await disturb(killPoint, 'done')) await disturb(killPoint, 'not done');
+    for (const { comparison, killPoint } of killPoints) {
+      onProgress({ killPoint: tried + 1, killPoints: killPoints.length });
+      if (await disturb(comparison, killPoint, 'done')) {
+        await disturb(comparison, killPoint, 'not done');
+      }
+      tried += 1;
     }
   } catch (error) {
     if (!options.signal.aborted) throw error;
   }
-  const { changing } = expected;
-  const triedLines = Math.floor(tried / fates.length);
-  const report = { lines, triedLines, ...counts, changing, problems: findings.all() };
+  const report = {
+    lines: compared.reduce((sum, { played }) => sum + played.lines.length, 0),
+    triedLines: Math.floor(tried / fates.length),
+    ...counts,
+    changing: [...new Set(compared.flatMap(({ expected }) => expected.changing))],
+    problems: findings.all(),
+  };
   return { undisturbed, report };
+}
+
+/** What disturbed runs are compared with, where what they wait for comes in the same way. */
+interface Comparison {
+  readonly come: Coming;
+  readonly played: PlayedRun;
+  readonly expected: Expected;
+}
+
+async function comparisonOf(
+  played: PlayedRun,
+  playAgain: () => Promise<PlayedRun>,
+  come: Coming,
+): Promise<Comparison> {
+  return { come, played, expected: expectedOf(played, await playAgain()) };
+}
+
+function killPointsOf({ played: { lines } }: Comparison): readonly KillPoint[] {
+  return lines
+    .slice(0, linesTriedMax)
+    .flatMap((_, line) => fates.map((fate): KillPoint => ({ line, fate })));
 }
 
 /** One entry for each problem: most are found at many kill points. */
@@ -121,26 +152,40 @@ class Findings {
   }
 }
 
-/** Gives the answers of the first run in all others: to the same question the same, the second time the second. */
-class GivenAnswers {
-  readonly #ask: (asked: RehearsedInteraction) => Promise<Answer>;
-  readonly #given = new Map<string, Answer[]>();
+/** Who says in each run what was said in the first one. */
+function personOf({ answer, message, called }: PlayOptions): () => Pick<PlayOptions, Said> {
+  const answers = new Repeated(answer);
+  const messages = message && new Repeated(message);
+  const texts = called && new Repeated(called);
+  return () => ({
+    answer: answers.forRun(),
+    ...(messages && { message: messages.forRun() }),
+    ...(texts && { called: texts.forRun() }),
+  });
+}
 
-  constructor(ask: (asked: RehearsedInteraction) => Promise<Answer>) {
+type Said = 'answer' | 'message' | 'called';
+
+/** Says in all runs what was said in the first: to the same question the same, the second time the second. */
+class Repeated<Asked, Answered> {
+  readonly #ask: (asked: Asked) => Promise<Answered>;
+  readonly #given = new Map<string, { readonly said: Answered }[]>();
+
+  constructor(ask: (asked: Asked) => Promise<Answered>) {
     this.#ask = ask;
   }
 
-  forRun(): (asked: RehearsedInteraction) => Promise<Answer> {
+  forRun(): (asked: Asked) => Promise<Answered> {
     const used = new Map<string, number>();
     return async (asked) => {
       const key = JSON.stringify(asked);
       const index = used.get(key) ?? 0;
       used.set(key, index + 1);
       const given = this.#given.get(key) ?? [];
-      const answer = given[index] ?? (await this.#ask(asked));
+      const answer = given[index] ?? { said: await this.#ask(asked) };
       given[index] = answer;
       this.#given.set(key, given);
-      return answer;
+      return answer.said;
     };
   }
 }

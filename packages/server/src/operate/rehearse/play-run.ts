@@ -15,8 +15,13 @@ import type {
 } from '../../ports/harness.ts';
 import type { SessionFolders } from '../../ports/session-folders.ts';
 import { filesIn } from './folder-files.ts';
-import { type RehearsedInteraction, type Reading, RehearsedRun } from './rehearsed-run.ts';
-import type { EndedWait, RehearsedComings } from './rehearsed-waits.ts';
+import {
+  type Coming,
+  type RehearsedInteraction,
+  type Reading,
+  RehearsedRun,
+} from './rehearsed-run.ts';
+import type { EndedWait, Outside, RehearsedComings } from './rehearsed-waits.ts';
 
 /** Where runs are rehearsed. */
 export interface Stage {
@@ -40,7 +45,7 @@ export type RehearsedEvent =
   | ({ readonly type: 'waited' } & EndedWait)
   | { readonly type: 'printed'; readonly agent: string; readonly line: string };
 
-export interface PlayOptions extends Partial<RehearsedComings> {
+export interface PlayOptions extends Partial<RehearsedComings>, Outside {
   /** Has passed the schema of the agent. */
   readonly input: JsonObject;
   /** Rejects if there is no answer: the rehearsal is over then. */
@@ -70,11 +75,17 @@ const legsMax = 1000;
 const stopGraceMs = 2000;
 const linesMax = 100_000;
 
+export interface Disturbance {
+  readonly come?: Coming;
+  readonly killPoint?: KillPoint;
+  readonly reading?: Reading;
+}
+
 /** Rehearses one run in a new session folder. With a kill point, its process is killed or drained there. */
 export async function playRun(
   stage: Stage,
   options: PlayOptions,
-  disturbed?: { readonly killPoint: KillPoint; readonly reading: Reading },
+  { come = 'one', ...disturbed }: Disturbance = {},
 ): Promise<PlayedRun> {
   const { agent, folders, harness, tenantId, sessionId } = stage;
   const run = new RehearsedRun(agent, harness, options);
@@ -87,8 +98,13 @@ export async function playRun(
     if (!folder.found) throw new Error('The session folder could not be created.');
     const fateOf = (line: string): KillPoint['fate'] | undefined => {
       lines.push(line);
-      const { killPoint } = disturbed ?? {};
+      const { killPoint } = disturbed;
       return killPoint?.line === lines.length - 1 ? killPoint.fate : undefined;
+    };
+    let told = 0;
+    const tellWaits = () => {
+      for (const over of run.waits.slice(told)) show?.({ type: 'waited', ...over });
+      told = run.waits.length;
     };
     while (run.end === undefined) {
       if (run.legs >= legsMax) throw new Error(`The run has not ended after ${legsMax} legs.`);
@@ -96,9 +112,10 @@ export async function playRun(
       const end = await leg.play(folder);
       options.signal.throwIfAborted();
       // A rehearsal without kills never reports a loss.
-      if (end === 'lost') run.lose(disturbed?.reading ?? 'done');
+      if (end === 'lost') run.lose(disturbed.reading ?? 'done');
       else if (run.end === undefined) run.endLeg(end);
-      if (run.end === undefined) await answerAll(run, options);
+      if (run.end === undefined) await answerAll(run, options, come);
+      tellWaits();
     }
     return { run, lines, files: await filesIn(folder.sessionFolder) };
   } finally {
@@ -108,11 +125,10 @@ export async function playRun(
 }
 
 /** Time passes only where there was no person to ask. */
-async function answerAll(run: RehearsedRun, { answer, show }: PlayOptions): Promise<void> {
+async function answerAll(run: RehearsedRun, options: PlayOptions, come: Coming): Promise<void> {
   const hasAsked = run.open.size > 0;
-  for (const [ref, asked] of run.open) run.answer(ref, await answer(asked));
-  const over = hasAsked ? undefined : run.passTime();
-  if (over !== undefined) show?.({ type: 'waited', ...over });
+  for (const [ref, asked] of run.open) run.answer(ref, await options.answer(asked));
+  if (!hasAsked) await run.letCome(come, options);
 }
 
 interface LegParts {

@@ -1,5 +1,6 @@
 import type { Agent } from '../../domain/agent.ts';
-import type { Json, JsonObject } from '../../domain/json.ts';
+import { type Json, type JsonObject, isObject } from '../../domain/json.ts';
+import { refusedCall } from '../../domain/run/called-run.ts';
 import { leaveCall } from '../../domain/run/call-in-doubt.ts';
 import { completedWith } from '../../domain/run/completion.ts';
 import { type LostRunFacts, decideRecovery } from '../../domain/run/recovery.ts';
@@ -7,7 +8,15 @@ import { type Allow, allowFor } from '../../domain/rules/allows.ts';
 import { decide, namesTool } from '../../domain/rules/decide.ts';
 import { rulesOfAgent } from '../../domain/rules/rule.ts';
 import { type CallResult, type ToolCall, knownCalls } from '../../domain/run/tool-call.ts';
-import { type EndedWait, type RehearsedComings, RehearsedWaits } from './rehearsed-waits.ts';
+import {
+  type CallEvent,
+  type EndedWait,
+  type Outside,
+  type Refused,
+  type RehearsedComings,
+  RehearsedWaits,
+  type StartedRun,
+} from './rehearsed-waits.ts';
 import type {
   Answer,
   CallToDecide,
@@ -31,6 +40,9 @@ export type RehearsedInteraction =
 
 /** What a person says about a call in doubt: it was carried out, or it was not and is to be carried out now. */
 export type Reading = 'done' | 'not done';
+
+/** Whether what a run waits for comes one by one, or all of it before a worker is free. */
+export type Coming = 'one' | 'all';
 
 /** A call that the program was told to carry out. */
 export interface CarriedOut {
@@ -86,6 +98,8 @@ export class RehearsedRun {
   legs = 0;
   /** Calls that a person had to be asked about. */
   doubts = 0;
+  /** Whether it has waited for several times, messages or runs at the same time. */
+  hasWaitedForSeveral = false;
   readonly asked: RehearsedInteraction[] = [];
   readonly events: { readonly name: string; readonly data: JsonObject }[] = [];
   end: RunEnd | undefined;
@@ -96,9 +110,14 @@ export class RehearsedRun {
     this.#waits = new RehearsedWaits(agent.limits.waitHours, comings, Date.now());
   }
 
-  /** Times and messages that it has waited for. */
+  /** What it has waited for beside people. */
   get waits(): readonly EndedWait[] {
     return this.#waits.over;
+  }
+
+  /** The runs of other agents that it has started. */
+  get started(): readonly StartedRun[] {
+    return this.#waits.started;
   }
 
   get text(): string {
@@ -146,7 +165,8 @@ export class RehearsedRun {
         break;
       }
       case 'wait':
-        this.#waits.raise(event, this.#nextNumber);
+        if (event.kind === 'run') this.#call(event);
+        else this.#waits.raise(event, this.#nextNumber);
         break;
       case 'checkpoint':
         this.#checkpoint = event.state;
@@ -286,9 +306,45 @@ export class RehearsedRun {
     this.#fresh.set(ref, answer);
   }
 
-  /** Where the run waits and no person has to answer, time passes until what comes next. Returns it. */
-  passTime(): EndedWait | undefined {
-    return this.#isParked ? this.#waits.advance(this.#nextNumber) : undefined;
+  /** Where the run waits and has asked no person, what comes next comes; or all of it, one after the other. */
+  async letCome(come: Coming, outside: Outside): Promise<void> {
+    if (!this.#isParked) return;
+    if (this.#waits.openCount > 1) this.hasWaitedForSeveral = true;
+    let hasCome = await this.#comeNext(outside);
+    while (hasCome && come === 'all') hasCome = await this.#comeNext(outside);
+  }
+
+  /** A message of a person who is at hand; else time passes. */
+  async #comeNext(outside: Outside): Promise<boolean> {
+    if (await this.#waits.hear(outside, this.#nextNumber)) return true;
+    return this.#waits.advance(this.#nextNumber) !== undefined;
+  }
+
+  /** As a server does (D-1051): rules are about `call_<agent>`, and the approved input is the one that is started. */
+  #call(event: CallEvent): void {
+    const { ref, name, input } = event;
+    if (this.#waits.has(ref)) return;
+    const call = { ref, toolName: `call_${name}`, input };
+    const answer = this.#answers.get(ref);
+    const allowed = answer?.kind === 'permission' && answer.allow ? answer.input : undefined;
+    const decided = this.decide(call);
+    if (decided.kind === 'denied') {
+      return this.#refuse(event, { code: 'denied', message: decided.reason });
+    }
+    if (decided.kind === 'ask' && allowed === undefined) {
+      return this.#ask(ref, { kind: 'permission', toolName: call.toolName, toolInput: input });
+    }
+    const wanted = allowed ?? input;
+    const caller = { agentName: this.#agent.name, ancestors: null };
+    const message = refusedCall({ caller, agent: this.#agent, name, input: wanted });
+    if (message !== undefined) return this.#refuse(event, { code: 'refused', message });
+    // Any other value was refused.
+    const approved = isObject(wanted) ? wanted : input;
+    this.#waits.raise({ ...event, input: approved }, this.#nextNumber);
+  }
+
+  #refuse(event: CallEvent, why: Refused): void {
+    this.#waits.refuse(event, why, this.#nextNumber);
   }
 
   /** The place of what is settled next among the answers and waits. */

@@ -39,9 +39,29 @@ const nowhere = {
 /** A wait of a rehearsed run that is over. */
 export interface EndedWait extends Pick<Wait, 'kind' | 'name'> {
   readonly outcome: WaitResult['outcome'];
+  /** Why a call was refused. */
+  readonly message?: string;
   /** For how long the run has waited for it, in seconds. No real time passes. */
   readonly seconds: number;
 }
+
+export type CallEvent = Extract<HarnessEvent, { type: 'wait'; kind: 'run' }>;
+
+/** A run of another agent that the rehearsed one has started. */
+export interface StartedRun {
+  readonly agent: string;
+  readonly input: Json;
+}
+
+/** A person who is at hand while a run is rehearsed. */
+export interface Outside {
+  /** The message that comes where the run asks for one; undefined: none comes, and the time for it ends. */
+  readonly message?: (name: string) => Promise<Json | undefined>;
+  /** What a called run answers. */
+  readonly called?: (call: StartedRun) => Promise<string>;
+}
+
+export type Refused = Pick<Extract<WaitResult, { outcome: 'refused' }>, 'code' | 'message'>;
 
 /** What a rehearsed run waits for beside a person. Its clock moves as soon as there is nothing else to do. */
 export class RehearsedWaits {
@@ -49,6 +69,12 @@ export class RehearsedWaits {
   #waits: Wait[] = [];
   #now: number;
   readonly over: EndedWait[] = [];
+  /** By the id of their wait. */
+  readonly #started = new Map<string, StartedRun>();
+  /** What a person said that a called run answers, by the id of its wait. */
+  readonly #texts = new Map<string, string>();
+  /** Waits that a person was asked about. */
+  readonly #heard = new Set<string>();
 
   readonly #calls: ReadonlyMap<string, string>;
 
@@ -69,8 +95,12 @@ export class RehearsedWaits {
     return `wait_${String(this.#waits.length).padStart(6, '0')}`;
   }
 
+  has(ref: string): boolean {
+    return this.#waits.some((wait) => wait.ref === ref);
+  }
+
   raise(event: Extract<HarnessEvent, { type: 'wait' }>, number: number): void {
-    if (this.#waits.some((wait) => wait.ref === event.ref)) return;
+    if (this.has(event.ref)) return;
     if (event.kind === 'run') return this.#call(event);
     const { ref, kind, name, due = { inMs: this.#waitMs } } = event;
     const isKept = (wait: Wait) => wait.ref === null && wait.name === name;
@@ -84,7 +114,8 @@ export class RehearsedWaits {
   }
 
   /** The called run ends at once, with the text that is given for its agent. */
-  #call(event: Extract<HarnessEvent, { type: 'wait'; kind: 'run' }>): void {
+  #call(event: CallEvent): void {
+    this.#started.set(this.#nextId, { agent: event.name, input: event.input });
     const id = runId(`run_called_${this.#waits.length}`);
     const called = { id, sessionId: sessionId(`sess_called_${this.#waits.length}`) };
     const now = this.#now;
@@ -92,9 +123,25 @@ export class RehearsedWaits {
     this.#waits.push({ ...wait, dueAt: now });
   }
 
+  /** Nothing is started: it may not be called so, or a rule or a person does not allow it. */
+  refuse(event: CallEvent, why: Refused, number: number): void {
+    const now = this.#now;
+    const wait = openCall({ ...nowhere, id: this.#nextId }, event, { called: undefined, now });
+    this.#waits.push(wait);
+    this.#replace(settleWait(wait, { outcome: 'refused', ...why }, { number, now }), 0);
+  }
+
   /** Whether the run has waited for anything. */
   get isUsed(): boolean {
     return this.#waits.some(({ ref }) => ref !== null);
+  }
+
+  get started(): readonly StartedRun[] {
+    return [...this.#started.values()];
+  }
+
+  get openCount(): number {
+    return this.#waits.filter(({ status }) => status === 'open').length;
   }
 
   get settledCount(): number {
@@ -102,10 +149,30 @@ export class RehearsedWaits {
   }
 
   known(): ReadonlyMap<string, KnownWait> {
-    const called = this.#waits.flatMap(({ name, childRunId: id }) =>
-      id === null ? [] : [{ id, outputText: this.#calls.get(name) ?? 'done', output: null }],
-    );
+    const called = this.#waits.flatMap(({ id: wait, name, childRunId: id }) => {
+      const outputText = this.#calls.get(name) ?? this.#texts.get(wait) ?? 'done';
+      return id === null ? [] : [{ id, outputText, output: null }];
+    });
     return knownWaits(this.#waits, called);
+  }
+
+  /** Asks a person once about each thing that the run waits for. Returns whether a message has come. */
+  async hear({ message, called }: Outside, number: number): Promise<boolean> {
+    const isNew = ({ id, status }: Wait) => status === 'open' && !this.#heard.has(id);
+    for (const wait of this.#waits.filter(isNew)) {
+      const { id, kind, name, createdAt } = wait;
+      this.#heard.add(id);
+      const call = this.#started.get(id);
+      if (called !== undefined && call !== undefined && !this.#calls.has(name)) {
+        this.#texts.set(id, await called(call));
+      }
+      const data = kind === 'signal' ? await message?.(name) : undefined;
+      if (data === undefined) continue;
+      const settled = settleWait(wait, { outcome: 'received', data }, { number, now: this.#now });
+      this.#replace(settled, (this.#now - createdAt) / 1000);
+      return true;
+    }
+    return false;
   }
 
   /** Time passes until the next wait is over. Returns that wait; undefined if none is open. */
@@ -122,7 +189,8 @@ export class RehearsedWaits {
   #replace(wait: Wait, seconds: number): EndedWait {
     this.#waits = this.#waits.map((each) => (each.id === wait.id ? wait : each));
     const { kind, name, result } = wait;
-    const ended = { kind, name, outcome: result?.outcome ?? 'fired', seconds };
+    const message = result !== null && 'message' in result ? { message: result.message } : {};
+    const ended = { kind, name, outcome: result?.outcome ?? 'fired', ...message, seconds };
     this.over.push(ended);
     return ended;
   }

@@ -20,7 +20,7 @@ import {
 import { armSpinner } from '../../../terminal/spinner.ts';
 import { runInputOf } from '../../../options/run-input.ts';
 import { printOutput } from '../../../terminal/run-output.ts';
-import { type Answers, answersIn } from './rehearsed-answers.ts';
+import { type Answers, answersIn, outsideIn } from './rehearsed-answers.ts';
 import { KillPointCounter } from './kill-point-counter.ts';
 
 export interface RehearsalOptions extends Answers {
@@ -93,12 +93,14 @@ async function play(rehearsal: Rehearsal, playing: Playing): Promise<void> {
   if (rehearsal.isBare) {
     remark('without a sandbox (CONVOKE_SANDBOX=none): the program may reach your files', 'yellow');
   }
+  const answering = { ...asked, json, signal, stop };
   const options = {
     input: await runInputOf(asked),
     signals: (asked.signal ?? []).map(signalOf),
     calls: new Map((asked.call ?? []).map(callOf)),
     signal,
-    answer: answersIn({ ...asked, json, signal, stop }),
+    answer: answersIn(answering),
+    ...outsideIn(answering),
     ...(!json && { show }),
   };
   if (asked.kill !== true) {
@@ -137,8 +139,11 @@ function show(event: RehearsedEvent): void {
   }
 }
 
-function waitedFor({ kind, name, seconds }: Extract<RehearsedEvent, { type: 'waited' }>): string {
+function waitedFor(wait: Extract<RehearsedEvent, { type: 'waited' }>): string {
+  const { kind, name, outcome, message = '', seconds } = wait;
+  if (outcome === 'refused') return `did not call ${name}: ${message}`;
   if (kind === 'run') return `called ${name}`;
+  if (outcome === 'received') return `message ${name}`;
   const time = durationOf(seconds);
   return kind === 'timer' ? `slept ${time}: ${name}` : `no message ${name} in ${time}`;
 }
@@ -185,21 +190,25 @@ function endOf({ run: { end } }: PlayedRun, json: boolean): void {
 }
 
 function factsOf({ run }: PlayedRun): object {
-  const { end, text, carriedOut, asked, events, legs } = run;
+  const { end, text, carriedOut, asked, waits, events, legs } = run;
   const output = end?.output === undefined ? {} : { output: end.output };
   const calls = carriedOut.map(({ name, input }) => ({ name, input }));
   const message = end?.message === undefined ? {} : { message: end.message };
-  return { outcome: end?.outcome, ...message, text, ...output, legs, calls, asked, events };
+  return { outcome: end?.outcome, ...message, text, ...output, legs, calls, asked, waits, events };
 }
 
 function tell(undisturbed: PlayedRun, report: KillReport): void {
   endOf(undisturbed, false);
   const { lines, triedLines, runs, doubts, lost, changing, problems } = report;
+  const { hasWaitedForSeveral } = undisturbed.run;
   print('');
   print(
     `killed before and after each of ${triedLines} lines, and handed over at each: ${runs} runs`,
   );
   if (triedLines < lines) print(`  of its ${lines} lines, the others were not tried`);
+  if (hasWaitedForSeveral) {
+    print('  what it waits for came one by one in half of the runs, and at once in the others');
+  }
   if (doubts > 0) {
     print(`  in ${doubts} a call may have been carried out: tried with a yes and with a no`);
   }

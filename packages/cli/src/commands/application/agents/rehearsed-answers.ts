@@ -1,8 +1,10 @@
-import type { Answer, RehearsedInteraction } from '@convoke/server';
-import { Failure } from '../../../failure.ts';
-import type { Asking } from '../../../terminal/ask.ts';
+import type { Json } from '@convoke/contract';
 import { chooseOptions } from '@convoke/faces';
-import { endLine, isInteractive } from '../../../terminal/output.ts';
+import { printable } from '@convoke/faces/printable';
+import type { Answer, Outside, RehearsedInteraction } from '@convoke/server';
+import { Failure } from '../../../failure.ts';
+import { type Asking, ask } from '../../../terminal/ask.ts';
+import { endLine, isInteractive, remark } from '../../../terminal/output.ts';
 import { askPermission, askQuestion } from '../../../terminal/person-answers.ts';
 
 /** The answers in the options of the command. */
@@ -24,16 +26,54 @@ type Question = Extract<RehearsedInteraction, { kind: 'question' }>;
 /** Answers as the options say, else as the person at the terminal says. Rejects where there is neither. */
 export function answersIn(answering: Answering): (asked: RehearsedInteraction) => Promise<Answer> {
   const texts = [...(answering.answer ?? [])];
-  const isAttended = isInteractive() && !answering.json;
-  const person = isAttended
-    ? { signal: answering.signal, interrupts: interruptsOf(answering) }
-    : undefined;
+  const person = personAt(answering);
   return (asked) => {
     endLine();
     return asked.kind === 'permission'
       ? permissionFor(asked, answering, person)
       : answerTo(asked, texts.shift(), person);
   };
+}
+
+/** The messages and the answers of called agents that no option gives, as the person at the terminal says. */
+export function outsideIn(answering: Answering): Outside {
+  const person = personAt(answering);
+  if (person === undefined) return {};
+  return {
+    message: (name) => askMessage(name, person),
+    called: ({ agent, input }) => askCalled(agent, { input, person }),
+  };
+}
+
+function personAt(answering: Answering): Asking | undefined {
+  if (!isInteractive() || answering.json) return undefined;
+  return { signal: answering.signal, interrupts: interruptsOf(answering) };
+}
+
+/** Undefined: no message comes. */
+async function askMessage(name: string, person: Asking): Promise<Json | undefined> {
+  endLine();
+  let shown = `\n? message ${printable(name)}\n  its data as JSON, or nothing if it does not come\n`;
+  for (;;) {
+    const said = (await ask(`${shown}  > `, person))?.trim() ?? '';
+    if (said === '') return undefined;
+    try {
+      return JSON.parse(said) as Json;
+    } catch {
+      shown = '';
+      remark('  this is not JSON: a text stands in quotes');
+    }
+  }
+}
+
+async function askCalled(
+  agent: string,
+  { input, person }: { readonly input: Json; readonly person: Asking },
+): Promise<string> {
+  endLine();
+  const call = printable(`${agent} ${JSON.stringify(input)}`);
+  const shown = `\n? call of ${call}\n  what it answers, or nothing for "done"\n  > `;
+  return (await ask(shown, person)) || 'done';
 }
 
 async function permissionFor(

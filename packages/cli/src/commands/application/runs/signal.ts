@@ -11,6 +11,7 @@ interface SignalOptions {
   readonly idempotencyKey?: string;
 }
 
+/** The data is an option (D-1052). */
 export function signalRun(): Command {
   return new Command('signal')
     .description('Send a message to a run; its agent gets it where it waits for one of this name')
