@@ -1,16 +1,23 @@
-import type { RunRecord } from '@convoke/sdk';
+import type { RunRecord, RunSummary } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { neededIn, otherWaitsIn } from '../data/calls.ts';
 import { moment, until } from '../data/formats.ts';
+import { inBackground } from '../data/in-background.ts';
+import type { PageOf } from '../data/pages.ts';
+import type { Resource } from '../data/resource.ts';
 import { addressOf } from '../data/routes.ts';
 import type { RunStore } from '../data/run-store.ts';
 import { type OpenWait, parsedMessage, waitName, waitsOf } from '../data/waits.ts';
 import { now } from '../page/clock.ts';
 import { settings } from '../page/settings.ts';
-import { useRight, useTenant } from '../session/use.ts';
+import { listCalledRuns } from '../session/api.ts';
+import { useRefreshOnNotice } from '../session/live.ts';
+import { useResource, useRight, useTenant } from '../session/use.ts';
 import { Button } from './button.tsx';
 import { FormDialog } from './dialog.tsx';
 import { TextArea, TextField } from './field.tsx';
+import { Status } from './status.tsx';
 import { Took } from './time.tsx';
 import { announce } from './toast.tsx';
 
@@ -32,6 +39,7 @@ export function WaitLines({ run }: { readonly run: RunRecord }): JSX.Element | n
         {waits.map((wait, index) => (
           <WaitLine
             key={`${wait.kind} ${wait.name} ${index}`}
+            run={run}
             wait={wait}
             onSend={() => setSent(wait)}
           />
@@ -45,10 +53,13 @@ export function WaitLines({ run }: { readonly run: RunRecord }): JSX.Element | n
   );
 }
 
-function WaitLine(props: { readonly wait: OpenWait; readonly onSend: () => void }): JSX.Element {
-  const { wait, onSend } = props;
+function WaitLine(props: {
+  readonly run: RunRecord;
+  readonly wait: OpenWait;
+  readonly onSend: () => void;
+}): JSX.Element {
+  const { run, wait, onSend } = props;
   const mayWrite = useRight('runs:write');
-  const { tenantId } = useTenant();
   const { child_run_id: called } = wait;
   return (
     <li>
@@ -59,7 +70,7 @@ function WaitLine(props: { readonly wait: OpenWait; readonly onSend: () => void 
         {called === undefined ? (
           waitName(wait)
         ) : (
-          <a href={addressOf('run', { tenant: tenantId, run: called })}>{waitName(wait)}</a>
+          <CalledLink run={run} called={called} name={waitName(wait)} />
         )}{' '}
         <span class="muted">
           {'for '}
@@ -74,6 +85,51 @@ function WaitLine(props: { readonly wait: OpenWait; readonly onSend: () => void 
       )}
     </li>
   );
+}
+
+/** A called run, with its own status: the reason why its caller waits. */
+function CalledLink(props: {
+  readonly run: RunRecord;
+  readonly called: string;
+  readonly name: string;
+}): JSX.Element {
+  const { run, called, name } = props;
+  const { tenantId } = useTenant();
+  const found = useCalledRuns(run).data.value?.items.find(({ id }) => id === called);
+  return (
+    <>
+      <a href={addressOf('run', { tenant: tenantId, run: called })}>{name}</a>
+      {found !== undefined && (
+        <>
+          {' '}
+          <CalledStatus run={found} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** The runs below a run, kept up to date while it is shown. */
+export function useCalledRuns(run: RunRecord): Resource<PageOf<RunSummary>> {
+  const tenant = useTenant();
+  const called = useResource(`${tenant.tenantId}/calls/${run.id}`, () =>
+    listCalledRuns(tenant, run.id),
+  );
+  const open = waitsOf(run).map(({ child_run_id: id }) => id ?? '');
+  useEffect(() => {
+    if (called.data.peek() !== undefined) inBackground(called.refresh());
+  }, [open.join()]);
+  useRefreshOnNotice(
+    ({ type }) => type.startsWith('run_') || type.startsWith('interaction_'),
+    () => called.refresh(),
+  );
+  return called;
+}
+
+/** One that needs a person says for what. */
+export function CalledStatus({ run }: { readonly run: RunSummary }): JSX.Element {
+  const isParked = run.status === 'running' && otherWaitsIn(run) !== '';
+  return <Status of={isParked ? 'parked' : run.status} label={neededIn(run)} />;
 }
 
 function End({ at }: { readonly at: string | undefined }): JSX.Element | null {

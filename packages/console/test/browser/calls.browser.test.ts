@@ -59,7 +59,10 @@ test('a run shows whom it has called, down to the run that needs a person, and e
   const inner = outer.locator('li', { hasText: 'writer' });
   await outer.getByText('Called writer').waitFor();
   const waits = page.getByRole('list', { name: 'What the run waits for' });
-  await waits.getByRole('link', { name: 'Called researcher' }).waitFor();
+  const line = waits.getByRole('listitem').filter({ hasText: 'Called researcher' });
+  await line.getByRole('link').waitFor();
+  // Its own status: it waits, too.
+  await line.locator('.status', { hasText: 'waiting' }).waitFor();
   await expect.poll(() => structureOf(calls)).toBe(outline);
   await expectAccessibleAtBothWidths(page);
 

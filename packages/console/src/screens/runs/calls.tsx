@@ -1,15 +1,11 @@
 import type { RunRecord, RunSummary } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { type CallNode, callTree, neededIn, otherWaitsIn } from '../../data/calls.ts';
-import { inBackground } from '../../data/in-background.ts';
 import { addressOf } from '../../data/routes.ts';
-import { waitsOf } from '../../data/waits.ts';
 import { Card } from '../../parts/page.tsx';
-import { Status } from '../../parts/status.tsx';
 import { Took } from '../../parts/time.tsx';
-import { callsShown, findRun, listCalledRuns } from '../../session/api.ts';
-import { useRefreshOnNotice } from '../../session/live.ts';
+import { CalledStatus, useCalledRuns } from '../../parts/waits.tsx';
+import { callsShown, findRun } from '../../session/api.ts';
 import { useResource, useTenant } from '../../session/use.ts';
 
 /** The run that called this one, above its title. */
@@ -34,18 +30,7 @@ function Caller({ id }: { readonly id: string }): JSX.Element {
 
 /** The runs that the run has called, and those that these have called: the row that needs a person is marked. */
 export function Calls({ run }: { readonly run: RunRecord }): JSX.Element | null {
-  const tenant = useTenant();
-  const called = useResource(`${tenant.tenantId}/calls/${run.id}`, () =>
-    listCalledRuns(tenant, run.id),
-  );
-  const open = waitsOf(run).map(({ child_run_id: id }) => id ?? '');
-  useEffect(() => {
-    if (called.data.peek() !== undefined) inBackground(called.refresh());
-  }, [open.join()]);
-  useRefreshOnNotice(
-    ({ type }) => type.startsWith('run_') || type.startsWith('interaction_'),
-    () => called.refresh(),
-  );
+  const called = useCalledRuns(run);
   const page = called.data.value;
   if (page === undefined || page.items.length === 0) return null;
   return (
@@ -77,11 +62,10 @@ function CallRow({ run }: { readonly run: RunSummary }): JSX.Element {
   const { tenantId } = useTenant();
   const needed = neededIn(run);
   const waits = otherWaitsIn(run);
-  const isParked = run.status === 'running' && waits !== '';
   return (
     <div class={needed === undefined ? 'call-row' : 'call-row needed'}>
       <a href={addressOf('run', { tenant: tenantId, run: run.id })}>{run.agent_name}</a>
-      <Status of={isParked ? 'parked' : run.status} label={needed} />
+      <CalledStatus run={run} />
       <span class="muted">
         {waits !== '' && `${waits} · `}
         <Took from={run.started_at ?? run.created_at} to={run.ended_at} />
