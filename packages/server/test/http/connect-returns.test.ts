@@ -1,5 +1,6 @@
+import { text } from 'node:stream/consumers';
 import { limits } from '@convoke/contract';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { digestOf, flowModel } from '../../src/app/connections/connect-flows.ts';
 import { turnMs } from '../../src/app/connections/token-requests.ts';
 import { AccountService } from '../support/account-service.ts';
@@ -79,6 +80,19 @@ describe.each(databaseKinds)('returns from a service on %s', (database) => {
     }
     expect(new Set(pages).size).toBe(1);
     expect(pages[0]).not.toMatch(/<script|<b>/);
+  });
+
+  test('a code with a question mark is exchanged whole', async () => {
+    const { href } = await signIn(await newTenant());
+    let code: string | null = null;
+    onTestFinished(() => (service.tokenReply = undefined));
+    service.tokenReply = async (request, answer) => {
+      code = new URLSearchParams(await text(request)).get('code');
+      answer.writeHead(400).end('{"error":"invalid_grant"}');
+    };
+    const returned = await callback(new URL(href.replace(/code=[^&]*/, 'code=a?b')));
+    expect(returned.query.get('error')).toBe('connect_failed');
+    expect(code).toBe('a?b');
   });
 
   test('a return whose turn does not come, behind two others of its tenant, exchanges nothing (D-946)', async () => {

@@ -69,7 +69,8 @@ async function sendBack(
 
 /** A parameter that is there twice counts as absent (RFC 6749 section 3.1). */
 function sentBack(url: string) {
-  const sent = new URLSearchParams(url.split('?')[1] ?? '');
+  // A code may contain a question mark, which a query need not encode (RFC 3986 section 3.4).
+  const sent = new URLSearchParams(url.split('?').slice(1).join('?'));
   const once = (name: string) => {
     const [value, ...more] = sent.getAll(name);
     return more.length === 0 ? value : undefined;

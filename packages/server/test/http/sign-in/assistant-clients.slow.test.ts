@@ -2,6 +2,7 @@
 // (D-621).
 import { beforeAll, expect, test } from 'vitest';
 import { serverMetadata } from '../../../src/auth/metadata.ts';
+import { assistantRequest } from '../../../src/auth/sign-in/assistants/authorization-request.ts';
 import { isDocumentId } from '../../../src/auth/sign-in/assistants/client-metadata.ts';
 import { MovingClock } from '../../support/clocks.ts';
 import { type TestServer, startServer } from '../../support/server.ts';
@@ -68,6 +69,13 @@ test('a client id is the address of a document, written in one way only', () => 
   ]) {
     expect([id, isDocumentId(id)]).toEqual([id, false]);
   }
+});
+
+test('a question mark in the query belongs to its parameter', () => {
+  const asked = assistantRequest(
+    '/oidc/auth?client_id=https://claude.ai/c.json&state=a?b=c&scope=x',
+  );
+  expect(new URLSearchParams(asked.slice(asked.indexOf('?'))).get('state')).toBe('a?b=c');
 });
 
 test('what cannot be read or is not allowed gives one page, which tells nothing of the network', async () => {

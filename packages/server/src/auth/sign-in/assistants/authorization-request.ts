@@ -9,8 +9,9 @@ const ofIdTokens = ['acr_values', 'claims', 'claims_locales', 'id_token_hint', '
  * with all of them where it asks for none. Nothing else about the person is given away.
  */
 export function assistantRequest(url: string): string {
-  const [path = '', text = ''] = url.split('?', 2);
-  const query = new URLSearchParams(text);
+  // A query may contain further question marks (RFC 3986 section 3.4).
+  const [path = '', ...parts] = url.split('?');
+  const query = new URLSearchParams(parts.join('?'));
   const [clientId, ...others] = query.getAll('client_id');
   const isAssistant = clientId !== undefined && others.length === 0 && !isOwnClient(clientId);
   // What is sent twice is refused by the library.

@@ -73,7 +73,9 @@ export function mcpRoutes(
       const place = placeIn(eventId);
       const caller = callerOf(call, call.headers['mcp-session-id']);
       const run = place && (await offeredRun(services, caller.offer, place.runId));
-      if (place === undefined || run === undefined) return refuse('not_found');
+      if (place === undefined || run === undefined) {
+        return refuse('not_found', { message: 'There is no call that this event id continues.' });
+      }
       return calls.resume(caller, { place, run });
     },
   };
