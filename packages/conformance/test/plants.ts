@@ -155,6 +155,7 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'connect-state-used-twice',
     'connect-ticket-of-another-session',
     'consent-sent-twice',
+    'consent-gives-more-than-shown',
     'assistant-registrations-without-bound',
     'assistant-renewed-after-removal',
     'assistant-token-opens-sessions',

@@ -232,6 +232,25 @@ test('gets what the person may do, a weaker role at once and no more with a stro
   expect(await statusOf(mcpUrl(server), renewed.access_token)).toBe(403);
 });
 
+test('gets what its page said, though the role has become stronger since', async () => {
+  browser = new Browser();
+  const { as, membership } = await addPerson('viewer');
+  await openConsent(server, authorizationUrl(server, clientId), { browser, as });
+  await changeRole(server.convoke.services, { ...membership, role: 'operator' });
+  const answer = await answerConsent(browser, 'allow');
+  const given = tokensIn(await redeem(server, { clientId, answer }));
+  expect(given.scope).toBe('agents:read runs:read');
+
+  // Nor does a form that says more than its page.
+  const { url, body } = (await openConsent(server, authorizationUrl(server, clientId), { browser }))
+    .page;
+  const proof = /name="proof" value="([^"]*)"/.exec(body)?.[1] ?? '';
+  const forged = `${proof.split('.')[0]} connections:write.${proof.split('.')[1]}`;
+  const form = new URLSearchParams({ allow: 'yes', proof: forged });
+  const headers = { cookie: browser.cookiesFor(url), 'sec-fetch-site': 'same-origin' };
+  expect((await fetch(url, { method: 'POST', body: form, headers })).status).toBe(400);
+});
+
 test('a removed member’s assistant has no access at the next request, and renews nothing', async () => {
   browser = new Browser();
   const { as, membership } = await addPerson('operator');

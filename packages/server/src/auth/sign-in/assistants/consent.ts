@@ -48,21 +48,24 @@ const consentSeconds = 90 * 24 * 3600;
 
 export function createConsent(parts: ConsentParts): Consent {
   const { proofKey } = parts;
-  const proofOf = (uid: string, person: string) =>
-    createHmac('sha256', proofKey).update(`consent ${uid} ${person}`).digest('base64url');
+  /** Begins with what the page has shown (D-1071). */
+  const proofOf = ({ uid, person }: Asked, shown: string) => {
+    const hmac = createHmac('sha256', proofKey).update(`consent ${uid} ${person} ${shown}`);
+    return `${shown}.${hmac.digest('base64url')}`;
+  };
 
   return {
     async handle(provider, exchange) {
       const { request, response } = exchange;
       const asked = await askedOf(parts, provider, exchange);
       if (asked === undefined) return sendPage(exchange, ended, { status: 400 });
-      const { uid, person, email, details } = asked;
+      const { uid, email, details } = asked;
       const { pathname: action } = new URL(request.url ?? '/', 'http://localhost');
-      const proof = proofOf(uid, person);
       const { name, redirectUri } = details;
       const headers = { 'content-security-policy': policyTo(redirectUri) };
       const scopes = await scopesOf(parts, asked);
       if (request.method !== 'POST') {
+        const proof = proofOf(asked, [...(scopes ?? [])].join(' '));
         if (scopes === undefined) {
           return sendPage(exchange, noAccessPage({ action, proof, name, email }), { headers });
         }
@@ -80,16 +83,20 @@ export function createConsent(parts: ConsentParts): Consent {
         return sendPage(exchange, page, { headers });
       }
       const form = isCrossSite(request) ? undefined : await readForm(request);
-      if (form === undefined || !isSame(form.get('proof') ?? '', proof)) {
+      const proof = form?.get('proof') ?? '';
+      const [shown = ''] = proof.split('.');
+      if (form === undefined || !isSame(proof, proofOf(asked, shown))) {
         return sendPage(exchange, ended, { status: 400 });
       }
       if (!(await isFirstAnswer(parts, uid))) return sendPage(exchange, ended, { status: 400 });
-      if (form.get('allow') !== 'yes' || scopes === undefined) {
+      const words = shown.split(' ');
+      const given = new Set([...(scopes ?? [])].filter((scope) => words.includes(scope)));
+      if (form.get('allow') !== 'yes' || given.size === 0) {
         const said = scopes === undefined ? 'no access to this tenant' : 'the person declined';
         const result = { error: 'access_denied', error_description: said };
         return provider.interactionFinished(request, response, result);
       }
-      const grantId = await agree(parts, provider, { ...asked, scopes });
+      const grantId = await agree(parts, provider, { ...asked, scopes: given });
       await parts.clients.agree(details.clientId, exchange.address);
       return provider.interactionFinished(request, response, { consent: { grantId } });
     },
@@ -163,7 +170,7 @@ async function agree(
 ): Promise<string> {
   const { clientId, resource, scope: asked, name } = details;
   const grant = new provider.Grant({ clientId, accountId: person });
-  // What the page said (D-952), so that a stronger role later gives the assistant no more.
+  // What the page said (D-952), so that a stronger role gives the assistant no more, later or since the page was shown.
   const given = asked.split(' ').filter((scope) => isScope(scope) && scopes.has(scope));
   grant.addResourceScope(resource, given.join(' '));
   const grantId = await grant.save();
