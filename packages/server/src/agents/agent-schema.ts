@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { confinedPath } from '../confined-fs/path.ts';
 import { microsOf } from '../domain/usage/money.ts';
 import { readEgress } from '../domain/egress.ts';
-import type { ServiceLink } from '../domain/connections/link.ts';
+import type { DeclaredLink } from '../domain/connections/link.ts';
 import { type RecoveryPolicy, publications } from '../domain/agent.ts';
 import { readRules } from '../domain/rules/rule.ts';
 import type { DeclaredAgent, FrameworkKeys } from '../ports/harness.ts';
@@ -42,24 +42,36 @@ const amount = z.union([z.number(), z.string()]).transform((value, context) => {
 const valueSchema = z.union([path, z.record(z.string(), z.json())], {
   error: 'must be a JSON Schema, or the path of a JSON file in the folder',
 });
-/** How end users connect accounts of a service by a link (D-605, D-943). */
+/** How end users connect accounts of a service by a link (D-605). */
 const endpoint = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .max(limits.connectionUrlMaxCharacters);
-const declaredLink = z.strictObject({
-  client_id: z.string().min(1).max(limits.connectionClientMaxCharacters),
-  client_secret: z
-    .string()
-    .regex(
-      /^\$\{(env:\w+|file:\/[^}]+)\}$/,
-      'must refer to an environment variable of the server or to a file, as in "${env:GITHUB_CLIENT_SECRET}"',
-    )
-    .exactOptional(),
-  authorization_endpoint: endpoint,
-  token_endpoint: endpoint,
-  scope: z.string().min(1).max(limits.connectionScopeMaxCharacters).exactOptional(),
-  issuer: endpoint.exactOptional(),
-});
+const declaredLink = z
+  .strictObject({
+    client_id: z.string().min(1).max(limits.connectionClientMaxCharacters).exactOptional(),
+    client_secret: z
+      .string()
+      .regex(
+        /^\$\{(env:\w+|file:\/[^}]+)\}$/,
+        'must refer to an environment variable of the server or to a file, as in "${env:GITHUB_CLIENT_SECRET}"',
+      )
+      .exactOptional(),
+    authorization_endpoint: endpoint.exactOptional(),
+    token_endpoint: endpoint.exactOptional(),
+    scope: z.string().min(1).max(limits.connectionScopeMaxCharacters).exactOptional(),
+    issuer: endpoint.exactOptional(),
+  })
+  .superRefine((link, context) => {
+    const need = (name: keyof typeof link, beside: keyof typeof link) => {
+      if (link[beside] === undefined || link[name] !== undefined) return;
+      context.addIssue({ code: 'custom', path: [name], message: `is needed beside ${beside}` });
+    };
+    need('token_endpoint', 'authorization_endpoint');
+    need('authorization_endpoint', 'token_endpoint');
+    need('authorization_endpoint', 'issuer');
+    need('client_id', 'authorization_endpoint');
+    need('client_id', 'client_secret');
+  });
 /** Services whose accounts the agent uses, with their owners (D-604). */
 const declaredConnections = z
   .record(
@@ -230,28 +242,48 @@ export function toDeclaredAgent(yaml: AgentYaml, around: AgentSurroundings): Dec
 }
 
 /** Absent where there are none, so that the digest of such an agent stays what it was. */
-function connectionsOf({ connections }: AgentYaml): Pick<DeclaredAgent, 'connections'> {
+function connectionsOf({
+  connections,
+  mcp_servers: servers,
+}: AgentYaml): Pick<DeclaredAgent, 'connections'> {
   const declared = Object.entries(connections).map(
     ([service, { owner, fallback, required, oauth }]) => ({
       service,
       owner,
       hasFallback: fallback !== undefined,
       isRequired: required,
-      ...(oauth && { link: linkOf(oauth) }),
+      ...(oauth && { link: linkOf(oauth, mcpServerOf(service, servers)) }),
     }),
   );
   return declared.length === 0 ? {} : { connections: declared };
 }
 
-function linkOf(oauth: z.infer<typeof declaredLink>): ServiceLink {
-  return {
-    authorizationEndpoint: oauth.authorization_endpoint,
-    tokenEndpoint: oauth.token_endpoint,
-    clientId: oauth.client_id,
-    clientSecret: oauth.client_secret,
-    scope: oauth.scope,
-    issuer: oauth.issuer,
-  };
+/** Endpoints that are declared are used as they are (D-943). */
+function linkOf(
+  {
+    authorization_endpoint: authorizationEndpoint,
+    token_endpoint: tokenEndpoint,
+    client_id: clientId,
+    client_secret: clientSecret,
+    scope,
+    issuer,
+  }: z.infer<typeof declaredLink>,
+  mcpServer = '',
+): DeclaredLink {
+  const isWhole =
+    authorizationEndpoint !== undefined && tokenEndpoint !== undefined && clientId !== undefined;
+  return isWhole
+    ? { authorizationEndpoint, tokenEndpoint, clientId, clientSecret, scope, issuer }
+    : { mcpServer, clientId, clientSecret, scope };
+}
+
+/** The URL of the first remote MCP server that the account of the service is for. */
+export function mcpServerOf(
+  service: string,
+  servers: AgentYaml['mcp_servers'] = {},
+): string | undefined {
+  const { url } = Object.values(servers).find(({ connection }) => connection === service) ?? {};
+  return typeof url === 'string' ? url : undefined;
 }
 
 function frameworkKeys(yaml: AgentYaml, instructions: string | undefined): FrameworkKeys {

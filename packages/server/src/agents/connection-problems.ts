@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../domain/json.ts';
-import type { AgentYaml } from './agent-schema.ts';
+import { type AgentYaml, mcpServerOf } from './agent-schema.ts';
 import type { AgentProblem } from './problems.ts';
 import { connectionsIn } from './secret-references.ts';
 
@@ -22,6 +22,7 @@ export function connectionProblems({
         )
       : [];
   return [
+    ...undiscoverable({ connections, mcp_servers: servers }),
     ...inTexts(['env'], env),
     ...Object.entries(servers).flatMap(([name, server]) => {
       const path = ['mcp_servers', name];
@@ -38,6 +39,22 @@ export function connectionProblems({
       ];
     }),
   ];
+}
+
+/** D-605: endpoints that are not declared are those that an MCP server names. */
+function undiscoverable({
+  connections,
+  mcp_servers: servers,
+}: Pick<AgentYaml, 'connections' | 'mcp_servers'>): AgentProblem[] {
+  return Object.entries(connections)
+    .filter(([service, { oauth }]) => {
+      const isDeclared = oauth === undefined || oauth.authorization_endpoint !== undefined;
+      return !isDeclared && mcpServerOf(service, servers) === undefined;
+    })
+    .map(([service]) => ({
+      path: ['connections', service, 'oauth'],
+      message: `needs client_id, authorization_endpoint and token_endpoint, or an entry of mcp_servers with a url and "connection: ${service}", which names them`,
+    }));
 }
 
 /** The connection sends this header itself. */

@@ -15,6 +15,7 @@ import type { Store } from '../ports/store.ts';
 import type { Traces } from '../ports/traces.ts';
 import type { ConnectLinks } from '../ports/connections/connect-links.ts';
 import type { ConnectionSecrets } from '../ports/connections/secrets.ts';
+import type { ServiceDiscovery } from '../ports/connections/service-discovery.ts';
 import type { TokenEndpoints } from '../ports/connections/token-endpoints.ts';
 import type { TokenRequests } from './connections/token-requests.ts';
 import type { KnownRules } from './rules/known-rules.ts';
@@ -38,6 +39,7 @@ export interface Services {
   readonly connectionSecrets: ConnectionSecrets;
   readonly connectLinks: ConnectLinks;
   readonly tokenEndpoints: TokenEndpoints;
+  readonly serviceDiscovery: ServiceDiscovery;
   readonly tokenRequests: TokenRequests;
   /** How many decisions about calls an organization's audit log takes from this server (D-524). */
   readonly auditedCalls: RateLimit;

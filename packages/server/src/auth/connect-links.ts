@@ -12,6 +12,8 @@ interface LinkParts extends Pick<ConnectLinks, 'clientSecretOf'> {
 
 /** Where a service sends a browser back to. Operators register it there, so it never changes. */
 export const connectCallbackPath = '/v1/connect/callback';
+/** What this server is as a client of services (D-1070). */
+export const connectClientPath = '/.well-known/oauth-client';
 
 const secretBytes = 32;
 
@@ -26,6 +28,7 @@ export function createConnectLinks({
   const consolePages = new URL(`${baseUrl}/console/`).href;
   return {
     callbackUrl: baseUrl + connectCallbackPath,
+    clientId: baseUrl + connectClientPath,
     isReturnUrl(text) {
       if (!URL.canParse(text)) return false;
       const { origin, protocol, username, password, href } = new URL(text);
@@ -41,4 +44,17 @@ export function createConnectLinks({
       return text === undefined ? undefined : (JSON.parse(text) as ConnectFlow);
     },
   };
+}
+
+/** A client ID metadata document: a public client, whose codes PKCE protects. */
+export function connectClient(baseUrl: string) {
+  return {
+    client_id: baseUrl + connectClientPath,
+    client_name: 'Convoke',
+    client_uri: baseUrl,
+    redirect_uris: [baseUrl + connectCallbackPath],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+  } as const;
 }

@@ -22,6 +22,7 @@ import { type AnswerCaps, AnswersUnderWay } from '../http/answers/answers-under-
 import { createApp } from '../http/app.ts';
 import { callerAddressBehind } from '../http/caller-address.ts';
 import { mountConnectCallback } from '../http/connect/callback.ts';
+import { mountConnectClient } from '../http/connect/client.ts';
 import { createCors } from '../http/answers/cors.ts';
 import { type Cursors, createCursors } from '../http/cursors.ts';
 import { createDenials } from '../http/denials.ts';
@@ -159,6 +160,7 @@ export function openHttp(
   if (isApi) mountDocs(app, docs);
   if (isApi) openConsole(app, services, { config, folder: parts.consoleFolder });
   if (isApi) mountConnectCallback(app, services, { callerAddress });
+  if (isApi) mountConnectClient(app, config);
   if (isApi) mountSignIn(app, services, { config, identityProvider, callerAddress });
   showMetrics(app, services, { config, streams });
   return { app, streams };

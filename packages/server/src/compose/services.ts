@@ -9,6 +9,7 @@ import { createWebhookSecrets } from '../auth/webhook-secrets.ts';
 import type { Config } from '../config/config.ts';
 import { readAllowList } from '../egress/allow-list.ts';
 import { createTenantLookups } from '../egress/tenant-lookups.ts';
+import { createServiceDiscovery } from '../egress/service-discovery.ts';
 import { createTokenEndpoints } from '../egress/token-endpoints.ts';
 import { createWebhookSender } from '../egress/webhook-sender.ts';
 import { TokenRequests } from '../app/connections/token-requests.ts';
@@ -167,6 +168,11 @@ function outgoing(
   { masterKey, clock, nameServers }: OutgoingParts,
 ) {
   const resolve = createTenantLookups({ clock, servers: nameServers });
+  const connectionAddresses = {
+    allow: readAllowList('CONVOKE_CONNECTION_ALLOW', connectionAllow),
+    clock,
+    resolve,
+  };
   return {
     webhookSecrets: createWebhookSecrets(deriveKey(masterKey, 'webhook-secrets')),
     webhookSender: createWebhookSender({
@@ -181,11 +187,8 @@ function outgoing(
       clientSecretOf,
     }),
     connectionSecrets: createConnectionSecrets(deriveKey(masterKey, 'connection-secrets')),
-    tokenEndpoints: createTokenEndpoints({
-      allow: readAllowList('CONVOKE_CONNECTION_ALLOW', connectionAllow),
-      clock,
-      resolve,
-    }),
+    tokenEndpoints: createTokenEndpoints(connectionAddresses),
+    serviceDiscovery: createServiceDiscovery(connectionAddresses),
   };
 }
 

@@ -90,7 +90,7 @@ export const settingTable = {
   CONVOKE_CONNECTION_ALLOW: {
     fallback: '',
     means:
-      'hosts and networks besides the public internet where the token endpoints of connections, and the documents of assistants that sign in, may be',
+      'hosts and networks besides the public internet where the token endpoints of connections, what MCP servers say of theirs, and the documents of assistants that sign in may be',
     format: 'list, separated by commas or spaces',
     role: 'both',
     read: z.string().transform((text) => text.split(/[\s,]+/).filter((entry) => entry !== '')),

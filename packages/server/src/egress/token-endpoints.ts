@@ -52,10 +52,12 @@ type Form = Readonly<Record<string, string>>;
 function clientOf({
   clientId,
   clientSecret,
-}: Pick<RefreshRequest, 'clientId' | 'clientSecret'>): Form {
+  resource,
+}: Pick<RefreshRequest, 'clientId' | 'clientSecret' | 'resource'>): Form {
   return {
     client_id: clientId,
     ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
+    ...(resource === undefined ? {} : { resource }),
   };
 }
 

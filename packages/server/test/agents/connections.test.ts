@@ -56,6 +56,17 @@ test('a service says how its accounts are connected by a link (D-605)', async ()
   ]);
 });
 
+test('a service whose endpoints are not declared is that of its MCP server (D-605)', async () => {
+  const found = await read(`
+connections: { mail: { owner: end_user, oauth: { scope: read } } }
+mcp_servers:
+  other: { url: "https://other.test/" }
+  mail: { url: "https://mail.test/mcp", connection: mail }`);
+  expect(found.ok && found.agent.connections).toMatchObject([
+    { service: 'mail', link: { mcpServer: 'https://mail.test/mcp', scope: 'read' } },
+  ]);
+});
+
 const many = Array.from({ length: 21 }, (_, index) => `  s${index}: { owner: tenant }`).join('\n');
 
 test.each([
@@ -78,7 +89,23 @@ test.each([
   ],
   ['connections: { mail: {} }', /connections\.mail\.owner must be tenant or end_user/],
   ['connections: { mail: { owner: tenant, fallback: tenant } }', /connections\.mail\.fallback/],
-  ['connections: { mail: { owner: end_user, oauth: {} } }', /oauth\.client_id/],
+  [
+    'connections: { mail: { owner: end_user, oauth: {} } }\nmcp_servers: { m: { command: x } }',
+    /connections\.mail\.oauth needs client_id, authorization_endpoint and token_endpoint, or an entry of mcp_servers/,
+  ],
+  ...[
+    ['client_id: x, token_endpoint: "https://m.test/"', /oauth\.authorization_endpoint is needed/],
+    ['client_id: x, authorization_endpoint: "https://m.test/"', /oauth\.token_endpoint is needed/],
+    ['client_secret: "${env:A}"', /oauth\.client_id is needed beside client_secret/],
+    ['issuer: "https://m.test/"', /oauth\.authorization_endpoint is needed beside issuer/],
+    [
+      'authorization_endpoint: "https://m.test/", token_endpoint: "https://m.test/"',
+      /oauth\.client_id is needed beside authorization_endpoint/,
+    ],
+  ].map(([oauth, problem]): [string, RegExp] => [
+    `connections: { mail: { owner: end_user, oauth: { ${oauth} } } }\nmcp_servers: { m: { url: "https://m.test/", connection: mail } }`,
+    problem as RegExp,
+  ]),
   [linked('owner: tenant'), /connections\.mail\.oauth only means something for the owner end_user/],
   [
     linked('owner: end_user', 'client_secret: a-plain-secret'),

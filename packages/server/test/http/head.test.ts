@@ -47,13 +47,17 @@ describe('HEAD is answered as GET is, without the body (RFC 9110 section 9.3.2)'
     expect(await expectSameHead(pathOf(id, call), call)).toBe(200);
   });
 
-  test.each(['/', '/console', '/console/', '/docs/', '/.well-known/openid-configuration'])(
-    'the page %s',
-    async (path) => {
-      const status = await expectSameHead(path, { headers: { accept: 'text/html' } });
-      expect([200, 302, 308, 503]).toContain(status);
-    },
-  );
+  test.each([
+    '/',
+    '/console',
+    '/console/',
+    '/docs/',
+    '/.well-known/openid-configuration',
+    '/.well-known/oauth-client',
+  ])('the page %s', async (path) => {
+    const status = await expectSameHead(path, { headers: { accept: 'text/html' } });
+    expect([200, 302, 308, 503]).toContain(status);
+  });
 
   test('the metrics, whose text is another each time', async () => {
     expect(await ask('HEAD', '/metrics')).toMatchObject({ status: 200, text: '' });

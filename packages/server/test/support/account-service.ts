@@ -22,7 +22,7 @@ export class AccountService {
   /** Called with each of them, before the service answers it. */
   onToken: () => Promise<void> = async () => {};
   /** Answers the token endpoint in place of the service. */
-  tokenReply: ((request: IncomingMessage, answer: ServerResponse) => void) | undefined;
+  tokenReply: ((request: IncomingMessage, answer: ServerResponse) => unknown) | undefined;
   readonly #server: Server;
   #provider: Provider | undefined;
 
@@ -94,14 +94,28 @@ export class AccountService {
       findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
       interactions: { policy, url: (_, { uid }) => `/sign-in/${uid}` },
       rotateRefreshToken: true,
+      // The library refuses documents of private addresses, which those of tests are.
+      fetch: (url, { method, headers, signal } = {}) =>
+        fetch(url, { method, headers, signal: signal ?? null, redirect: 'manual' } as RequestInit),
       loadExistingGrant: async ({ oidc }) => {
         const accountId = oidc.session?.accountId;
         const grant = new oidc.provider.Grant({ clientId: oidc.client?.clientId, accountId });
         grant.addOIDCScope('openid offline_access');
+        if (oidc.params?.['resource'] === this.mcpServer) {
+          grant.addResourceScope(this.mcpServer, 'mail:read');
+        }
         await grant.save();
         return grant;
       },
-      features: { devInteractions: { enabled: false } },
+      features: {
+        devInteractions: { enabled: false },
+        clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
+        resourceIndicators: {
+          enabled: true,
+          useGrantedResource: () => true,
+          getResourceServerInfo: () => ({ scope: 'mail:read', audience: this.mcpServer }),
+        },
+      },
     });
   }
 
@@ -142,6 +156,17 @@ export class AccountService {
     return answer.ok ? ((await answer.json()) as { sub: string }).sub : undefined;
   }
 
+  /** An MCP server that takes its tokens, and says so (RFC 9728). */
+  get mcpServer(): string {
+    return `${this.issuer}/mcp`;
+  }
+
+  /** Of a token: whose it is, by which client, and for what. */
+  async tokenOf(accessToken: string) {
+    const token = await this.#provider?.AccessToken.find(accessToken);
+    return token && { name: token.accountId, clientId: token.clientId, resource: token.aud };
+  }
+
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
     this.#server.close();
@@ -156,7 +181,12 @@ export class AccountService {
       await this.onToken();
     }
     if (provider === undefined) answer.writeHead(503).end();
-    else if (path === '/token' && this.tokenReply !== undefined) this.tokenReply(request, answer);
+    else if (path === '/.well-known/oauth-protected-resource/mcp') {
+      const scopes_supported = ['mail:read'];
+      const { mcpServer: resource, issuer } = this;
+      answer.end(JSON.stringify({ resource, authorization_servers: [issuer], scopes_supported }));
+    } else if (path === '/token' && this.tokenReply !== undefined)
+      await this.tokenReply(request, answer);
     else if (!path.startsWith('/sign-in/')) await provider.callback()(request, answer);
     else if (request.method === 'POST') {
       const form = new URLSearchParams(await text(request));

@@ -22,6 +22,7 @@ import { type ClaimedLeg, claimLeg, claimedLeg } from '../../src/execution/claim
 import type { LegRules } from '../../src/execution/recording/decide-calls.ts';
 import { type LegBatch, recordLeg } from '../../src/execution/recording/record-leg.ts';
 import type { Agents } from '../../src/ports/agents.ts';
+import type { ServiceDiscovery } from '../../src/ports/connections/service-discovery.ts';
 import type { TokenEndpoints } from '../../src/ports/connections/token-endpoints.ts';
 import type { Harness } from '../../src/ports/harness.ts';
 import type { Log, LogFields } from '../../src/ports/log.ts';
@@ -88,6 +89,9 @@ export async function createRunFixture(
       throw new Error(message, { cause: error });
     },
   };
+  const serviceDiscovery: ServiceDiscovery = {
+    discover: async () => ({ ok: false, problem: 'there is none' }),
+  };
   const services = {
     ...identity,
     isSingleServer,
@@ -104,6 +108,7 @@ export async function createRunFixture(
       clientSecretOf: async ({ clientSecret }) => clientSecret,
     }),
     tokenEndpoints,
+    serviceDiscovery,
     tokenRequests: new TokenRequests(identity.clock),
     auditedCalls: createRateLimit(identity.clock, auditedCallRate),
     agents: listed([{ name: 'agent', ...parts }, ...others].map(agentOf)),

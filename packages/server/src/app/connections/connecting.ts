@@ -1,9 +1,11 @@
-import { type SessionId, limits } from '@convoke/contract';
+import { type SessionId, type TenantId, limits } from '@convoke/contract';
 import type { Actor } from '../../domain/audit.ts';
 import type { ApplicationActor } from '../../domain/access.ts';
 import type { ConnectionPlace } from '../../domain/connections/connection.ts';
 import {
   type ConnectFlow,
+  type DeclaredLink,
+  type LinkToDiscover,
   type ServiceLink,
   accountOf,
   authorizationUrl,
@@ -19,12 +21,16 @@ import { type ConnectionServices, type StoredConnection, storeAccount } from './
 /**
  * An account is connected by a link in three steps: begin, return, finish (D-606). No transaction is open during HTTP.
  */
-type ConnectServices = Pick<Services, 'store' | 'clock' | 'connectLinks' | 'tokenEndpoints'>;
+type ConnectServices = Pick<
+  Services,
+  'store' | 'clock' | 'connectLinks' | 'tokenEndpoints' | 'tokenRequests'
+>;
+type BeginServices = ConnectServices & Pick<Services, 'serviceDiscovery'>;
 
 export interface BeginConnection {
   readonly at: ConnectionPlace & { readonly endUser: string };
   readonly sessionId: SessionId;
-  readonly link: ServiceLink | undefined;
+  readonly link: DeclaredLink | undefined;
   readonly returnUrl: string;
 }
 
@@ -35,7 +41,7 @@ export interface BegunConnection {
 
 /** Each account has one open flow at most: another beginning ends the one before (D-944). */
 export async function beginConnection(
-  services: ConnectServices,
+  services: BeginServices,
   scope: TenantScope,
   { at, sessionId, link: declared, returnUrl }: BeginConnection,
 ): Promise<BegunConnection> {
@@ -72,21 +78,58 @@ export async function beginConnection(
 
 /** Checks everything that a user would otherwise meet only after signing in. */
 async function usableLink(
-  { connectLinks, tokenEndpoints }: ConnectServices,
+  services: BeginServices,
   { tenantId }: TenantScope,
-  link: ServiceLink | undefined,
+  declared: DeclaredLink | undefined,
 ): Promise<ServiceLink> {
-  if (link === undefined) return refuse('connect_unavailable');
+  if (declared === undefined) return refuse('connect_unavailable');
+  const { connectLinks, tokenEndpoints } = services;
+  const link = 'mcpServer' in declared ? await discovered(services, tenantId, declared) : declared;
   const problem = await tokenEndpoints.problemOf({ tenantId, url: link.tokenEndpoint });
-  if (problem !== undefined) {
-    refuse('connect_unavailable', { message: `The token endpoint of the service: ${problem}` });
-  }
-  const clientSecret = await connectLinks.clientSecretOf(link).catch(() =>
-    refuse('connect_unavailable', {
-      message: 'The server cannot read the client_secret that the agent names for the service.',
-    }),
-  );
+  if (problem !== undefined) unavailable(`The token endpoint of the service: ${problem}`);
+  const clientSecret = await connectLinks
+    .clientSecretOf(link)
+    .catch(() =>
+      unavailable('The server cannot read the client_secret that the agent names for the service.'),
+    );
   return { ...link, clientSecret };
+}
+
+/** D-1070: the endpoints that the MCP server of the account names now. */
+async function discovered(
+  { serviceDiscovery, tokenEndpoints, tokenRequests, connectLinks }: BeginServices,
+  tenantId: TenantId,
+  { mcpServer, clientId, clientSecret, scope }: LinkToDiscover,
+): Promise<ServiceLink> {
+  const found = await tokenRequests.inTurn(tenantId, {
+    request: () => serviceDiscovery.discover({ tenantId, mcpServer }),
+    late: { ok: false, problem: 'too many other requests are under way' } as const,
+  });
+  if (!found.ok) return unavailable(`The service: ${found.problem}.`);
+  const { service } = found;
+  const { authorizationEndpoint } = service;
+  const problem = await tokenEndpoints.problemOf({ tenantId, url: authorizationEndpoint });
+  if (problem !== undefined) unavailable(`The authorization endpoint of the service: ${problem}`);
+  const isKnown = service.readsClientDocuments && connectLinks.clientId.startsWith('https:');
+  if (clientId === undefined && !isKnown) {
+    unavailable(
+      'The service does not read who this server is: register it there, and name its client_id.',
+    );
+  }
+  return {
+    authorizationEndpoint,
+    tokenEndpoint: service.tokenEndpoint,
+    clientId: clientId ?? connectLinks.clientId,
+    clientSecret,
+    scope: scope ?? service.scope,
+    issuer: service.issuer,
+    issuerIsOptional: !service.saysIssuer,
+    resource: service.resource,
+  };
+}
+
+function unavailable(message: string): never {
+  return refuse('connect_unavailable', { message });
 }
 
 /** What a service sent back with a browser. */
@@ -103,7 +146,7 @@ export interface ConnectReturn {
  * Nothing is connected yet.
  */
 export async function returnFromService(
-  services: ConnectServices & Pick<Services, 'tokenRequests'>,
+  services: ConnectServices,
   { state = '', code, iss, error }: ConnectReturn,
 ): Promise<string | undefined> {
   const { store, clock, connectLinks, tokenEndpoints, tokenRequests } = services;
@@ -114,9 +157,9 @@ export async function returnFromService(
   if (error !== undefined || code === undefined || code === '') {
     return returnTo(flow, { error: error === 'access_denied' ? error : 'connect_failed' });
   }
-  const { tokenEndpoint: url, clientId, clientSecret } = link;
+  const { tokenEndpoint: url, clientId, clientSecret, resource } = link;
   const redirectUri = connectLinks.callbackUrl;
-  const grant = { tenantId, url, clientId, clientSecret, code, verifier, redirectUri };
+  const grant = { tenantId, url, clientId, clientSecret, resource, code, verifier, redirectUri };
   const answer = await tokenRequests.inTurn(tenantId, {
     request: () => tokenEndpoints.redeem(grant),
     late: { kind: 'unavailable' } as const,

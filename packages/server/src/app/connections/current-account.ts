@@ -132,6 +132,7 @@ async function refresh(services: AccountServices, seen: Connection): Promise<voi
     url: auth.tokenEndpoint ?? '',
     clientId: auth.clientId ?? '',
     clientSecret: secret.clientSecret,
+    resource: auth.resource,
     refreshToken: secret.refreshToken,
   });
   // No other server has the answer. What was stored after all is not stored again: that ended the claim.

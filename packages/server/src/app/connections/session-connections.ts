@@ -2,7 +2,7 @@ import type { ConnectionReason, SessionConnectionStatus, SessionId } from '@conv
 import { isEnabledFor } from '../../domain/agent.ts';
 import type { Connection, ConnectionPlace } from '../../domain/connections/connection.ts';
 import type { DeclaredConnection } from '../../domain/connections/declared.ts';
-import type { ServiceLink } from '../../domain/connections/link.ts';
+import type { DeclaredLink } from '../../domain/connections/link.ts';
 import { stateAtStart } from '../../domain/connections/refresh.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Session } from '../../domain/session.ts';
@@ -72,7 +72,7 @@ export async function placeInSession(
 
 interface OwnPlace {
   readonly at: ConnectionPlace & { readonly endUser: string };
-  readonly link: ServiceLink | undefined;
+  readonly link: DeclaredLink | undefined;
 }
 
 function declaredFor(

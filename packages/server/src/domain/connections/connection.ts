@@ -56,6 +56,8 @@ export type ShownAuth =
       readonly scope?: string | undefined;
       readonly tokenEndpoint?: string | undefined;
       readonly clientId?: string | undefined;
+      /** What refreshed tokens are for, too (RFC 8707). */
+      readonly resource?: string | undefined;
       /** Whether there is a refresh token. */
       readonly refreshes: boolean;
     };

@@ -3,7 +3,7 @@ import type { ApplicationCaller } from '../access.ts';
 import { type Ruling, accepted, refused } from '../refusal.ts';
 import type { Session } from '../session.ts';
 import type { ConnectionPlace } from './connection.ts';
-import type { ServiceLink } from './link.ts';
+import type { DeclaredLink } from './link.ts';
 
 /** A service that an agent uses (`connections` of `agent.yaml`). */
 export interface DeclaredConnection {
@@ -13,7 +13,7 @@ export interface DeclaredConnection {
   readonly hasFallback: boolean;
   readonly isRequired: boolean;
   /** How end users connect their accounts by a link, where the agent says it (D-605). */
-  readonly link?: ServiceLink | undefined;
+  readonly link?: DeclaredLink | undefined;
 }
 
 /** Whose accounts a session uses for the service, the first that exists. None: the session has no end user. */

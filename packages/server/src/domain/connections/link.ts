@@ -12,7 +12,22 @@ export interface ServiceLink {
   readonly scope?: string | undefined;
   /** What the service says who it is (`iss`) when it sends a browser back; absent for one that does not say it. */
   readonly issuer?: string | undefined;
+  /** The service may leave `iss` out: its own description does not announce it (RFC 9207). */
+  readonly issuerIsOptional?: boolean | undefined;
+  /** What the tokens are for (RFC 8707): the address of an MCP server. */
+  readonly resource?: string | undefined;
 }
+
+/**
+ * A link whose endpoints the MCP server says for which the account is (D-605). Without a client id this server's own
+ * description is its id (D-1070).
+ */
+export interface LinkToDiscover extends Pick<ServiceLink, 'clientSecret' | 'scope'> {
+  readonly mcpServer: string;
+  readonly clientId?: string | undefined;
+}
+
+export type DeclaredLink = ServiceLink | LinkToDiscover;
 
 /**
  * One attempt of an end user to connect an account (D-606).
@@ -54,9 +69,16 @@ export function authorizationUrl(link: ServiceLink, { callbackUrl, state, challe
     code_challenge: challenge,
     code_challenge_method: 'S256',
     ...(link.scope === undefined ? {} : { scope: link.scope }),
+    ...(link.resource === undefined ? {} : { resource: link.resource }),
+    ...(asksForConsent(link) ? { prompt: 'consent' } : {}),
   };
   for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
   return url.href;
+}
+
+/** OpenID Connect section 11: otherwise there is no refresh token. Declared endpoints have it in their query. */
+function asksForConsent({ resource, scope }: ServiceLink): boolean {
+  return resource !== undefined && scope?.split(' ').includes('offline_access') === true;
 }
 
 /** Why a browser comes back without an account: the user refused, or the service gave no token. */
@@ -74,13 +96,15 @@ export function returnTo({ returnUrl, service }: ConnectFlow, result: Returned):
 }
 
 /** RFC 9207: a code of another service is not sent to this one. */
-export function isFromIssuer({ link: { issuer } }: ConnectFlow, iss: string | undefined): boolean {
-  return issuer === undefined || iss === issuer;
+export function isFromIssuer({ link }: ConnectFlow, iss: string | undefined): boolean {
+  const { issuer, issuerIsOptional = false } = link;
+  if (issuer === undefined || iss === issuer) return true;
+  return issuerIsOptional && iss === undefined;
 }
 
 /** The account of a flow that has returned. */
 export function accountOf({
-  link: { tokenEndpoint, clientId, clientSecret, scope },
+  link: { tokenEndpoint, clientId, clientSecret, scope, resource },
   answer,
 }: ConnectFlow): GivenAccount | undefined {
   if (answer === undefined) return undefined;
@@ -88,7 +112,14 @@ export function accountOf({
   const { refreshToken, expiresInSeconds } = token;
   const refreshes = refreshToken !== undefined;
   return {
-    auth: { type: 'oauth', scope: token.scope ?? scope, tokenEndpoint, clientId, refreshes },
+    auth: {
+      type: 'oauth',
+      scope: token.scope ?? scope,
+      tokenEndpoint,
+      clientId,
+      ...(resource !== undefined && { resource }),
+      refreshes,
+    },
     secret: {
       value: token.accessToken,
       refreshToken,

@@ -25,7 +25,8 @@ type SessionConnectionOperations =
 
 /** The accounts of the end user of one session, also for a page that has a token of that session (D-595). */
 export function sessionConnectionRoutes(
-  services: ConnectionServices & Pick<Services, 'settings' | 'agents' | 'connectLinks'>,
+  services: ConnectionServices &
+    Pick<Services, 'settings' | 'agents' | 'connectLinks' | 'serviceDiscovery' | 'tokenRequests'>,
   { actorNames }: Pick<RouteParts, 'actorNames'>,
 ): Handlers<SessionConnectionOperations> {
   return {

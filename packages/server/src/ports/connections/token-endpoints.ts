@@ -25,5 +25,7 @@ export interface RefreshRequest {
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret?: string | undefined;
+  /** What the token is for (RFC 8707). */
+  readonly resource?: string | undefined;
   readonly refreshToken: string;
 }

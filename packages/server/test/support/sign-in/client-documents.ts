@@ -1,7 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile } from 'node:fs/promises';
-import type { RequestListener } from 'node:http';
+import {
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+  request as httpRequest,
+} from 'node:http';
 import { type Server, createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -17,6 +22,8 @@ export class DocumentServer {
   readonly at = new Map<string, object | RequestListener>();
   /** Paths that were asked for. */
   readonly asked: string[] = [];
+  /** The port on which a server answers everything else, behind the address of this one. */
+  frontOf: number | undefined;
   readonly #server: Server;
 
   private constructor(server: Server) {
@@ -27,6 +34,8 @@ export class DocumentServer {
     const { key, cert } = await createCertificate();
     setDefaultCACertificates([...getCACertificates('default'), cert]);
     const server = createServer({ key, cert }).listen(0, 'localhost');
+    // A client that sends into a connection just as its server closes it would fail.
+    server.keepAliveTimeout = 3_600_000;
     await once(server, 'listening');
     atFileEnd(async () => {
       server.closeAllConnections();
@@ -39,7 +48,9 @@ export class DocumentServer {
       documents.asked.push(path);
       const found = documents.at.get(path);
       if (typeof found === 'function') (found as RequestListener)(request, response);
-      else if (found === undefined) response.writeHead(404).end('{}');
+      else if (found === undefined && documents.frontOf !== undefined) {
+        passTo(documents.frontOf, request, response);
+      } else if (found === undefined) response.writeHead(404).end('{}');
       else response.writeHead(200).end(JSON.stringify(found));
     });
     return documents;
@@ -67,6 +78,17 @@ export class DocumentServer {
     });
     return client_id;
   }
+}
+
+function passTo(port: number, request: IncomingMessage, response: ServerResponse): void {
+  const { method, url: path, headers } = request;
+  const to = { host: '127.0.0.1', port, method, path, headers, agent: false };
+  const passed = httpRequest(to, (answer) => {
+    response.writeHead(answer.statusCode ?? 500, answer.headers);
+    answer.pipe(response);
+  });
+  passed.once('error', () => response.destroy());
+  request.pipe(passed);
 }
 
 /** A certificate for localhost. */
