@@ -51,8 +51,27 @@ test('an owner keeps the rules of tool calls in a file, and sees what a change c
   await write('  [\n');
   expect((await convoke.run(['rules', 'set', file])).code).toBe(2);
   expect(await convoke.json('rules')).toMatchObject({ version: 2 });
+  await write('  - null\n');
+  expect((await convoke.run(['rules', 'set', file])).stderr).toContain('rules[0]: ');
+  await writeFile(file, '{"rules": [], "rulez": []}');
+  const misspelled = await convoke.run(['rules', 'set', file]);
+  expect(misspelled).toMatchObject({ code: 2, stderr: expect.stringContaining('rulez') });
+  await write(`${ask.replace('refund]', 'pay, send]')}`);
+  // The server has the keys in another order.
+  const changed = await convoke.run(['rules', 'set', file]);
+  const shown = [
+    '  - name: refunds',
+    '    tools:',
+    '      - pay',
+    '+     - send',
+    '    effect: ask',
+  ];
+  expect(changed.stderr).toContain(`${shown.join('\n')}\n`);
+  expect(changed.stderr).toMatch(/^- - name: mail$/m);
+  await writeFile(file, (await convoke.run(['rules', '--json'])).stdout);
+  expect((await convoke.run(['rules', 'set', file])).stdout).toBe('version 3, unchanged\n');
   await writeFile(file, '{"rules": []}');
-  expect((await convoke.run(['rules', 'set', file])).stderr).toMatch(/^- - name: mail$/m);
+  expect((await convoke.run(['rules', 'set', file])).stderr).toMatch(/^- - name: refunds$/m);
 });
 
 test('a draft is tried over past calls, and nothing is written (D-526)', async () => {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { SetRules } from '@convoke/sdk';
 import { exitCodes, Failure } from '../../../failure.ts';
+import { oneLine } from '../../../terminal/output.ts';
 
 export type Rules = SetRules['rules'];
 
@@ -10,9 +11,22 @@ export async function readRulesFile(path: string): Promise<Rules> {
     const { code = 'unknown' } = error as NodeJS.ErrnoException;
     throw new Failure(`${path} cannot be read (${code})`, exitCodes.usage);
   });
-  const found = rulesIn(await parsed(path, text));
-  if (found !== undefined) return found;
-  throw new Failure(`${path} must have the key "rules" with a list`, exitCodes.usage);
+  const value = await parsed(path, text);
+  const found = rulesIn(value);
+  const problem = found === undefined ? 'must have the key "rules" with a list' : strangeKey(value);
+  if (found === undefined || problem !== undefined) {
+    throw new Failure(`${path} ${problem ?? ''}`, exitCodes.usage);
+  }
+  return found;
+}
+
+/** Beside the rules, what `rules --json` prints of a document. */
+const knownKeys = ['rules', 'version', 'warnings', 'updated_at', 'updated_by', 'updated_by_name'];
+
+/** A misspelled key would take rules away without a word. */
+function strangeKey(value: unknown): string | undefined {
+  const strange = Object.keys(value ?? {}).find((key) => !knownKeys.includes(key));
+  return strange === undefined ? undefined : `has a key that is not known: ${oneLine(strange)}`;
 }
 
 /** A few aliases can expand to exponentially more than the size of the file. */
