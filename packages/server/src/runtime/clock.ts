@@ -31,5 +31,6 @@ export function clockInSteps(longestMs: number): Clock {
 
 function startTimer(ms: number, callback: () => void): NodeJS.Timeout {
   // Whole: one timer with a fraction changes how V8 stores all timers, and it compiles Node's code for sockets again.
-  return setTimeout(callback, Math.ceil(ms)).unref();
+  // Not negative: after a step that came late nothing is left, and Node prints a warning about a negative duration.
+  return setTimeout(callback, Math.max(0, Math.ceil(ms))).unref();
 }

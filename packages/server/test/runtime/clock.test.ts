@@ -28,3 +28,15 @@ test.each([0, 3, 12])('one that is cancelled after %d ms does not call back', (m
   vi.advanceTimersByTime(100);
   expect(callback).not.toHaveBeenCalled();
 });
+
+test('a step that comes after the end of its timer starts no timer of a negative duration', () => {
+  const callback = vi.fn<() => void>();
+  const started = vi.spyOn(globalThis, 'setTimeout');
+  clock.after(10, callback);
+  const now = performance.now();
+  vi.spyOn(performance, 'now').mockReturnValue(now + 14);
+  vi.advanceTimersByTime(6);
+  expect(started.mock.calls.map(([, ms]) => ms)).toEqual([5, 0]);
+  expect(callback).toHaveBeenCalledTimes(1);
+  vi.restoreAllMocks();
+});
