@@ -95,9 +95,17 @@ describe('a person at a terminal', () => {
     await terminal.shows(/"path": "a⟨U\+2066⟩b⟨U\+009B⟩c\.txt"[\s\S]*\[l\]ater\?/);
     await terminal.type('l');
     await terminal.shows(/follow the run with/);
-    await terminal.type('clear; convoke inbox --agent turns');
+    await terminal.type('clear; convoke inbox --agent turns; echo "it ended with $?"');
     await terminal.shows(/turns[\s\S]*"path": "a⟨U\+2066⟩b⟨U\+009B⟩c\.txt"[\s\S]*\[l\]ater\?/);
     expect(await terminal.raw()).not.toMatch(/[\u202e\u2066\u009b]/);
+    await terminal.press('C-c');
+    expect(await terminal.shows(/it ended with 130/)).not.toContain('convoke:');
+  });
+
+  test('watches a quiet tenant without a word about the server', async () => {
+    await terminal.type('convoke watch');
+    const screen = await terminal.shows(/^watching \(press Ctrl-C to exit\)$/m);
+    expect(screen).not.toContain('waiting for the server');
   });
 
   test('is asked again until the answer is clear: only a yes allows, only a no denies', async () => {

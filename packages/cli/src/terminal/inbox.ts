@@ -9,6 +9,7 @@ import {
   type NoticeRecord,
 } from '@convoke/sdk';
 import { consoleLink } from '../console-link.ts';
+import { exitCodes } from '../failure.ts';
 import { neededFor, reasonsOf } from './approvers.ts';
 import type { Asking } from './ask.ts';
 import type { Interrupts } from './interrupts.ts';
@@ -39,6 +40,7 @@ export class Inbox {
   readonly #convoke: Convoke;
   readonly #filter: InboxFilter;
   readonly #stop = new AbortController();
+  #isInterrupted = false;
   /** Requests that the person has answered or put off: they are not asked again. */
   readonly #seen = new Set<string>();
   #asked: { readonly item: InteractionSummary; readonly closed: AbortController } | undefined;
@@ -54,8 +56,15 @@ export class Inbox {
     // Before the first list, so that nothing between the two is missed.
     const following = this.#follow();
     const asking = this.#askAll();
-    await Promise.race([following, asking]).finally(() => this.#stop.abort());
-    await Promise.allSettled([following, asking]);
+    try {
+      await Promise.race([following, asking]);
+    } catch (error) {
+      // The feed ends with the error of its aborted request.
+      if (!this.#isInterrupted) throw error;
+    } finally {
+      this.#stop.abort();
+      await Promise.allSettled([following, asking]);
+    }
   }
 
   async #askAll(): Promise<void> {
@@ -132,6 +141,8 @@ export class Inbox {
   /** Ctrl-C ends the inbox; pending requests stay pending. */
   readonly #interrupts: Interrupts = {
     raise: async () => {
+      this.#isInterrupted = true;
+      process.exitCode = exitCodes.interrupted;
       this.#stop.abort();
       this.#asked?.closed.abort();
       return 'over';

@@ -4,7 +4,7 @@ import { globalOptions } from '../../options/global-options.ts';
 import { example, repeated } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { noticeLine } from '../../terminal/notice-line.ts';
-import { forOutput, jsonText, print } from '../../terminal/output.ts';
+import { forOutput, jsonText, print, remark } from '../../terminal/output.ts';
 
 /** Ids of notices are numbers with leading zeros, which people need not type. */
 const idDigits = 16;
@@ -24,6 +24,7 @@ export function watchCommand(): Command {
     .action(async (options: WatchOptions, command: Command) => {
       const convoke = await connect(command);
       const { json = false } = globalOptions(command);
+      if (options.follow && process.stderr.isTTY) remark('watching (press Ctrl-C to exit)', 'dim');
       for await (const notice of noticesOf(convoke, options)) {
         print(json ? jsonText(notice) : forOutput(noticeLine(notice)));
       }
