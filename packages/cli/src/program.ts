@@ -3,9 +3,10 @@ import { catalogue } from './commands/catalogue.ts';
 import { exitCodesHelp } from './failure.ts';
 import { applyConventions } from './options/conventions.ts';
 import { ownVersion } from './own-version.ts';
+import { waitOf } from './commands/wait-of.ts';
 import { armSpinner } from './terminal/spinner.ts';
 
-/** They wait for no server, and their log would continue the spinner's line. */
+/** Their log would continue the spinner's line. */
 const servers: ReadonlySet<string> = new Set(['dev', 'serve']);
 
 /**
@@ -22,7 +23,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .addHelpText('after', exitCodesHelp)
     .addHelpText('after', '\nExample:\n  npx convoke dev\n  npx convoke invoke demo "Hello"\n')
     .hook('preAction', (_program, command) => {
-      if (!servers.has(command.name())) armSpinner('waiting for the server');
+      if (!servers.has(command.name())) armSpinner(waitOf(wordsOf(command)));
     });
   const named = commandAmong(words);
   for (const [heading, commands] of Object.entries(catalogue)) {
@@ -33,6 +34,11 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
   }
   applyConventions(program);
   return program;
+}
+
+/** The words that name a command: `agents`, `rehearse`. */
+function wordsOf(command: Command): readonly string[] {
+  return command.parent === null ? [] : [...wordsOf(command.parent), command.name()];
 }
 
 /** Returns the command that the words after the program's options name; undefined if they name no command. */
