@@ -128,4 +128,12 @@ describe('an agent of a framework needs packages', () => {
     const { stdout, asked } = await withNpm('echo asked >asked', '--no-install', '--json');
     expect([JSON.parse(stdout), asked]).toMatchObject([{ installed: false }, 'nothing']);
   });
+
+  test('Ctrl-C ends npm too, and the person reads what is left to do', async () => {
+    const ended = 'trap "echo ended >asked; exit 1" TERM';
+    const tries = 'i=0; while [ $i -lt 300 ]; do /bin/sleep 0.1; i=$((i + 1)); done';
+    const { code, stdout, asked } = await withNpm(`${ended}; kill -INT $PPID; ${tries}`);
+    expect([code, asked]).toEqual([130, 'ended\n']);
+    expect(stdout).toContain('(cd agents/clerk && npm install)');
+  });
 });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Command } from 'commander';
-import { Failure } from '../../../failure.ts';
+import { exitCodes, Failure } from '../../../failure.ts';
 import { globalOptions } from '../../../options/global-options.ts';
 import { print, printJson, remark } from '../../../terminal/output.ts';
 import type { Template } from './template.ts';
@@ -52,17 +52,26 @@ export async function createAgent(
   print(`  ${test?.(name) ?? `npx convoke agents test ${name}`}`);
 }
 
-/** Shows what npm says, and returns whether it could: offline, or without npm, the folder is whole anyway (D-451). */
+/**
+ * Shows what npm says, and returns whether it could: offline, or without npm, the folder is whole anyway (D-451). Ctrl-C
+ * ends npm, which would go on in the background otherwise where the shell's Node is too old: then the command has a
+ * process group of its own.
+ */
 async function installPackages(folder: string): Promise<boolean> {
   remark('Installing its packages (npm install)', 'dim');
+  const interrupt = () => {
+    process.exitCode = exitCodes.interrupted;
+    child.kill('SIGTERM');
+  };
+  process.once('SIGINT', interrupt);
   const child = spawn('npm', ['install', '--no-audit', '--no-fund'], {
     cwd: folder,
     stdio: ['ignore', process.stderr, process.stderr],
   });
-  return new Promise((resolve) => {
+  return new Promise<boolean>((resolve) => {
     child.on('error', () => resolve(false));
     child.on('exit', (code) => resolve(code === 0));
-  });
+  }).finally(() => process.off('SIGINT', interrupt));
 }
 
 /** Replaces nothing: a folder of that name is an agent already. */
