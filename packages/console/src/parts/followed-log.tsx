@@ -6,6 +6,8 @@ import { Button } from './button.tsx';
 
 /** The end counts as in view when at most this much of it is hidden. */
 const nearEndPx = 48;
+/** Room above a request that is longer than the pane. */
+const gapPx = 12;
 /** A card counts as in view when this much of it is. */
 const seenPx = 60;
 
@@ -116,11 +118,29 @@ class LogPane {
     this.look();
   }
 
-  /** The place counts from now on, not from the scroll event of the next frame: a reader may scroll up before it. */
+  /**
+   * The place counts from now on, not from the scroll event of the next frame: a reader may scroll up before it. Of a
+   * request that is longer than the pane, the beginning is shown: its end alone does not say what it is about.
+   */
   #toEnd(): void {
     const { scroller } = this.#parts;
     scroller.scrollTop = scroller.scrollHeight;
+    const [request] = this.#requests();
+    if (request !== undefined) {
+      const { top, bottom } = request.getBoundingClientRect();
+      const start = this.#topOfView();
+      // What was said after it has scrolled it away: that is followed.
+      const isInView = bottom > start + seenPx;
+      if (isInView && top < start) scroller.scrollTop += top - start;
+    }
     this.#lastTop = scroller.scrollTop;
+  }
+
+  /** Where the visible part begins: below what stays in place while the page scrolls. */
+  #topOfView(): number {
+    const { scroller } = this.#parts;
+    const covered = scroller.querySelector(':scope > .top')?.getBoundingClientRect().height ?? 0;
+    return scroller.getBoundingClientRect().top + covered + gapPx;
   }
 
   /** Brings an open request into view and gives it the focus, so that its keys work. */

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { begin, cancel } from '../../../server/test/support/api-steps.ts';
+import { begin, cancel, runIn } from '../../../server/test/support/api-steps.ts';
 import type { AgentYaml } from '../../../server/test/support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { press } from './support/pressed-keys.ts';
@@ -53,7 +53,22 @@ const reader: AgentYaml = {
   script: [{ say: words(2000, 'read.') }, { sleep_ms: 3_600_000 }],
 };
 
-const web = consoleTests({ agents: { talker, logger, reader } });
+/** Talks, and asks about more than a screen shows. */
+const mailer: AgentYaml = {
+  description: 'Talks and asks at length',
+  approval_required_tools: ['write_file'],
+  script: [
+    { say: words(400, 'said.') },
+    {
+      tool: {
+        name: 'write_file',
+        input: { path: 'mail.txt', text: 'line\n'.repeat(60), to: words(600, 'sent.') },
+      },
+    },
+  ],
+};
+
+const web = consoleTests({ agents: { talker, logger, reader, mailer } });
 
 /** Whether all of the element is inside the window. */
 async function isInView(part: Locator): Promise<boolean> {
@@ -171,6 +186,20 @@ test('a run that talks is followed from the start, until the reader scrolls up',
   await needsYou(page).click();
   await expect.poll(() => isInView(send)).toBe(true);
   await expect.poll(() => focused(page)).toMatch(/^Question/);
+});
+
+test('of a request that is longer than the pane, the beginning is shown beside its buttons', async () => {
+  const { run } = await begin(web.server, 'mailer', 'write to all');
+  await runIn(web.server, run, 'waiting');
+  const paths = [`runs/${run.id}`, `sessions/${run.session_id}`];
+  for (const path of paths) {
+    const page = await web.visit(`${web.tenant}/${path}`);
+    const card = page.getByRole('region', { name: 'Permission: write_file' });
+    const allow = card.getByRole('button', { name: /^Allow/, disabled: false });
+    await allow.waitFor();
+    await expect.poll(() => isInView(card.getByText(/wants to run/))).toBe(true);
+    await expect.poll(() => isInView(allow)).toBe(true);
+  }
 });
 
 test('when the window becomes as narrow as a phone, the buttons of a request stay in view', async () => {
