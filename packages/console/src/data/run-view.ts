@@ -76,6 +76,7 @@ export class RunView {
     else if (event.type === 'run_resumed') this.#resume(event);
     else if (event.type === 'permission_request' || event.type === 'user_question') {
       this.#ask(askOf(event));
+      if (event.type === 'permission_request') this.#holdCall(event);
     } else if (event.type === 'permission_resolved' || event.type === 'user_answered') {
       this.#resolve(event);
     } else if (event.type === 'error') {
@@ -167,6 +168,25 @@ export class RunView {
     if (item?.kind !== 'ask') return;
     // Another object, so that a part that compares items draws this one again.
     this.#items[at] = { ...item, resolution: { ...event.data, at: event.created_at } };
+    if (item.request.kind !== 'permission') return;
+    const asked = this.#callAt(item.request.tool_call_id);
+    const call = this.#items[asked];
+    if (call?.kind === 'tool') {
+      this.#items[asked] = { ...call, isAsked: false, at: event.created_at };
+    }
+  }
+
+  /** The model has made the call; it runs, and its time counts, from the answer on. */
+  #holdCall({ data }: Extract<RunEvent, { type: 'permission_request' }>): void {
+    const at = this.#callAt(data.tool_call_id);
+    const call = this.#items[at];
+    if (call?.kind === 'tool') this.#items[at] = { ...call, isAsked: true };
+  }
+
+  #callAt(id: string | undefined): number {
+    return this.#items.findLastIndex(
+      (item) => item.kind === 'tool' && item.key === id && item.endedAt === undefined,
+    );
   }
 
   #called(call: CallItem, event: RunEvent): void {
@@ -180,7 +200,8 @@ export class RunView {
     const at = this.#begunAt(result);
     const begun = this.#items[at];
     const isSpoken = at >= 0 && this.#saidSince(at, output);
-    const ended = { ok, output: output ?? undefined, endedAt: event.created_at, isSpoken };
+    const isAsked = false;
+    const ended = { ok, output: output ?? undefined, endedAt: event.created_at, isSpoken, isAsked };
     // A call that was asked about begins with its result, if its framework says nothing in between.
     if (begun?.kind !== 'tool') this.#items.push({ ...toolOf(result, event, false), ...ended });
     else this.#items[at] = { ...begun, ...ended, isCut: false };

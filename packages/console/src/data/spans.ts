@@ -47,6 +47,8 @@ export class SpanRecorder {
   /** Open waits for a time or a message, by id. */
   readonly #waits = new Map<string, Span>();
   readonly #tools = new Map<string, Span>();
+  /** Tool calls that a person is asked about, by the key of the request: their time begins with the answer. */
+  readonly #held = new Map<string, { readonly call: string; readonly span: Span }>();
   /** Steps with a result: a part of the run that begins later replays them. */
   readonly #steps: Span[] = [];
   readonly #createdAt: number;
@@ -71,8 +73,11 @@ export class SpanRecorder {
   take(event: RunEvent, items: readonly TranscriptItem[]): void {
     const at = Date.parse(event.created_at);
     const isAnswer = event.type === 'permission_resolved' || event.type === 'user_answered';
-    if (isAnswer) this.#answered(event.data.interaction_key, at, event.id);
-    else if (event.type === 'wait_ended') this.#settled(event.data.wait_id, at);
+    if (isAnswer) {
+      const { interaction_key: key } = event.data;
+      this.#answered(key, at, event.id);
+      if (event.type === 'permission_resolved') this.#release(key, at, event.data.decision);
+    } else if (event.type === 'wait_ended') this.#settled(event.data.wait_id, at);
     // One of several people has allowed a call: the run did nothing.
     else if (event.type !== 'permission_approved') this.#acted(event, at);
     for (const item of items)
@@ -225,6 +230,24 @@ export class SpanRecorder {
     this.#asks.set(key, ask);
     this.#pending.add(key);
     this.#spans.push(ask);
+    if (event.type === 'permission_request') this.#hold(key, event.data.tool_call_id);
+  }
+
+  /** A call that needs a permission has not begun: its bar would say that it ran while a person was asked. */
+  #hold(key: string, call: string | undefined): void {
+    const span = call === undefined ? undefined : this.#tools.get(call);
+    if (call === undefined || span === undefined) return;
+    this.#held.set(key, { call, span });
+    this.#tools.delete(call);
+    this.#spans.splice(this.#spans.indexOf(span), 1);
+  }
+
+  #release(key: string, at: number, decision: string): void {
+    const held = this.#held.get(key);
+    if (held === undefined || decision !== 'allow') return;
+    const span: Span = { ...held.span, from: at };
+    this.#tools.set(held.call, span);
+    this.#spans.push(span);
   }
 
   #used(tool: CallItem | ResultItem, type: string, at: number): void {
@@ -285,7 +308,8 @@ const breakShare = 0.12;
 /** Long waits are drawn short, so that seconds of work stay readable beside hours of waiting. */
 export function timeScale({ from, to, gaps, executedMs }: Spans): TimeScale {
   const threshold = Math.max(400, executedMs / 4);
-  const long = gaps.filter((gap) => gap.to - gap.from > threshold);
+  // Beside no work, nothing has to stay readable: the queue of a run that has not started is drawn whole.
+  const long = executedMs === 0 ? [] : gaps.filter((gap) => gap.to - gap.from > threshold);
   const whole = Math.max(1, to - from);
   const broken = long.reduce((sum, gap) => sum + gap.to - gap.from, 0);
   const share = long.length === 0 ? 0 : Math.min(breakShare, 0.5 / long.length);
@@ -335,7 +359,9 @@ function ticksOf({ from, to, x, breaks }: Axis): Tick[] {
     const place = x(from + index * step);
     const isBroken = breaks.some((gap) => place > gap.from - labelShare && place < gap.to + 0.01);
     const isClose = ticks.length > 0 && place - (ticks.at(-1)?.x ?? 0) < 0.09;
-    if ((!isBroken && !isClose && place < 0.97) || index === 0) {
+    // The words of a break at the very beginning stand where the first mark would.
+    const isFirst = index === 0 && breaks[0]?.from !== 0;
+    if ((!isBroken && !isClose && place < 0.97) || isFirst) {
       const isBeside = breaks.some((gap) => place < gap.to && place + narrow.label > gap.from);
       const fitsNarrow = !isBeside && place - lastNarrow >= narrow.gap && place <= narrow.last;
       if (fitsNarrow) lastNarrow = place;

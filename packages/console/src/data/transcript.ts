@@ -39,6 +39,8 @@ export interface ToolItem extends Dated {
   readonly input: Json | undefined;
   readonly ok?: boolean | undefined;
   readonly output?: Json | undefined;
+  /** A person is asked whether it may run: it has not begun. */
+  readonly isAsked?: boolean | undefined;
   /** The agent has said its output: it is in the text that follows. */
   readonly isSpoken?: boolean | undefined;
   readonly endedAt?: string | undefined;

@@ -187,7 +187,9 @@ function ToolEntry({ item }: { readonly item: ToolItem }): JSX.Element {
             {item.isAgain && 'again '}
             {item.isCut === true && <span class="failed">interrupted </span>}
             {item.ok === false && <span class="failed">✕ failed </span>}
-            {ms === undefined ? (
+            {item.isAsked === true ? (
+              'waits for permission'
+            ) : ms === undefined ? (
               <>
                 {'running… '}
                 <Took from={item.at} to={undefined} />

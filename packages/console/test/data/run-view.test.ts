@@ -296,3 +296,51 @@ test.each([
 ])('a bar of %d of the width with %j beside it has its duration %s', (width, room, place) => {
   expect(durationPlace(width, room)).toBe(place);
 });
+
+test('a call that needs a permission runs from the answer on, and has no bar while a person is asked', () => {
+  const script = new EventScript();
+  script.add('run_started', 0, { run_id: 'run_1' });
+  const call = { tool_call_id: 'c1', name: 'write_file' };
+  script.add('ai-sdk.tool_call', 10, { ...call, input: { path: 'a' } });
+  script.add('permission_request', 20, {
+    interaction_key: 'k1',
+    tool_name: 'write_file',
+    tool_call_id: 'c1',
+  });
+  const bars = () =>
+    viewOf(script)
+      .snapshot()
+      .spansAt(startedAt + 90_000)
+      .spans.filter(({ kind }) => kind === 'tool')
+      .map(({ from, to }) => [from - startedAt, to - startedAt]);
+  const item = () =>
+    viewOf(script)
+      .snapshot()
+      .items.find(({ kind }) => kind === 'tool');
+  expect(item()).toMatchObject({ isAsked: true });
+  expect(bars()).toEqual([]);
+  script.add('permission_resolved', 60_000, { interaction_key: 'k1', decision: 'allow' });
+  expect(item()).toMatchObject({ isAsked: false });
+  script.add('ai-sdk.tool_result', 60_500, { ...call, ok: true, output: 'done' });
+  expect(bars()).toEqual([[60_000, 60_500]]);
+  expect(item()).toMatchObject({
+    at: new Date(startedAt + 60_000).toISOString(),
+    endedAt: new Date(startedAt + 60_500).toISOString(),
+  });
+});
+
+test('a call that is denied was never carried out: it has no time', () => {
+  const script = new EventScript();
+  script.add('run_started', 0, { run_id: 'run_1' });
+  const call = { tool_call_id: 'c1', name: 'write_file' };
+  script.add('ai-sdk.tool_call', 10, { ...call, input: {} });
+  const asked = { interaction_key: 'k1', tool_name: 'write_file', tool_call_id: 'c1' };
+  script.add('permission_request', 20, asked);
+  script.add('permission_resolved', 60_000, { interaction_key: 'k1', decision: 'deny' });
+  script.add('ai-sdk.tool_result', 60_000, { ...call, ok: false, output: 'denied' });
+  const { spans } = viewOf(script)
+    .snapshot()
+    .spansAt(startedAt + 90_000);
+  const took = spans.filter(({ kind }) => kind === 'tool').map(({ from, to }) => to - from);
+  expect(took.every((ms) => ms === 0)).toBe(true);
+});

@@ -70,3 +70,12 @@ test('a bar between two others is silent on a phone, where it is too narrow for 
   expect(isSilentOnPhone(0.13, free)).toBe(false);
   expect(isSilentOnPhone(0.3, none)).toBe(false);
 });
+
+test('a run that has not started shows its queue along the whole axis, and a queue that is broken hides no mark', () => {
+  const queued = timeScale(spansWith([{ from: 0, to: 100_000 }], 100_000, 0));
+  expect(queued.breaks).toEqual([]);
+  expect(queued.x(50_000)).toBeCloseTo(0.5);
+  const begun = timeScale(spansWith([{ from: 0, to: 100_000 }], 102_000, 2000));
+  expect(begun.breaks).toHaveLength(1);
+  expect(begun.ticks.map(({ label }) => label)).not.toContain(0);
+});
