@@ -1,4 +1,5 @@
 import type { Json } from '@convoke/sdk';
+import { plural } from './formats.ts';
 
 /** Above this a value is shown as its beginning, with a download. */
 export const maxShownCharacters = 64 * 1024;
@@ -51,7 +52,7 @@ function summary(value: Json | undefined): string {
   if (value === null || typeof value !== 'object') {
     return typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : String(value);
   }
-  if (Array.isArray(value)) return `[${value.length}]`;
+  if (Array.isArray(value)) return plural(value.length, 'item');
   return Object.entries(value)
     .slice(0, 6)
     .map(([key, member]) => `${key}: ${shallow(member)}`)
@@ -59,7 +60,9 @@ function summary(value: Json | undefined): string {
 }
 
 function shallow(value: Json | undefined): string {
-  if (value !== null && typeof value === 'object') return Array.isArray(value) ? '[…]' : '{…}';
+  if (value !== null && typeof value === 'object') {
+    return Array.isArray(value) ? plural(value.length, 'item') : '…';
+  }
   return typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : String(value);
 }
 

@@ -78,7 +78,9 @@ function Prompt({ run }: { readonly run: RunRecord }): JSX.Element {
       <div class="said">{prompt}</div>
       {ids.length > 0 && <AttachedFiles run={run} ids={ids} />}
       {Object.keys(rest).length > 0 && (
-        <p class="muted small mono clip">{jsonText(rest).replaceAll(/\s+/g, ' ')}</p>
+        <p class="muted small">
+          <JsonLine value={rest} />
+        </p>
       )}
     </>
   );

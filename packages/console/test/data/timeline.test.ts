@@ -79,3 +79,16 @@ test('what rules decided, why a person is asked and why a run resumed are said i
     'what it waited for has come',
   ]);
 });
+
+test('a tool call reads as its name and what tells it from others, without braces', () => {
+  const script = new EventScript();
+  const order = { name: 'find_order', tool_call_id: 'a' };
+  script.add('code.tool_call', 10, { ...order, input: { number: 7, by: ['ann', 'bob'] } });
+  script.add('code.tool_result', 11, { ...order, ok: true, output: { total: 20, of: { a: 1 } } });
+  script.add('code.tool_result', 12, { ...order, ok: false, output: 'no such order' });
+  expect(timelineRows(script.events).map(({ summary }) => summary)).toEqual([
+    'find_order number: 7, by: 2 items',
+    'find_order total: 20, of: …',
+    'failed: find_order no such order',
+  ]);
+});

@@ -1,4 +1,5 @@
-import type { RunEvent } from '@convoke/sdk';
+import type { Json, RunEvent } from '@convoke/sdk';
+import { jsonSummary } from '../json-text.ts';
 import { waitEnd, waitName } from '../waits.ts';
 
 type Decided = Extract<RunEvent, { type: 'call_decided' }>['data'];
@@ -43,8 +44,18 @@ export function eventLine(event: RunEvent): string | undefined {
   if (event.type === 'wait_ended') {
     return `${waitName(event.data)}: ${waitEnd(event.data.outcome)}`;
   }
-  if (event.type !== 'permission_request') return undefined;
+  if (event.type !== 'permission_request') return toolText(event.type, event.data);
   const { tool_name: tool, rules = [] } = event.data;
   const why = rules.find(({ reason }) => reason !== undefined)?.reason;
   return why === undefined ? tool : `${tool} · ${why}`;
+}
+
+/** `find_order number: 7`, and of its result `find_order total: 20`, or why it failed. */
+function toolText(type: string, data: object): string | undefined {
+  const { name, input, ok, output } = data as Readonly<Record<string, Json | undefined>>;
+  if (typeof name !== 'string') return undefined;
+  const line = (value: Json | undefined) => `${name} ${jsonSummary(value, 160)}`.trim();
+  if (type.endsWith('.tool_call')) return line(input);
+  if (!type.endsWith('.tool_result')) return undefined;
+  return ok === false ? `failed: ${line(output)}` : line(output);
 }

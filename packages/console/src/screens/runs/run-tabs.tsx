@@ -187,6 +187,8 @@ function offset(ms: number): string {
 function Data(props: { readonly run: RunRecord; readonly store: RunStore }): JSX.Element {
   const { run, store } = props;
   const output = run.output_text ?? store.view.value.text;
+  // What the run returned stands above the tabs.
+  const isTyped = run.output !== undefined;
   return (
     <div class="columns">
       <Card title="Input" aside={<CopyButton text={jsonText(run.input)} label="Copy the input" />}>
@@ -194,7 +196,10 @@ function Data(props: { readonly run: RunRecord; readonly store: RunStore }): JSX
           <JsonTree value={run.input} name="input" />
         </div>
       </Card>
-      <Card title="Output" aside={<CopyButton text={output} label="Copy the output" />}>
+      <Card
+        title={isTyped ? 'Text' : 'Output'}
+        aside={<CopyButton text={output} label={`Copy the ${isTyped ? 'text' : 'output'}`} />}
+      >
         <div class="card-body">
           {output === '' ? <p class="muted">No messages</p> : <Markdown text={output} />}
         </div>
