@@ -98,13 +98,13 @@ export function auditSentence(
     return `${who} ${decidedWords(action, details, nameOf)}`;
   }
   if (action === 'invitation.create' && typeof details['role'] === 'string') {
-    return `${who} invited ${nameIn(details) ?? 'anyone with the link'} as ${details['role']}`;
+    return `${who} invited ${nameIn(details, nameOf) ?? 'anyone with the link'} as ${details['role']}`;
   }
   if (action === 'invitation.accept' && typeof details['role'] === 'string') {
     return `${who} accepted an invitation as ${details['role']}`;
   }
   const verb = verbs[action] ?? action;
-  const what = nameIn(details) ?? nameOf(object) ?? object;
+  const what = nameIn(details, nameOf) ?? nameOf(object) ?? object;
   if (withoutObject.has(action) || what === '') return `${who} ${verb}`;
   const { role } = details;
   const to = action === 'member.role' && typeof role === 'string' ? ` to ${role}` : '';
@@ -166,7 +166,10 @@ function byRules(rules: unknown): string {
 }
 
 /** What the object is called, where the row says it. */
-function nameIn(details: AuditRecord['details']): string | undefined {
+function nameIn(
+  details: AuditRecord['details'],
+  nameOf: (id: string) => string | undefined,
+): string | undefined {
   const {
     name,
     display_name: displayName,
@@ -177,7 +180,9 @@ function nameIn(details: AuditRecord['details']): string | undefined {
     service,
   } = details;
   const scope =
-    typeof kind === 'string' && typeof id === 'string' ? `for ${kind} ${id}` : undefined;
+    typeof kind === 'string' && typeof id === 'string'
+      ? `for ${kind} ${nameOf(id) ?? id}`
+      : undefined;
   return [name, displayName, email, origin, scope, service].find(
     (text) => typeof text === 'string',
   );

@@ -130,6 +130,9 @@ test('an object is called by the name that the page knows, else by its short id'
   const created = { ...row, action: 'tenant.create', object: 'ten_01m7pxg6b9e00admcc79r3np41' };
   expect(shownSentence(created, () => 'Europe')).toBe('Ann Miller created tenant Europe');
   expect(shownSentence(created, () => undefined)).toBe('Ann Miller created tenant ten_01m7…np41');
+  const details = { scope_kind: 'tenant', scope_id: 'ten_01m7pxg6b9e00admcc79r3np41' };
+  const budget = { ...row, action: 'budget.create', details };
+  expect(shownSentence(budget, () => 'Europe')).toBe('Ann Miller created budget for tenant Europe');
 });
 
 test('what the server did itself is said of the server', () => {

@@ -241,8 +241,7 @@ export function deleteSchedule(
     const schedule = await tx.schedules.lock(scope, id);
     if (schedule === undefined) return;
     await tx.schedules.remove(scope, id);
-    const details = { name: schedule.name };
-    await audit(tx, { schedule, action: 'schedule.delete', by, now: clock.now(), details });
+    await audit(tx, { schedule, action: 'schedule.delete', by, now: clock.now(), details: {} });
   });
 }
 
@@ -313,6 +312,6 @@ export async function audit(
     by,
     action,
     object: schedule.id,
-    details: { tenant_id: schedule.tenantId, ...details },
+    details: { tenant_id: schedule.tenantId, name: schedule.name, ...details },
   });
 }
