@@ -6,6 +6,7 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
+const year = 365 * day;
 
 /** `1.2 s`, `3 min 04 s`, `2 h 05 min`, `3 d 4 h`. */
 export function duration(ms: number): string {
@@ -63,7 +64,8 @@ export function until(at: string, now: number): string | undefined {
   if (ms < minute) return `${Math.ceil(ms / second)} s`;
   if (ms <= hour) return `${Math.ceil(ms / minute)} min`;
   if (ms <= 2 * day) return `${Math.ceil(ms / hour)} h`;
-  return `${Math.ceil(ms / day)} days`;
+  if (ms <= 2 * year) return `${Math.ceil(ms / day)} days`;
+  return `${Math.floor(ms / year)} years`;
 }
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];

@@ -181,6 +181,12 @@ function About({ agent }: { readonly agent: AgentDetails }): JSX.Element {
             </dd>
           </>
         )}
+        {agent.connections !== undefined && (
+          <>
+            <dt>Accounts</dt>
+            <dd>{agent.connections.map(accountWords).join(', ')}</dd>
+          </>
+        )}
         <dt>Files</dt>
         <dd>{agent.session_files_supported ? 'Accepts files' : 'No files'}</dd>
         <dt>When busy</dt>
@@ -202,6 +208,14 @@ function About({ agent }: { readonly agent: AgentDetails }): JSX.Element {
           </>
         )}
       </dl>
+      <Schemas agent={agent} />
+    </Card>
+  );
+}
+
+function Schemas({ agent }: { readonly agent: AgentDetails }): JSX.Element {
+  return (
+    <>
       <details class="card-body schema">
         <summary>Input schema</summary>
         <JsonTree value={agent.input_schema} name="input-schema" />
@@ -212,8 +226,15 @@ function About({ agent }: { readonly agent: AgentDetails }): JSX.Element {
           <JsonTree value={agent.output_schema} name="output-schema" />
         </details>
       )}
-    </Card>
+    </>
   );
+}
+
+/** `github of the user`: the account that a run gets. */
+function accountWords(account: NonNullable<AgentDetails['connections']>[number]): string {
+  const { service, owner, required } = account;
+  const whose = owner === 'tenant' ? 'of the tenant' : 'of the user';
+  return `${service} ${whose}${required ? '' : ' (optional)'}`;
 }
 
 function Names({ names }: { readonly names: readonly string[] }): JSX.Element {

@@ -108,6 +108,7 @@ function ownerTab(name: string, of: string | undefined): Tab {
 const columns: readonly Column<ConnectionRecord>[] = [
   {
     title: 'Status',
+    class: 'account-status',
     cell: (connection) => {
       const reason = hasEnded(connection) ? 'no_refresh' : connection.status_reason;
       return (

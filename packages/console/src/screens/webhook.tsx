@@ -246,10 +246,10 @@ function columnsFor(
           {[status, error, text]
             .filter((part) => part !== undefined)
             .map(String)
-            .join(' ')}
+            .join(' · ')}
           {next !== undefined && (
             <>
-              {' '}
+              {' · '}
               <Until at={next} before="next attempt" />
             </>
           )}

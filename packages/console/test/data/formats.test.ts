@@ -86,6 +86,14 @@ test('characters that turn or hide text are made visible: a file name cannot loo
   expect(formats.printable('Grüße 👋\n\ttab')).toBe('Grüße 👋\n\ttab');
 });
 
+test.each([
+  ['2026-11-20T10:00:00.000Z', '48 h'],
+  ['2027-11-18T10:00:00.000Z', '365 days'],
+  ['2099-01-15T09:30:00.000Z', '72 years'],
+])('at %s is in %s', (at, text) => {
+  expect(formats.until(at, Date.parse('2026-11-18T10:00:00.000Z'))).toBe(text);
+});
+
 test('what comes has its time of day, and its day where that is another one', () => {
   const now = Date.parse('2026-11-18T10:00:00.000Z');
   expect(formats.moment('2026-11-18T14:05:00.000Z', 'utc', now)).toBe('14:05');

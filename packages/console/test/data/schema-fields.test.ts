@@ -10,7 +10,7 @@ import {
 const schema = {
   type: 'object',
   properties: {
-    ticket: { type: 'integer', description: 'Its number.' },
+    ticket: { type: 'integer', title: 'Ticket', description: 'Its number.' },
     prompt: { type: 'string' },
     team: { enum: ['billing', 7, null], default: 7 },
     urgent: { type: 'boolean' },
@@ -35,7 +35,8 @@ test('each member of an input has one field, and files have none (D-573)', () =>
     ['more', 'json', false],
     ['any', 'json', false],
   ]);
-  expect(fieldsOf(schema)?.[0]?.hint).toBe('Its number.');
+  expect(fieldsOf(schema)?.[0]).toMatchObject({ label: 'Ticket', hint: 'Its number.' });
+  expect(fieldsOf(schema)?.[1]).toMatchObject({ label: 'prompt', hint: undefined });
 });
 
 test('a schema that is combined of others, or too long, is edited as JSON', () => {

@@ -5,6 +5,8 @@ type Members = Readonly<Record<string, Json | undefined>>;
 
 interface Described {
   readonly name: string;
+  /** What people call it: the title of its schema, else its name. */
+  readonly label: string;
   readonly hint: string | undefined;
   readonly isRequired: boolean;
 }
@@ -52,9 +54,10 @@ export function fieldsOf(schema: Members): readonly SchemaField[] | undefined {
 }
 
 function fieldOf(name: string, schema: Members, isRequired: boolean): SchemaField {
-  const { description, default: initial, enum: values, type } = schema;
+  const { title, description, default: initial, enum: values, type } = schema;
   const hint = typeof description === 'string' ? description : undefined;
-  const about = { name, hint, isRequired };
+  const label = typeof title === 'string' && title.trim() !== '' ? title : name;
+  const about = { name, label, hint, isRequired };
   const text = initial === undefined ? '' : JSON.stringify(initial);
   if (Array.isArray(values)) {
     const chosen = values.findIndex((value) => JSON.stringify(value) === text);

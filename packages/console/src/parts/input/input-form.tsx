@@ -115,7 +115,7 @@ interface OneFieldProps {
 
 function OneField({ field, value, wrong, onChange }: OneFieldProps): JSX.Element {
   const { name, hint, isRequired } = field;
-  const label = isRequired ? `${name} (required)` : name;
+  const label = isRequired ? `${field.label} (required)` : field.label;
   const text = typeof value === 'string' ? value : '';
   const common = { label, hint, wrong, value: text, onInput: onChange };
   switch (field.kind) {
