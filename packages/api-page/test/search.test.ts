@@ -86,6 +86,13 @@ const ours: typeof queries = [
   ['structured output', 'docs/guides/typed-runs'],
   ['call another agent', 'docs/guides/long-work#call-other-agents'],
   ['attachments', 'docs/reference/files#upload_file'],
+  ['websocket', 'docs/guides/stream-to-a-browser'],
+  ['nextjs', 'docs/guides/chat-in-a-browser'],
+  ['nginx', 'docs/guides/cluster'],
+  ['rust', 'docs/guides/generate-a-client'],
+  ['shutdown', 'docs/guides/durable-runs#when-a-server-is-stopped'],
+  ['unit test', 'docs/guides/agents-as-code#test-it'],
+  ['delete session', 'docs/reference/sessions#stop_session'],
   ['windows', 'docs/guides/operate#the-sandbox-for-agents-that-are-programs'],
 ];
 
@@ -117,6 +124,9 @@ test.each([
 test('a query that begins with what was asked for has the whole word first', () => {
   expect(search('retry')[0]).toBe('docs/guides/concepts#retries-that-are-safe');
   expect(search('feed')[0]).toBe('docs/guides/feed');
+  expect(search('oidc')[0]).toBe('docs/guides/people#connect-your-identity-provider');
+  expect(search('mcp')[0]).toBe('docs/guides/write-an-agent#mcp-servers');
+  expect(search('idempotency key')[0]).toBe('docs/guides/concepts#retries-that-are-safe');
 });
 
 test('words are found that are written apart here, and words that are one here', () => {

@@ -15,7 +15,7 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
   gdpr: ['offboard', 'retention', 'remove'],
   helm: ['kubernetes'],
   human: ['person', 'approval', 'question'],
-  idempotency: ['safe', 'key'],
+  idempotency: ['safe'],
   install: ['project', 'build', 'package'],
   java: ['language', 'client'],
   k8s: ['kubernetes'],
@@ -23,13 +23,17 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
   login: ['sign'],
   macos: ['linux', 'sandbox'],
   monitor: ['metrics', 'alerts'],
-  oidc: ['identity', 'provider', 'sign'],
+  nextjs: ['browser', 'chat', 'page'],
+  nginx: ['proxy', 'balancer'],
+  oidc: ['identity', 'provider'],
   ollama: ['compatible', 'openai'],
   pagination: ['cursor', 'list', 'limit'],
   postgresql: ['postgres', 'database'],
   price: ['cost', 'usage'],
   privacy: ['offboard', 'retention'],
   python: ['client'],
+  rust: ['language', 'client'],
+  shutdown: ['stop', 'drain'],
   signature: ['signed', 'verify'],
   sse: ['stream', 'event'],
   sso: ['oidc', 'identity', 'provider'],
@@ -37,7 +41,9 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
   thumbs: ['feedback', 'rating'],
   timeout: ['limit', 'wait', 'deadline'],
   typescript: ['sdk', 'javascript'],
+  unit: ['test'],
   vscode: ['editor'],
+  websocket: ['stream', 'browser'],
   windows: ['linux', 'sandbox'],
 };
 
@@ -45,8 +51,12 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
 export const alsoCalled: Readonly<Record<string, string>> = {
   answer_interaction: 'approve allow deny decide',
   follow_run_events: 'reconnect sse',
+  stop_session: 'delete terminate end',
   upload_file: 'attach',
 };
 
-/** Operations whose words mean something else to most callers: a retry is one of their own request. */
-export const seldomMeant: ReadonlySet<string> = new Set(['retry_tenant']);
+/**
+ * Operations whose words mean something else to most callers: a retry is one of their own request, and MCP is what their
+ * agents or assistants speak.
+ */
+export const seldomMeant: ReadonlySet<string> = new Set(['retry_tenant', 'call_mcp', 'resume_mcp']);
