@@ -17,7 +17,7 @@ function normalised(text: string): string {
       .replaceAll(/\b[a-z]+_([0-9a-z]{16,}|(?=[a-z]*\d)[0-9a-z]{3,})(…[0-9a-z]{0,4})?/g, 'ID')
       .replaceAll(/\b(just now|\d+ (s|min|h) ago)/g, 'TIME')
       .replaceAll(
-        /\b\d[\d,.]* ?(ms|s|min|m|h|d|k|M|kB|MB|GB|B|days?)\b( \d+ (s|min|m|h))?/g,
+        /\b\d[\d,.]* ?(ms|s|min|m|h|d|k|M|kB|MB|GB|B|days?|years?)\b( \d+ (s|min|m|h))?/g,
         'SIZE',
       )
       .replaceAll(/(?<=code: )…\S{4}$/gm, 'SECRET')
