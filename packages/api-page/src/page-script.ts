@@ -95,7 +95,10 @@ export const pageScript: string = packed(`
       say('');
       show();
     } catch {
-      say('The search could not be loaded. Close it and open it again.');
+      const isFile = location.protocol === 'file:';
+      say(isFile
+        ? 'A page on a disk may not read the index of the search. Put the folder on a web server.'
+        : 'The search could not be loaded. Close it and open it again.');
     }
     isLoading = false;
   };

@@ -17,7 +17,7 @@ a:focus-visible, summary:focus-visible, pre:focus-visible, button:focus-visible 
 code, pre, .type, .status, .method { font-family: var(--mono); font-size: .86em; }
 .prose code, dd code, p code, .quiet code, td div code { background: var(--sunk); border-radius: 4px; padding: .1em .35em; }
 .prose pre code { background: none; padding: 0; }
-.quiet a { display: inline-block; min-height: 24px; line-height: 24px; margin-right: .35rem; }
+.quiet a { display: inline-block; min-height: 24px; line-height: 24px; }
 .skip { position: absolute; left: -999px; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--surface); padding: .5rem 1rem; z-index: 2; }
 
