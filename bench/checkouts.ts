@@ -26,7 +26,7 @@ export interface Comparison extends Turns {
   readonly checkouts: readonly string[];
 }
 
-interface Measured extends AsyncDisposable, Measurement {
+interface MeasuredCheckout extends AsyncDisposable, Measurement {
   readonly server: Server;
   readonly databaseUrl?: string;
 }
@@ -53,7 +53,7 @@ export async function measureInTurn(
   turns: Turns,
 ): Promise<Figures[][]> {
   await using stack = new AsyncDisposableStack();
-  const measured: Measured[] = [];
+  const measured: MeasuredCheckout[] = [];
   for (const measurement of measurements) measured.push(stack.use(await start(measurement, turns)));
   const load = stack.adopt(new LoadProcess(), (process) => process.stop());
   const slices = measured.map((): Figures[] => []);
@@ -67,7 +67,10 @@ export async function measureInTurn(
 }
 
 /** A server of the checkout, or the reference without one. */
-async function start(measurement: Measurement, { scale, database }: Turns): Promise<Measured> {
+async function start(
+  measurement: Measurement,
+  { scale, database }: Turns,
+): Promise<MeasuredCheckout> {
   const { scenario, checkout } = measurement;
   const agents = scenario.agents(scale);
   const program = checkout === undefined ? undefined : join(checkout, 'packages/cli/src/main.ts');
@@ -93,7 +96,7 @@ async function start(measurement: Measurement, { scale, database }: Turns): Prom
 
 function slice(
   load: LoadProcess,
-  { server, databaseUrl, scenario }: Measured,
+  { server, databaseUrl, scenario }: MeasuredCheckout,
   scale: Scale,
 ): Promise<Figures> {
   return databaseUrl === undefined

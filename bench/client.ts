@@ -12,7 +12,7 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export interface Followed extends FramesSeen {
+export interface FollowedRun extends FramesSeen {
   readonly firstAt: number;
   readonly lastAt: number;
 }
@@ -64,7 +64,7 @@ export class Client {
   }
 
   /** Reads a stream to its end. */
-  async follow(path: string, options: FollowOptions = {}): Promise<Followed> {
+  async follow(path: string, options: FollowOptions = {}): Promise<FollowedRun> {
     const response = await this.#send('GET', path, {
       accept: 'text/event-stream',
       ...(options.signal && { signal: options.signal }),

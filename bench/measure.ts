@@ -23,14 +23,14 @@ export type Slices = ReadonlyMap<TargetName, readonly Figures[]>;
 /**
  * What was measured. After a failed slice nothing counts: the rounds of the servers would not stand beside each other.
  */
-export interface Measured {
+export interface MeasuredSlices {
   readonly slices: Slices;
   /** Why a slice failed. */
   readonly failure?: string;
 }
 
 /** What a scenario gave, and the lines of the table that show it. */
-export interface Section extends Measured {
+export interface Section extends MeasuredSlices {
   readonly rows: readonly Row[];
 }
 
@@ -58,7 +58,7 @@ export async function measure(
   return results;
 }
 
-async function orFailure(id: string, take: () => Promise<Slices>): Promise<Measured> {
+async function orFailure(id: string, take: () => Promise<Slices>): Promise<MeasuredSlices> {
   try {
     return { slices: await take() };
   } catch (error) {
@@ -68,7 +68,7 @@ async function orFailure(id: string, take: () => Promise<Slices>): Promise<Measu
 }
 
 /** How long each server takes from its start until it is ready, the first time and again, and what it holds at rest. */
-export function measureBoot(options: MeasureOptions): Promise<Measured> {
+export function measureBoot(options: MeasureOptions): Promise<MeasuredSlices> {
   options.report('boot');
   return orFailure('boot', () => takeBoots(options));
 }

@@ -41,7 +41,7 @@ const sleep = { type: 'wait', ref: 'sleep nap', kind: 'timer', name: 'nap' } as 
 const completed = { status: 'completed', outputText: 'Done.' } as const;
 
 /** A database, and the processor time of each step on it, a figure for each round. */
-class Measured {
+class MeasuredDatabase {
   readonly #world: RunFixture;
   readonly us: Readonly<Record<Step, number[]>> = {
     pass: [],
@@ -55,10 +55,10 @@ class Measured {
     this.#world = world;
   }
 
-  static async open(kind: DatabaseKind, what: Beside): Promise<Measured> {
+  static async open(kind: DatabaseKind, what: Beside): Promise<MeasuredDatabase> {
     const world = await createRunFixture(kind, { framework: 'scripted' });
     world.harnesses.set('scripted', { replays: true, afterLoss: 'repeat' });
-    if (what === 'none') return new Measured(world);
+    if (what === 'none') return new MeasuredDatabase(world);
     const leg = await world.claimed(await world.start(await world.open()));
     const items = [{ ...sleep, due: { inMs: 10_000 * hour } }];
     const end = { status: 'waiting', ...over } as const;
@@ -71,10 +71,10 @@ class Measured {
     ];
     await copyRows(world, { table: 'sessions', count, changed: session });
     await copyRows(world, { table: 'runs', count, changed: run });
-    if (what === 'ended') return new Measured(world);
+    if (what === 'ended') return new MeasuredDatabase(world);
     const wait = { id: 'a_wait_', run_id, session_id };
     await copyRows(world, { table: 'waits', count, changed: wait });
-    return new Measured(world);
+    return new MeasuredDatabase(world);
   }
 
   async round(): Promise<void> {
@@ -130,7 +130,7 @@ const lines = [
 ];
 for (const kind of ['sqlite', 'postgres'] as const) {
   const [none, sleeping, ended] = await Promise.all(
-    beside.map((what) => Measured.open(kind, what)),
+    beside.map((what) => MeasuredDatabase.open(kind, what)),
   );
   if (none === undefined || sleeping === undefined || ended === undefined) throw new Error(kind);
   const measured = [none, sleeping, ended];
@@ -143,7 +143,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
   }
   for (const step of steps) {
     const base = meanOf(none.us[step]);
-    const ratioOf = ({ us }: Measured) => `${(meanOf(us[step]) / base).toFixed(3)}x`;
+    const ratioOf = ({ us }: MeasuredDatabase) => `${(meanOf(us[step]) / base).toFixed(3)}x`;
     const cells = [`${base.toFixed(1)} µs`, ratioOf(sleeping), ratioOf(ended)];
     lines.push(`| ${titles[step]}, ${kind} | ${cells.join(' | ')} |`);
   }

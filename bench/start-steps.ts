@@ -37,7 +37,7 @@ export interface StepCost {
 export async function measureStartCost(options: StartCostOptions): Promise<StepCost[]> {
   const { folder, checkouts, rounds, times } = options;
   const measured = await Promise.all(
-    checkouts.map((checkout, at) => Measured.open(checkout, join(folder, String(at)))),
+    checkouts.map((checkout, at) => MeasuredServer.open(checkout, join(folder, String(at)))),
   );
   for (let round = 0; round <= rounds; round += 1) {
     for (const [step, request] of Object.entries(steps)) {
@@ -103,7 +103,7 @@ interface Slice {
 }
 
 /** The server of a checkout, with its sessions. */
-class Measured {
+class MeasuredServer {
   readonly #checkout: string;
   readonly #server: Server;
   readonly #places: readonly Place[];
@@ -115,7 +115,7 @@ class Measured {
     this.#places = places;
   }
 
-  static async open(checkout: string, folder: string): Promise<Measured> {
+  static async open(checkout: string, folder: string): Promise<MeasuredServer> {
     const program = join(checkout, 'packages/cli/src/main.ts');
     const agents = [says, sleeps];
     const server = await startServer({ name: 'convoke', folder, agents, program, settings });
@@ -134,7 +134,7 @@ class Measured {
       await startRun(client, session);
     }
     client.close();
-    return new Measured(checkout, server, places);
+    return new MeasuredServer(checkout, server, places);
   }
 
   /** Of the requests, and of what they cause: a run counts to its end. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type BenchAgent, agentName, eventsOf } from './agents.ts';
-import type { Client, FollowOptions, Followed } from './client.ts';
+import type { Client, FollowOptions, FollowedRun } from './client.ts';
 
 export interface StartedRun {
   readonly sessionId: string;
@@ -33,12 +33,12 @@ export async function followRun(
   client: Client,
   run: StartedRun,
   options?: FollowOptions,
-): Promise<Followed> {
+): Promise<FollowedRun> {
   return client.follow(`/v1/sessions/${run.sessionId}/runs/${run.runId}/events`, options);
 }
 
 /** Throws unless the stream held the whole run, up to its end. */
-export function requireWhole(followed: Followed, agent: BenchAgent): void {
+export function requireWhole(followed: FollowedRun, agent: BenchAgent): void {
   const expected = eventsOf(agent);
   const { count, lastSeq, ended } = followed;
   if (count === expected && lastSeq === expected && ended) return;

@@ -17,7 +17,7 @@ export interface LegParts {
 }
 
 /** What the server says to the intent of a call. */
-export type Begun = { readonly effect: 'allow'; readonly key: string } | CallRefused;
+export type IntentReply = { readonly effect: 'allow'; readonly key: string } | CallRefused;
 
 /**
  * Where a leg is. It only moves down this list:
@@ -44,7 +44,7 @@ export class Leg {
   readonly #deliveries = new Deliveries();
   readonly #abort = new AbortController();
   readonly #over = Promise.withResolvers<void>();
-  readonly #begins = new Map<string, PromiseWithResolvers<Begun>>();
+  readonly #begins = new Map<string, PromiseWithResolvers<IntentReply>>();
   readonly #questions: PromiseWithResolvers<never>[] = [];
   readonly progress: Progress;
   readonly calls = new AwaitedCalls();
@@ -164,15 +164,15 @@ export class Leg {
   }
 
   /** Resolves when the server has stored the intent (L2), or has refused it: the call must not be carried out then. */
-  begin(call: Extract<KitMessage, { type: 'call_begin' }>): Promise<Begun> {
-    const begin = Promise.withResolvers<Begun>();
+  begin(call: Extract<KitMessage, { type: 'call_begin' }>): Promise<IntentReply> {
+    const begin = Promise.withResolvers<IntentReply>();
     this.#begins.set(call.call_id, begin);
     this.#parts.onHold?.(true);
     this.send(call);
     return begin.promise;
   }
 
-  #settle(ref: string, begun: Begun): void {
+  #settle(ref: string, begun: IntentReply): void {
     const begin = this.#begins.get(ref);
     this.#begins.delete(ref);
     begin?.resolve(begun);

@@ -15,7 +15,7 @@ export function newScope(path: string): Scope {
   return { path, counts: new Map(), running: new Set() };
 }
 
-export interface Taken {
+export interface TakenRef {
   readonly ref: string;
   release(): void;
 }
@@ -24,7 +24,7 @@ export interface Taken {
  * Returns the ref of a step or scope: its path and name, and `#2` for the second one of that name (L4, D-161). Two of
  * one name at the same time are refused, because their numbers would depend on timing (D-162).
  */
-export function takeName(scope: Scope, name: string, what: string): Taken {
+export function takeName(scope: Scope, name: string, what: string): TakenRef {
   checkName(name, what);
   if (scope.running.has(name)) {
     throw new Misuse(

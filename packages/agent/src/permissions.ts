@@ -27,7 +27,7 @@ export interface PermissionRequest {
   readonly input: Json;
 }
 
-type Permitted = Pick<PermissionRequest, 'ref' | 'input'>;
+type PermittedCall = Pick<PermissionRequest, 'ref' | 'input'>;
 
 /**
  * Requests for permission and their answers. A request has the ref of its step. One permission is for one execution
@@ -37,7 +37,7 @@ type Permitted = Pick<PermissionRequest, 'ref' | 'input'>;
 export class Permissions {
   readonly #leg: Leg;
   /** Calls that a person has allowed and that have not begun yet, by scope, tool and id. */
-  readonly #permitted = new Map<string, Permitted>();
+  readonly #permitted = new Map<string, PermittedCall>();
 
   constructor(leg: Leg) {
     this.#leg = leg;
@@ -69,11 +69,11 @@ export class Permissions {
   }
 
   /** Keeps a permission for the call, which comes later. */
-  keep(scope: string, call: ToolCall, permitted: Permitted): void {
+  keep(scope: string, call: ToolCall, permitted: PermittedCall): void {
     this.#permitted.set(keyOf(scope, call), permitted);
   }
 
-  take(scope: string, call: ToolCall): Permitted | undefined {
+  take(scope: string, call: ToolCall): PermittedCall | undefined {
     const key = keyOf(scope, call);
     const permitted = this.#permitted.get(key);
     this.#permitted.delete(key);

@@ -3,7 +3,7 @@ import { continueAfterEdit } from './edits.ts';
 import { Denied, InDoubt, Misuse, ModelFailed, StepFailed } from './failures.ts';
 import { type Speaker, sizeOf } from './output-order.ts';
 import { type Json, jsonCopy } from './json.ts';
-import type { Begun, Leg } from './leg.ts';
+import type { IntentReply, Leg } from './leg.ts';
 import { never } from './deliveries.ts';
 import type { Answer, CallRefused, Emission, KnownCall, SettledWait, Touches } from './lines.ts';
 import {
@@ -315,7 +315,7 @@ export class Steps {
     return this.#endStep(call, step, outcome);
   }
 
-  async #begin({ ref, name, input, touches, isRepeatable, kind }: Call): Promise<Begun> {
+  async #begin({ ref, name, input, touches, isRepeatable, kind }: Call): Promise<IntentReply> {
     this.#leg.stepStarted();
     try {
       await this.#mayBegin({ name, isRepeatable });

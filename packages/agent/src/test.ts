@@ -180,7 +180,7 @@ interface Disturbance {
   readonly killPoint?: KillPoint;
 }
 
-interface Played {
+interface PlayedRun {
   readonly run: RehearsedRun;
   readonly messages: number;
 }
@@ -189,7 +189,7 @@ async function play(
   agent: Agent,
   options: RehearsalOptions,
   { come = 'one', killPoint }: Disturbance = {},
-): Promise<Played> {
+): Promise<PlayedRun> {
   const body = functionOf(agent);
   const edited = options.edited === undefined ? body : functionOf(options.edited);
   const run = new RehearsedRun(options);

@@ -27,13 +27,13 @@ test('what calls have taken is kept until their graph has passed their nodes, ho
   for (let round = 0; round < 50; round += 1) {
     calls.add(`interrupt ${round} 0`, { tool: 'refund', input: seven });
     // Allowed, and not yet called: the next checkpoint comes before the node of the tools.
-    calls.passed('');
+    calls.forgetGraph('');
     const took = by(`tools:${round} call`);
     expect(calls.take(took, 'refund', [seven])).toEqual(seven);
-    calls.passed('other');
-    calls.passed(`other:${round}`);
+    calls.forgetGraph('other');
+    calls.forgetGraph(`other:${round}`);
     expect(calls.take(took, 'refund', [seven])).toEqual(seven);
-    calls.passed('');
+    calls.forgetGraph('');
     expect(sizeOf(calls)).toBe(0);
     expect(calls.take(took, 'refund', [seven])).toBeUndefined();
   }
@@ -46,12 +46,12 @@ test('those of a subgraph are kept until it, or the graph around its node, has p
     calls.add(graph, { tool: 'refund', input: seven });
     expect(calls.take(by(graph, graph), 'refund', [seven])).toEqual(seven);
   }
-  calls.passed('inner:t1');
+  calls.forgetGraph('inner:t1');
   // One of several graphs of a node is beside the others.
   expect(sizeOf(calls)).toBe(2);
   // A subgraph that keeps its memory is not over with a node of the graph around it.
-  calls.passed('');
+  calls.forgetGraph('');
   expect(calls.take(by('memory', 'memory'), 'refund', [seven])).toEqual(seven);
-  calls.passed('memory');
+  calls.forgetGraph('memory');
   expect(sizeOf(calls)).toBe(0);
 });

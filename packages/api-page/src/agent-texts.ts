@@ -2,7 +2,7 @@ import type { OpenApiDocument } from '@convoke/contract';
 import type { Guide } from './guides/guides.ts';
 import type { ReferencePage } from './reference.ts';
 
-type Listed = {
+type ListedPages = {
   readonly info: OpenApiDocument['info'];
   readonly guides: readonly Guide[];
   readonly pages: readonly ReferencePage[];
@@ -11,7 +11,7 @@ type Listed = {
 /**
  * The list of all pages as `llms.txt` has it: a sentence about the service, and each page with its Markdown address.
  */
-export function listForAgents({ info, guides, pages }: Listed): string {
+export function listForAgents({ info, guides, pages }: ListedPages): string {
   const groups = Map.groupBy(guides, ({ group }) => group);
   const ofGuides = Array.from(groups, ([title, members]) => {
     const lines = members.map((guide) => `- [${guide.title}](${guide.path}.md): ${guide.about}`);
@@ -28,7 +28,7 @@ export function listForAgents({ info, guides, pages }: Listed): string {
 }
 
 /** Every page in one text, each below a line with its address. */
-export function textForAgents({ guides, pages }: Listed): string {
+export function textForAgents({ guides, pages }: ListedPages): string {
   const texts = [
     ...guides.map(({ path, markdown }) => ({ path, text: markdown })),
     ...pages.map(({ name, markdown }) => ({ path: `docs/reference/${name}`, text: markdown() })),

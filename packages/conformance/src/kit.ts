@@ -9,7 +9,7 @@ import { hasStatus } from './server.ts';
 import { type RunAt, Steps, runPath, sessionPath } from './steps.ts';
 
 /** A run that has ended, with all that a reader got. */
-export interface Finished {
+export interface FinishedRun {
   readonly at: RunAt;
   readonly frames: readonly Frame[];
   readonly run: unknown;
@@ -32,7 +32,7 @@ export class Kit implements KitParts {
   readonly agentNames: Readonly<Record<AgentRole, string>>;
   readonly steps: Steps;
   readonly #owner: Owner | undefined;
-  readonly #seen = new Map<AgentRole, Promise<Finished>>();
+  readonly #seen = new Map<AgentRole, Promise<FinishedRun>>();
   #otherTenant: Promise<Steps> | undefined;
 
   constructor(parts: KitParts) {
@@ -64,14 +64,14 @@ export class Kit implements KitParts {
   }
 
   /** A run of the agent that has ended: answered, allowed, cancelled, whatever its agent needs for it. */
-  seen(role: AgentRole): Promise<Finished> {
+  seen(role: AgentRole): Promise<FinishedRun> {
     const known = this.#seen.get(role) ?? this.#finish(role);
     this.#seen.set(role, known);
     return known;
   }
 
   /** The runs of all agents that the service can execute; that of the echo is the least. */
-  async allSeen(): Promise<readonly Finished[]> {
+  async allSeen(): Promise<readonly FinishedRun[]> {
     const others: readonly AgentRole[] = ['ask', 'approve', 'slow', 'fail'];
     const echo = await this.seen('echo');
     const ended = await Promise.allSettled(others.map((role) => this.seen(role)));
@@ -98,7 +98,7 @@ export class Kit implements KitParts {
     return new Steps(this.app.in(tenantId), this.dialect);
   }
 
-  async #finish(role: AgentRole): Promise<Finished> {
+  async #finish(role: AgentRole): Promise<FinishedRun> {
     const { interaction } = this.dialect;
     const at = await this.begin(role, `prompt of ${role}`);
     switch (role) {
@@ -118,20 +118,20 @@ export class Kit implements KitParts {
     }
   }
 
-  async #answered(at: RunAt, type: string, body: unknown): Promise<Finished> {
+  async #answered(at: RunAt, type: string, body: unknown): Promise<FinishedRun> {
     const before = await this.steps.until(at, type);
     const key = await this.steps.pendingKey(at.sessionId);
     hasStatus(await this.steps.answer(at.sessionId, key, body), 200, 201, 202, 204);
     return await this.#ended(at, before);
   }
 
-  async #cancelled(at: RunAt): Promise<Finished> {
+  async #cancelled(at: RunAt): Promise<FinishedRun> {
     const before = await this.steps.until(at, 'message_delta');
     hasStatus(await this.app.post(runPath(at, '/cancel')), 200, 202, 204);
     return await this.#ended(at, before);
   }
 
-  async #ended(at: RunAt, before: readonly Frame[]): Promise<Finished> {
+  async #ended(at: RunAt, before: readonly Frame[]): Promise<FinishedRun> {
     const rest = await this.steps.follow(at, undefined, before.at(-1)?.id);
     return { at, frames: [...before, ...rest], run: await this.steps.run(at) };
   }

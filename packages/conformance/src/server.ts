@@ -26,7 +26,7 @@ export interface Reply {
   readonly asked: string;
 }
 
-export interface Streamed {
+export interface StreamReply {
   readonly reply: Reply;
   readonly frames: AsyncGenerator<Frame>;
 }
@@ -68,14 +68,14 @@ export class Server {
   }
 
   /** Opens a stream of events; `frames` ends with the stream, and leaving the loop closes the connection. */
-  async stream(request: Request): Promise<Streamed> {
+  async stream(request: Request): Promise<StreamReply> {
     return await this.waits.answered(
       () => this.#streamOnce(request),
       ({ reply }) => reply,
     );
   }
 
-  async #streamOnce(request: Request): Promise<Streamed> {
+  async #streamOnce(request: Request): Promise<StreamReply> {
     const asked = `${request.method} ${request.path}`;
     const closing = new AbortController();
     const signal = AbortSignal.any([this.#over, closing.signal]);

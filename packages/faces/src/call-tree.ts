@@ -4,7 +4,7 @@ export interface CallNode<Run> {
   readonly calls: readonly CallNode<Run>[];
 }
 
-interface Called {
+interface TreeRun {
   readonly id: string;
   readonly parent_run_id?: string | undefined;
 }
@@ -13,7 +13,7 @@ interface Called {
  * Orders the runs of a list of called runs as they have called each other. One whose caller is not in the list is on
  * top: its caller is the run that the list was asked for, or stands on another page.
  */
-export function callTree<Run extends Called>(runs: readonly Run[]): readonly CallNode<Run>[] {
+export function callTree<Run extends TreeRun>(runs: readonly Run[]): readonly CallNode<Run>[] {
   const ids = new Set(runs.map(({ id }) => id));
   const called = new Map<string, Run[]>();
   const top: Run[] = [];

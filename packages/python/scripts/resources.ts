@@ -139,7 +139,7 @@ function call(before: string, parts: readonly string[], after: string): string[]
   ];
 }
 
-interface Made {
+interface MethodBody {
   readonly type: string;
   readonly lines: readonly string[];
 }
@@ -148,7 +148,7 @@ function paged(
   { wraps }: Place,
   [operation = '', ...parts]: readonly string[],
   { key, item }: { readonly key: string; readonly item: string },
-): Made {
+): MethodBody {
   const type = wraps === undefined ? item : `Async${wraps}`;
   const wrap = `item=lambda record: Async${wraps}(self._driver, self._calls, record)`;
   const all = [operation, `"${key}"`, ...parts, ...(wraps === undefined ? [] : [wrap])];
@@ -159,7 +159,7 @@ function single(
   { wraps }: Place,
   parts: readonly string[],
   { id, types }: { readonly id: string; readonly types: Types },
-): Made {
+): MethodBody {
   const description = describedBy(types, id);
   if (description.isText) return { type: 'str', lines: call('return await self._text', parts, '') };
   if (description.result === undefined) {

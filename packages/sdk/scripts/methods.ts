@@ -151,14 +151,14 @@ function removal(operation: Operation, name: string, { result, names }: Removal)
 }`;
 }
 
-interface Sent {
+interface SentParameter {
   readonly parameter: string;
   readonly before: string;
   /** Members of the call beside method, path and signal. */
   readonly parts: readonly string[];
 }
 
-function sentBy(operation: Operation, names: TypeNames): Sent {
+function sentBy(operation: Operation, names: TypeNames): SentParameter {
   const { id, sdk, method } = operation;
   const isRepeatable = sdk?.repeatable === true ? ["repeatable: 'always'"] : [];
   const fields = fieldsOf(operation);

@@ -60,7 +60,7 @@ export async function runServer(
   keepNewObjectsYoung();
   releaseMemoryAtRest();
   const listensOn = listeningAddress(convoke);
-  const stopping = signalled();
+  const stopping = untilSignal();
   const stopped = stopping.then((signal) => drain(convoke, config, signal));
   return { convoke, listensOn, quickstart: made, stopping, stopped };
 }
@@ -70,7 +70,7 @@ function listeningAddress({ app }: Convoke): string {
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
-function signalled(): Promise<NodeJS.Signals> {
+function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let isDraining = false;
     const onSignal = (signal: NodeJS.Signals) => {

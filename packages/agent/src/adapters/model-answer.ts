@@ -6,7 +6,7 @@ import type { StepCall } from '../steps.ts';
 const retryPausesMs = [1000, 4000];
 
 /** Retries a request within its step, so that a replay does not wait again (D-360). */
-export async function retried<T>({ signal }: StepCall, ask: () => Promise<T>): Promise<T> {
+export async function withRetries<T>({ signal }: StepCall, ask: () => Promise<T>): Promise<T> {
   for (const ms of retryPausesMs) {
     try {
       return await ask();

@@ -2,7 +2,7 @@ import type { Usage } from '../agent.ts';
 import { current } from '../current.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { StepCall } from '../steps.ts';
-import { asError, plain, retried, revived } from './model-answer.ts';
+import { asError, plain, withRetries, revived } from './model-answer.ts';
 
 /** The part of the AI SDK's language model that the adapters use. Mastra takes the same models. */
 export interface StreamingModel {
@@ -56,7 +56,7 @@ async function stream(model: StreamingModel, options: Options, isSilent: boolean
 async function generate(model: StreamingModel, options: Options) {
   const { steps } = current();
   const result = (await steps.request(requestOf(model, options), (call) =>
-    retried(call, async () => {
+    withRetries(call, async () => {
       const {
         request: _,
         response,
@@ -73,7 +73,7 @@ async function generate(model: StreamingModel, options: Options) {
   return { ...result, response: revived((result['response'] ?? {}) as JsonObject) };
 }
 
-interface Streamed {
+interface ModelOutput {
   readonly parts: AsyncIterable<Part>;
   readonly say: (text: string) => void;
 }
@@ -81,10 +81,10 @@ interface Streamed {
 function request(
   model: StreamingModel,
   options: Options,
-  open: (options: Options) => Promise<Streamed>,
+  open: (options: Options) => Promise<ModelOutput>,
 ): Promise<unknown> {
   return current().steps.request(requestOf(model, options), async (call) => {
-    const { parts, say } = await retried(call, () => open(withSignal(options, call)));
+    const { parts, say } = await withRetries(call, () => open(withSignal(options, call)));
     const kept: Part[] = [];
     for await (const part of parts) {
       if (part.type === 'error') throw asError(part['error']);

@@ -54,15 +54,15 @@ function pagesFolder(): string {
   return existsSync(copied) ? copied : fileURLToPath(new URL('../../../..', import.meta.url));
 }
 
-type Listed = {
+type ListedGuide = {
   readonly file: string;
   readonly group: string;
   readonly label: string;
   readonly about: string;
 };
 
-function listed(folder: string): Listed[] {
-  const found: Listed[] = [];
+function listed(folder: string): ListedGuide[] {
+  const found: ListedGuide[] = [];
   let group = '';
   for (const line of readFileSync(join(folder, indexPage), 'utf8').split('\n')) {
     group = /^## (.+)$/.exec(line)?.[1] ?? group;

@@ -1,7 +1,7 @@
 import { exitCodes, Failure } from '../failure.ts';
 import type { MachineCredentials } from './machine-credentials.ts';
 import { quickstartPath, readQuickstart } from './quickstart.ts';
-import { type Saved, readSaved } from './saved-logins.ts';
+import { type SavedLogins, readSaved } from './saved-logins.ts';
 import { defaultAddress, readAddress } from './server-address.ts';
 
 /** Credentials of an automation client, and where they were found. */
@@ -51,7 +51,7 @@ function environmentLogin(given: MachineCredentials): ClientLogin {
  * Returns the client of the folder's server. A saved login in use that belongs to the same organization there is
  * nearer: a person chose it, and it cannot be one of another deployment at the same address.
  */
-async function folderLogin(saved: Saved): Promise<ClientLogin | undefined> {
+async function folderLogin(saved: SavedLogins): Promise<ClientLogin | undefined> {
   const folder = await folderClient();
   const current = currentLogin(saved);
   const isOfFolder =
@@ -75,12 +75,12 @@ async function folderClient(): Promise<ClientLogin | undefined> {
   };
 }
 
-function currentLogin(saved: Saved): ClientLogin | undefined {
+function currentLogin(saved: SavedLogins): ClientLogin | undefined {
   const { current } = saved;
   return current === undefined ? undefined : namedLogin(saved, current);
 }
 
-function namedLogin(saved: Saved, name: string, address?: string): ClientLogin {
+function namedLogin(saved: SavedLogins, name: string, address?: string): ClientLogin {
   const credentials = saved.profiles[name];
   if (credentials === undefined) {
     const known = Object.keys(saved.profiles).join(', ') || 'none';
@@ -97,7 +97,11 @@ function namedLogin(saved: Saved, name: string, address?: string): ClientLogin {
 }
 
 /** Returns the login for a server that the environment names alone: never one of another server. */
-function loginFor(address: string, saved: Saved, folder: ClientLogin | undefined): ClientLogin {
+function loginFor(
+  address: string,
+  saved: SavedLogins,
+  folder: ClientLogin | undefined,
+): ClientLogin {
   if (folder?.credentials.baseUrl === address) return folder;
   const names = Object.keys(saved.profiles).filter(
     (name) => saved.profiles[name]?.baseUrl === address,

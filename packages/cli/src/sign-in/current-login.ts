@@ -1,5 +1,5 @@
 import { renew } from './device-flow.ts';
-import { type Login, type Saved, changeSaved, readSaved } from './saved-logins.ts';
+import { type Login, type SavedLogins, changeSaved, readSaved } from './saved-logins.ts';
 import type { UsedLogin } from './used-login.ts';
 
 /** A person with an access token for the management API. */
@@ -17,15 +17,15 @@ export const personLogin = 'login of a person';
 /** Returns the person who is logged in, with a valid token; renews it if necessary. */
 export async function currentLogin(): Promise<KnownPerson | undefined> {
   const saved = await readSaved();
-  const { login } = isDue(saved.login) ? await changeSaved(renewed) : saved;
-  return login && known(login);
+  const { login } = isDue(saved.login) ? await changeSaved(renewIfDue) : saved;
+  return login && knownPerson(login);
 }
 
 /**
  * Renews the login under the lock. A refresh token works once, and the server ends a login whose used token is sent
  * again; so one process renews, and the processes that waited read what it saved.
  */
-async function renewed(saved: Saved): Promise<Saved> {
+async function renewIfDue(saved: SavedLogins): Promise<SavedLogins> {
   return isDue(saved.login) ? { ...saved, login: await renew(saved.login) } : saved;
 }
 
@@ -33,6 +33,6 @@ function isDue(login: Login | undefined): login is Login {
   return login !== undefined && login.expiresAt - Date.now() <= marginMs;
 }
 
-function known({ baseUrl, accessToken, organizationId }: Login): KnownPerson {
+function knownPerson({ baseUrl, accessToken, organizationId }: Login): KnownPerson {
   return { login: personLogin, baseUrl, token: accessToken, organizationId };
 }

@@ -14,7 +14,7 @@ const pollMs = 25;
  */
 export async function holding<T>(path: string, work: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + timeoutMs;
-  while (!(await taken(path))) {
+  while (!(await tryLock(path))) {
     if (performance.now() > deadline) {
       const advice = 'try again, or delete that file if no convoke command is running';
       throw new Failure(`another convoke command has held ${path} for a minute; ${advice}`);
@@ -28,7 +28,7 @@ export async function holding<T>(path: string, work: () => Promise<T>): Promise<
   }
 }
 
-async function taken(path: string): Promise<boolean> {
+async function tryLock(path: string): Promise<boolean> {
   // Written under another name first, so that a lock file always names its holder.
   const draft = `${path}.${process.pid}`;
   try {

@@ -6,7 +6,7 @@ import { holding } from './lock.ts';
 import type { MachineCredentials } from './machine-credentials.ts';
 
 /** Saved logins in the user's settings folder, readable by the owner only. */
-export interface Saved {
+export interface SavedLogins {
   /** Name of the saved login to use when `--client` names none. */
   readonly current?: string | undefined;
   /** Saved logins of automation clients, by name. The file has always called them profiles. */
@@ -24,11 +24,11 @@ export interface Login {
   readonly organizationId?: string | undefined;
 }
 
-export async function readSaved(): Promise<Saved> {
+export async function readSaved(): Promise<SavedLogins> {
   const text = await readFile(savedPath(), 'utf8').catch(() => undefined);
   if (text === undefined) return { profiles: {} };
   try {
-    return JSON.parse(text) as Saved;
+    return JSON.parse(text) as SavedLogins;
   } catch {
     throw new Failure(`${savedPath()} is not valid JSON; delete it and log in again`);
   }
@@ -36,8 +36,8 @@ export async function readSaved(): Promise<Saved> {
 
 /** Applies a change to the file under a lock that other processes wait for. Returns the new content. */
 export async function changeSaved(
-  change: (saved: Saved) => Saved | Promise<Saved>,
-): Promise<Saved> {
+  change: (saved: SavedLogins) => SavedLogins | Promise<SavedLogins>,
+): Promise<SavedLogins> {
   const path = savedPath();
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   return holding(`${path}.held`, async () => {
@@ -48,7 +48,7 @@ export async function changeSaved(
   });
 }
 
-async function write(path: string, saved: Saved): Promise<void> {
+async function write(path: string, saved: SavedLogins): Promise<void> {
   const draft = `${path}.new`;
   const file = await open(draft, 'w', 0o600);
   try {

@@ -2,15 +2,15 @@ import { approversText } from '@convoke/faces';
 import { printable } from '@convoke/faces/printable';
 import type { InteractionRecord } from '@convoke/sdk';
 
-type Asked = Pick<InteractionRecord, 'rules' | 'approvers' | 'approvals'>;
+type AskedInteraction = Pick<InteractionRecord, 'rules' | 'approvers' | 'approvals'>;
 
 /** Why it is asked about, in one line for each rule that says so. */
-export function reasonsOf({ rules = [] }: Asked): readonly string[] {
+export function reasonsOf({ rules = [] }: AskedInteraction): readonly string[] {
   return rules.flatMap(({ reason }) => (reason === undefined ? [] : [printable(reason)]));
 }
 
 /** Who may allow it, and who of several people has; undefined where every caller may that may answer. */
-export function neededFor({ approvers, approvals = [] }: Asked): string | undefined {
+export function neededFor({ approvers, approvals = [] }: AskedInteraction): string | undefined {
   if (approvers === undefined) return undefined;
   const names = approvals.map(({ by, by_name }) => by_name ?? by).join(', ');
   const soFar =

@@ -24,12 +24,12 @@ export async function ask(question: string, asking: Asking): Promise<string | un
     await interrupts.settled();
     const said = await readLine(question, signal);
     if (said !== interrupted) return said;
-    if ((await interrupts.raise()) === 'over') await aborted(signal);
+    if ((await interrupts.raise()) === 'over') await rejectOnAbort(signal);
   }
 }
 
 /** Rejects once the signal is aborted. */
-function aborted(signal: AbortSignal): Promise<never> {
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const onAbort = () => reject(new Error('the question is already closed'));
     if (signal.aborted) onAbort();

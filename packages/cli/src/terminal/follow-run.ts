@@ -58,7 +58,7 @@ export async function followRun(
     interrupts.stop();
     shown.close();
   }
-  if (leaving.signal.aborted) return left(run);
+  if (leaving.signal.aborted) return leaveRun(run);
   const ended = await run.read();
   if (ended.status === 'failed') process.exitCode = exitCodes.runFailed;
   if (ended.status === 'cancelled') process.exitCode = exitCodes.runCancelled;
@@ -73,7 +73,7 @@ function leaveAfter(seconds: number | undefined, leave: () => void): NodeJS.Time
   }, seconds * 1000);
 }
 
-function left(run: RunHandle): undefined {
+function leaveRun(run: RunHandle): undefined {
   remarkHowToFollow(run);
   process.exitCode = exitCodes.unfinished;
 }

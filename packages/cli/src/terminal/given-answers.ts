@@ -2,7 +2,7 @@ import { printable } from '@convoke/faces/printable';
 import type { InteractionRecord, PermissionAnswer, QuestionDeclined } from '@convoke/sdk';
 import { remark } from './output.ts';
 
-type Said = string | string[] | QuestionDeclined;
+type GivenAnswer = string | string[] | QuestionDeclined;
 
 const answersMax = 1000;
 
@@ -12,7 +12,7 @@ const answersMax = 1000;
  */
 export class GivenAnswers {
   readonly #permissions = new Map<string, PermissionAnswer>();
-  readonly #answers = new Map<string, Said>();
+  readonly #answers = new Map<string, GivenAnswer>();
 
   permission({ tool_name, tool_input }: InteractionRecord): PermissionAnswer | undefined {
     const given = this.#permissions.get(keyOf(tool_name, tool_input));
@@ -24,7 +24,7 @@ export class GivenAnswers {
     keep(this.#permissions, keyOf(tool_name, tool_input), answer);
   }
 
-  answer({ question, options, about }: InteractionRecord): Said | undefined {
+  answer({ question, options, about }: InteractionRecord): GivenAnswer | undefined {
     if (about !== undefined) return undefined;
     const given = this.#answers.get(keyOf(question, options));
     if (given === undefined) return undefined;
@@ -33,7 +33,7 @@ export class GivenAnswers {
     return given;
   }
 
-  keepAnswer({ question, options, about }: InteractionRecord, answer: Said): void {
+  keepAnswer({ question, options, about }: InteractionRecord, answer: GivenAnswer): void {
     if (about === undefined) keep(this.#answers, keyOf(question, options), answer);
   }
 }

@@ -76,7 +76,7 @@ export class Inbox {
         continue;
       }
       remark('all caught up; watching for new requests (press Ctrl-C to exit)', 'dim');
-      await Promise.race([changed, ended(this.#stop.signal)]);
+      await Promise.race([changed, untilAborted(this.#stop.signal)]);
     }
   }
 
@@ -183,7 +183,7 @@ function headOf(record: InteractionInTenantRecord): string {
   return oneLine(parts.filter((part) => part !== '').join('  ·  '));
 }
 
-function ended(signal: AbortSignal): Promise<void> {
+function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });

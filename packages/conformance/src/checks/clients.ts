@@ -8,7 +8,7 @@ import { type Reply, hasStatus } from '../server.ts';
 
 const profiles = ['observe', 'invoke', 'deploy', 'custom'];
 
-async function made(kit: Kit, body?: object): Promise<MadeClient & { path: string }> {
+async function newClient(kit: Kit, body?: object): Promise<MadeClient & { path: string }> {
   const client = await kit.owner.makeClient(body);
   return { ...client, path: `m2m/${client.id}` };
 }
@@ -51,7 +51,7 @@ export const clientChecks: readonly Check[] = [
     hasStatus(await kit.owner.get('m2m'), 200);
   }),
   ownerCheck('1-no-store', 'management responses are not to be stored', async (kit) => {
-    const { path, created } = await made(kit);
+    const { path, created } = await newClient(kit);
     const credential = textAt(created.body, 'credential.id');
     const replies = [
       created,
@@ -68,7 +68,7 @@ export const clientChecks: readonly Check[] = [
     }
   }),
   ownerCheck('4.3-list-clients', 'clients are listed without secrets', async (kit) => {
-    const { id, secret, path } = await made(kit);
+    const { id, secret, path } = await newClient(kit);
     const reply = hasStatus(await kit.owner.get('m2m'), 200);
     const ids = listAt(reply.body, 'clients').map((client) => textAt(client, 'id'));
     ensure(ids.includes(id), `${id} is not in the list`);
@@ -87,7 +87,7 @@ export const clientChecks: readonly Check[] = [
     ensure(at(body, names.version) !== undefined, `no version in ${excerpt(body)}`);
   }),
   ownerCheck('4.3-create-client', 'a client is created with its first secret', async (kit) => {
-    const { created, path } = await made(kit, { description: 'x' });
+    const { created, path } = await newClient(kit, { description: 'x' });
     for (const part of ['client', 'credential']) {
       ensure(isRecord(at(created.body, part)), `${part} is to be an object`);
     }
@@ -95,7 +95,7 @@ export const clientChecks: readonly Check[] = [
     await remove(kit, path);
   }),
   ownerCheck('2-client', 'a client has its fields', async (kit) => {
-    const { created, path } = await made(kit, { name: 'Named' });
+    const { created, path } = await newClient(kit, { name: 'Named' });
     const client = at(created.body, 'client');
     for (const field of ['id', 'client_id']) textAt(client, field);
     same(at(client, 'name'), 'Named', 'name');
@@ -105,13 +105,13 @@ export const clientChecks: readonly Check[] = [
     await remove(kit, path);
   }),
   ownerCheck('2-client-ids', 'paths take the record id, not the OAuth client id', async (kit) => {
-    const { id, clientId, path } = await made(kit);
+    const { id, clientId, path } = await newClient(kit);
     ensure(id !== clientId, 'both ids are the same');
     hasStatus(await kit.owner.get(`m2m/${clientId}`), 404, 400);
     await remove(kit, path);
   }),
   ownerCheck('2-client-secret', 'no later response has the secret', async (kit) => {
-    const { secret, path } = await made(kit);
+    const { secret, path } = await newClient(kit);
     for (const rest of ['m2m', path]) {
       const reply = hasStatus(await kit.owner.get(rest), 200);
       ensure(!reply.text.includes(secret), `${rest} has the secret`);
@@ -136,14 +136,14 @@ export const clientChecks: readonly Check[] = [
   }),
   ownerCheck('4.3-client-custom', 'custom takes scopes that exist', async (kit) => {
     const { scopes, read_agents: scope } = kit.dialect.client;
-    const { path } = await made(kit, { profile: 'custom', [scopes]: [scope] });
+    const { path } = await newClient(kit, { profile: 'custom', [scopes]: [scope] });
     await remove(kit, path);
     const wrong = { name: 'Conformance', profile: 'custom', [scopes]: ['no:such-scope'] };
     hasStatus(await kit.owner.post('m2m', wrong), 400);
   }),
   ownerCheck('5-custom', 'a custom client can do what its scopes allow', async (kit) => {
     const { scopes, read_agents: scope } = kit.dialect.client;
-    const client = await made(kit, { profile: 'custom', [scopes]: [scope] });
+    const client = await newClient(kit, { profile: 'custom', [scopes]: [scope] });
     const caller = kit.owner.callerOf(client, kit.app.workspace.tenantId);
     hasStatus(await caller.get('/v1/agents'), 200);
     hasStatus(await caller.get('/v1/sessions'), 403);
@@ -159,7 +159,7 @@ export const clientChecks: readonly Check[] = [
     await remove(kit, `m2m/${id}`);
   }),
   ownerCheck('4.3-get-client', 'a client is read with its credentials', async (kit) => {
-    const { id, secret, path } = await made(kit);
+    const { id, secret, path } = await newClient(kit);
     const reply = hasStatus(await kit.owner.get(path), 200);
     same(at(reply.body, 'client.id'), id, 'client.id');
     same(listAt(reply.body, 'credentials').length, 1, 'the number of credentials');
@@ -168,26 +168,26 @@ export const clientChecks: readonly Check[] = [
     await remove(kit, path);
   }),
   ownerCheck('4.3-rename', 'a client is renamed', async (kit) => {
-    const { path } = await made(kit);
+    const { path } = await newClient(kit);
     await change(kit, path, { name: 'Renamed' });
     same(at((await kit.owner.get(path)).body, 'client.name'), 'Renamed', 'name');
     await remove(kit, path);
   }),
   ownerCheck('9-version', 'a change changes the version', async (kit) => {
-    const { path } = await made(kit);
+    const { path } = await newClient(kit);
     const before = await versionOf(kit, path);
     await change(kit, path, { name: 'Renamed' });
     ensure((await versionOf(kit, path)) !== before, `the version is still ${before}`);
     await remove(kit, path);
   }),
   ownerCheck('4.3-patch-profile', 'the profile of a client is changed', async (kit) => {
-    const { path } = await made(kit);
+    const { path } = await newClient(kit);
     await change(kit, path, { profile: 'observe' });
     same(at((await kit.owner.get(path)).body, 'client.profile'), 'observe', 'profile');
     await remove(kit, path);
   }),
   ownerCheck('5-scope-removal', 'a removed permission is gone at once', async (kit) => {
-    const client = await made(kit);
+    const client = await newClient(kit);
     const caller = kit.owner.callerOf(client, kit.app.workspace.tenantId);
     const opening = { agent_name: kit.agentNames.echo };
     hasStatus(await caller.post('/v1/sessions', opening), 200, 201);
@@ -196,12 +196,12 @@ export const clientChecks: readonly Check[] = [
     await remove(kit, client.path);
   }),
   ownerCheck('4.3-version-required', 'a change without a version is refused', async (kit) => {
-    const { path } = await made(kit);
+    const { path } = await newClient(kit);
     hasStatus(await kit.owner.patch(path, { name: 'Renamed' }), 400);
     await remove(kit, path);
   }),
   ownerCheck('4.3-stale-version', 'a change with a stale version is a conflict', async (kit) => {
-    const { path } = await made(kit);
+    const { path } = await newClient(kit);
     const version = await versionOf(kit, path);
     hasStatus(await kit.owner.patch(path, { version, name: 'First' }), 200, 202);
     hasStatus(await kit.owner.patch(path, { version, name: 'Second' }), 409);
@@ -209,7 +209,7 @@ export const clientChecks: readonly Check[] = [
     await remove(kit, path);
   }),
   ownerCheck('4.3-status-alone', 'status is not changed with a name or profile', async (kit) => {
-    const { path } = await made(kit);
+    const { path } = await newClient(kit);
     const version = await versionOf(kit, path);
     for (const more of [{ name: 'Renamed' }, { profile: 'observe' }]) {
       const reply = await kit.owner.patch(path, { version, status: 'disabled', ...more });
@@ -219,7 +219,7 @@ export const clientChecks: readonly Check[] = [
     await remove(kit, path);
   }),
   ownerCheck('3-client-disable', 'a client is disabled', async (kit) => {
-    const { path } = await made(kit);
+    const { path } = await newClient(kit);
     await change(kit, path, { status: 'disabled' });
     same(at((await kit.owner.get(path)).body, 'client.status'), 'disabled', 'status');
     await remove(kit, path);
@@ -228,7 +228,7 @@ export const clientChecks: readonly Check[] = [
     '3-client-disabled',
     'a token of a disabled client is refused at once',
     async (kit) => {
-      const client = await made(kit);
+      const client = await newClient(kit);
       const caller = kit.owner.callerOf(client, kit.app.workspace.tenantId);
       hasStatus(await caller.get('/v1/agents'), 200);
       await change(kit, client.path, { status: 'disabled' });
@@ -237,7 +237,7 @@ export const clientChecks: readonly Check[] = [
     },
   ),
   ownerCheck('3-client-enable', 'an enabled client works again', async (kit) => {
-    const client = await made(kit);
+    const client = await newClient(kit);
     await change(kit, client.path, { status: 'disabled' });
     await change(kit, client.path, { status: 'active' });
     const caller = kit.owner.callerOf(client, kit.app.workspace.tenantId);
@@ -245,7 +245,7 @@ export const clientChecks: readonly Check[] = [
     await remove(kit, client.path);
   }),
   ownerCheck('3-client-deleted', 'a token of a deleted client is refused at once', async (kit) => {
-    const client = await made(kit);
+    const client = await newClient(kit);
     const caller = kit.owner.callerOf(client, kit.app.workspace.tenantId);
     hasStatus(await caller.get('/v1/agents'), 200);
     await remove(kit, client.path);
@@ -255,7 +255,7 @@ export const clientChecks: readonly Check[] = [
     ensure(reply.status >= 400, 'a deleted client obtained a token');
   }),
   ownerCheck('4.3-delete-client', 'a deleted client is not found', async (kit) => {
-    const { id, path } = await made(kit);
+    const { id, path } = await newClient(kit);
     await remove(kit, path);
     hasStatus(await kit.owner.get(path), 404);
     const { body } = hasStatus(await kit.owner.get('m2m'), 200);

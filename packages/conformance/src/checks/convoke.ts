@@ -9,7 +9,7 @@ import { newKey } from '../owner.ts';
 import { hasStatus } from '../server.ts';
 import { Steps, dataOf, isTerminal, runPath, sessionPath, typeOf } from '../steps.ts';
 import { textOf } from './events.ts';
-import { survived } from './restarts.ts';
+import { expectSurvived } from './restarts.ts';
 
 /** The service checks the permissions of an open stream again every few seconds. */
 const streamEndsMs = 30_000;
@@ -183,7 +183,7 @@ export const convokeRestartChecks: readonly RestartCheck[] = [
       const run = await kit.begin('slow');
       await kit.steps.until(run, 'message_delta');
       return async (after, { startedAt }) => {
-        const { frames, run: record } = await survived(after, run, startedAt);
+        const { frames, run: record } = await expectSurvived(after, run, startedAt);
         same(at(record, 'status'), 'completed', `status of ${excerpt(record)}`);
         same(keptText(frames), slowText(), 'what was said');
         same(at(record, 'output_text'), slowText(), 'output_text');

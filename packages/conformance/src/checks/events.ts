@@ -2,7 +2,7 @@ import { type Check, check } from '../check.ts';
 import { NotApplicable, ensure, excerpt, isRecord, same } from '../failure.ts';
 import { at, textAt, timeAt } from '../fields.ts';
 import type { Frame } from '../frames.ts';
-import type { Finished, Kit } from '../kit.ts';
+import type { FinishedRun, Kit } from '../kit.ts';
 import { hasStatus } from '../server.ts';
 import { dataOf, firstOf, isTerminal, runPath, terminalTypes, typeOf } from '../steps.ts';
 
@@ -17,7 +17,7 @@ function isNamed(type: string): boolean {
   );
 }
 
-async function everyRun(kit: Kit, look: (finished: Finished) => void): Promise<void> {
+async function everyRun(kit: Kit, look: (finished: FinishedRun) => void): Promise<void> {
   for (const finished of await kit.allSeen()) {
     ensure(finished.frames.length > 0, `${runPath(finished.at, '/events')} has no frames`);
     look(finished);
@@ -157,7 +157,7 @@ export const eventChecks: readonly Check[] = [
     await kit.app.post(runPath(run, '/cancel'));
   }),
   check('6-r4', 'the terminal event is one of three, once, and the last', async (kit) => {
-    const look = async ({ at: run }: Finished) => {
+    const look = async ({ at: run }: FinishedRun) => {
       const types = (await kit.steps.whole(run)).map(typeOf);
       const ends = types.filter((type) => terminalTypes.includes(type));
       same(ends.length, 1, `the number of terminal events in ${types.join(', ')}`);

@@ -1,7 +1,7 @@
 import { type RestartCheck, restartCheck } from '../check.ts';
 import { NotExercised, ensure, excerpt, same } from '../failure.ts';
 import { at, fill, textAt, timeAt } from '../fields.ts';
-import type { Finished, Kit } from '../kit.ts';
+import type { FinishedRun, Kit } from '../kit.ts';
 import { newKey } from '../owner.ts';
 import { hasStatus } from '../server.ts';
 import { type RunAt, dataOf, isTerminal, sessionPath, typeOf } from '../steps.ts';
@@ -14,7 +14,11 @@ async function waitingRun(kit: Kit): Promise<RunAt> {
 }
 
 /** The whole of the run whose server was restarted; not exercised if it was over before that. */
-export async function survived(kit: Kit, run: RunAt, startedAt: number): Promise<Finished> {
+export async function expectSurvived(
+  kit: Kit,
+  run: RunAt,
+  startedAt: number,
+): Promise<FinishedRun> {
   const frames = await kit.steps.follow(run);
   const end = frames.at(-1);
   ensure(end !== undefined && isTerminal(end), 'the run has no terminal event');
@@ -99,7 +103,7 @@ export const restartChecks: readonly RestartCheck[] = [
       const run = await kit.begin('slow');
       await kit.steps.until(run, 'message_delta');
       return async (after, { startedAt }) => {
-        const { frames, run: record } = await survived(after, run, startedAt);
+        const { frames, run: record } = await expectSurvived(after, run, startedAt);
         const end = dataOf(frames.at(-1));
         same(end['recovered'], true, 'recovered of the terminal event');
         ensure(typeof at(record, 'status') === 'string', `no status in ${excerpt(record)}`);

@@ -7,7 +7,7 @@ import { hasStatus } from '../server.ts';
 import { sessionPath } from '../steps.ts';
 
 /** A session that has ended for good, where the service has a way to end one. */
-async function terminated(kit: Kit, key: string): Promise<string> {
+async function makeTerminated(kit: Kit, key: string): Promise<string> {
   const body = { agent_name: kit.agentNames.echo, idempotency_key: key };
   const id = textAt(hasStatus(await kit.app.post('/v1/sessions', body), 200, 201).body, 'id');
   const { terminate } = kit.dialect.session;
@@ -15,7 +15,7 @@ async function terminated(kit: Kit, key: string): Promise<string> {
   return id;
 }
 
-async function stopped(kit: Kit): Promise<string> {
+async function makeStopped(kit: Kit): Promise<string> {
   const id = await kit.openSession('echo');
   hasStatus(await kit.app.post(sessionPath(id, '/stop'), kit.dialect.session.stop), 200, 202, 204);
   return id;
@@ -53,25 +53,25 @@ export const sessionChecks: readonly Check[] = [
     ensure(isListed, `${id} is not in ${excerpt(body)}`);
   }),
   check('4.2-stop', 'a stopped session takes no run', async (kit) => {
-    const id = await stopped(kit);
+    const id = await makeStopped(kit);
     const reply = await kit.app.post(sessionPath(id, '/runs'), { input: kit.steps.input('x') });
     hasStatus(reply, 409);
   }),
   check('4.2-resume', 'a resumed session takes runs again', async (kit) => {
-    const id = await stopped(kit);
+    const id = await makeStopped(kit);
     hasStatus(await kit.app.post(sessionPath(id, '/resume')), 200, 202, 204);
     const frames = await kit.steps.follow(await kit.steps.startRun(id));
     ensure(frames.length > 0, 'the run has no events');
   }),
   check('4.2-lifecycle-409', 'a run in a session that has ended is a conflict', async (kit) => {
-    const id = await terminated(kit, newKey());
+    const id = await makeTerminated(kit, newKey());
     const reply = await kit.app.post(sessionPath(id, '/runs'), { input: kit.steps.input('x') });
     hasStatus(reply, 409);
     hasStatus(await kit.app.post(sessionPath(id, '/resume')), 409);
   }),
   check('4.2-terminal-412', 'a key of a session that has ended answers 412', async (kit) => {
     const key = newKey();
-    const id = await terminated(kit, key);
+    const id = await makeTerminated(kit, key);
     const body = { agent_name: kit.agentNames.echo, idempotency_key: key };
     const again = await kit.app.post('/v1/sessions', body);
     if (again.status < 300 && Object.keys(kit.dialect.session.terminate).length === 0) {

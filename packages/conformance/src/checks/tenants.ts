@@ -7,7 +7,7 @@ import { hasStatus } from '../server.ts';
 import { alike } from './unknown-ids.ts';
 
 /** The tenant of the isolation checks, which stays until the end. */
-async function kept(kit: Kit): Promise<string> {
+async function otherTenantId(kit: Kit): Promise<string> {
   return (await kit.otherTenant()).caller.workspace.tenantId;
 }
 
@@ -24,7 +24,7 @@ export const tenantChecks: readonly Check[] = [
     textAt(record, kit.dialect.tenant.attachment);
   }),
   ownerCheck('2-tenant', 'a tenant has its fields', async (kit) => {
-    const id = await kept(kit);
+    const id = await otherTenantId(kit);
     const record = await kit.owner.tenant(id);
     same(textAt(record, 'id'), id, 'id');
     same(textAt(record, 'display_name'), 'Conformance isolation', 'display_name');
@@ -33,7 +33,7 @@ export const tenantChecks: readonly Check[] = [
     textAt(record, kit.dialect.tenant.attachment);
   }),
   ownerCheck('3-tenant-usable', 'a created tenant becomes active and ready', async (kit) => {
-    const record = await kit.owner.tenant(await kept(kit));
+    const record = await kit.owner.tenant(await otherTenantId(kit));
     same(at(record, 'status'), 'active', 'status');
     same(at(record, kit.dialect.tenant.attachment), 'ready', 'the attachment state');
   }),
@@ -46,7 +46,7 @@ export const tenantChecks: readonly Check[] = [
     },
   ),
   ownerCheck('4.3-create-tenant', 'a tenant without a name or mode is refused', async (kit) => {
-    await kept(kit);
+    await otherTenantId(kit);
     const { mode } = kit.dialect.tenant;
     for (const body of [{ mode }, { display_name: 'Conformance' }]) {
       hasStatus(await kit.owner.post('tenants', body), 400);
@@ -83,7 +83,7 @@ export const tenantChecks: readonly Check[] = [
     hasStatus(reply, 409);
   }),
   ownerCheck('4.3-offboard', 'offboarding needs the exact id', async (kit) => {
-    const id = await kept(kit);
+    const id = await otherTenantId(kit);
     const path = kit.owner.path(`tenants/${id}:offboard`);
     for (const json of [{ confirm: alike(id) }, { confirm: '' }, {}]) {
       hasStatus(await kit.owner.send({ method: 'POST', path, json }), 400);

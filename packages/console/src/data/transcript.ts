@@ -3,18 +3,18 @@ import type { EventDataByType, Json, RunEvent } from '@convoke/sdk';
 /** The entries of a run's conversation, in order. */
 export type TranscriptItem = TextItem | AskItem | ToolItem | NoteItem | FailureItem;
 
-interface Dated {
+interface DatedItem {
   /** Id of the event that began it. */
   readonly id: string;
   readonly at: string;
 }
 
-export interface TextItem extends Dated {
+export interface TextItem extends DatedItem {
   readonly kind: 'text';
   text: string;
 }
 
-export interface AskItem extends Dated {
+export interface AskItem extends DatedItem {
   readonly kind: 'ask';
   /** The interaction's key, by which it is answered. */
   readonly key: string;
@@ -28,7 +28,7 @@ export interface AskItem extends Dated {
     | undefined;
 }
 
-export interface ToolItem extends Dated {
+export interface ToolItem extends DatedItem {
   readonly kind: 'tool';
   /** Of an agent as code, which calls it a step. */
   readonly isStep: boolean;
@@ -48,7 +48,7 @@ export interface ToolItem extends Dated {
   readonly isCut?: boolean | undefined;
 }
 
-export interface NoteItem extends Dated {
+export interface NoteItem extends DatedItem {
   readonly kind: 'note';
   readonly note:
     | 'interrupted'
@@ -65,7 +65,7 @@ export interface NoteItem extends Dated {
   readonly keptSteps?: number | undefined;
 }
 
-export interface FailureItem extends Dated {
+export interface FailureItem extends DatedItem {
   readonly kind: 'failure';
   readonly message: string;
   readonly code: string | undefined;

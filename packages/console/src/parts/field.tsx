@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 
-interface Labelled {
+interface LabelledField {
   readonly label: string;
   readonly hint?: ComponentChildren;
   readonly wrong?: string | undefined;
@@ -9,7 +9,7 @@ interface Labelled {
   readonly isLabelInside?: boolean | undefined;
 }
 
-export interface TextFieldProps extends Labelled {
+export interface TextFieldProps extends LabelledField {
   readonly value: string;
   readonly onInput: (value: string) => void;
   /** Digits: a telephone shows its keys for them. */
@@ -76,7 +76,7 @@ export function TextField(props: TextFieldProps): JSX.Element {
   );
 }
 
-export interface TextAreaProps extends Labelled {
+export interface TextAreaProps extends LabelledField {
   readonly value: string;
   readonly onInput: (value: string) => void;
   readonly isCode?: boolean | undefined;
@@ -115,7 +115,7 @@ export interface Choice {
 }
 
 export function SelectField(
-  props: Labelled & {
+  props: LabelledField & {
     readonly value: string;
     readonly choices: readonly Choice[];
     readonly onChange: (value: string) => void;
@@ -155,7 +155,7 @@ export function Select(props: {
 }
 
 function Frame(
-  props: Labelled & { readonly id: string; readonly children: ComponentChildren },
+  props: LabelledField & { readonly id: string; readonly children: ComponentChildren },
 ): JSX.Element {
   return (
     <div class="field">

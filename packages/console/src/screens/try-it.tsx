@@ -59,7 +59,7 @@ export function SessionTalk(props: {
       await session.interactions.answer(question.asked.key, { answer: prompt.trim() });
       return;
     }
-    await start(prompt, await uploaded(session, files));
+    await start(prompt, await uploadFiles(session, files));
   };
   return (
     <div class="talk">
@@ -94,7 +94,7 @@ export function SessionTalk(props: {
   );
 }
 
-async function uploaded(session: SessionHandle, files: readonly File[]): Promise<string[]> {
+async function uploadFiles(session: SessionHandle, files: readonly File[]): Promise<string[]> {
   const ids: string[] = [];
   for (const file of files) ids.push((await session.files.upload(file)).id);
   return ids;

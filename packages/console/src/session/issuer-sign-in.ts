@@ -10,10 +10,10 @@ import {
   type GivenToken,
   type Proof,
   authorizationAddress,
-  discovered,
+  discoverServer,
   newProof,
-  redeemed,
-  refreshed,
+  redeemCode,
+  refreshTokens,
   tokenWithoutPage,
 } from './oauth.ts';
 
@@ -88,7 +88,7 @@ export class IssuerSignIn implements SignIn {
   }
 
   #discovered(): Promise<AuthorizationServer> {
-    this.#server ??= discovered(this.#issuer).catch((error: unknown) => {
+    this.#server ??= discoverServer(this.#issuer).catch((error: unknown) => {
       this.#server = undefined;
       throw error;
     });
@@ -104,7 +104,7 @@ export class IssuerSignIn implements SignIn {
     const proof = isElsewhere ? this.#proofElsewhere : takeProof();
     // A return that this tab did not ask for: another page may have prepared it.
     if (proof === undefined) throw new SignInRequired('The tab did not ask for this sign-in.');
-    return redeemed(await this.#discovered(), this.#clientId, { answer, proof });
+    return redeemCode(await this.#discovered(), this.#clientId, { answer, proof });
   }
 
   async #renewWithoutPage(held: GivenToken): Promise<GivenToken> {
@@ -116,7 +116,7 @@ export class IssuerSignIn implements SignIn {
   async #renewByRefresh(held: GivenToken): Promise<GivenToken> {
     const { refreshToken = '' } = held;
     try {
-      return await refreshed(await this.#discovered(), this.#clientId, refreshToken);
+      return await refreshTokens(await this.#discovered(), this.#clientId, refreshToken);
     } catch (error) {
       if (error instanceof SignInFailed && error.code === 'invalid_grant') {
         return { ...held, refreshToken: undefined };
@@ -129,7 +129,7 @@ export class IssuerSignIn implements SignIn {
     if (this.#isRefused) return held;
     try {
       // Read again: a frame would not say that the issuer cannot be reached.
-      const server = await discovered(this.#issuer);
+      const server = await discoverServer(this.#issuer);
       return await tokenWithoutPage(server, this.#clientId, visitInFrame);
     } catch (error) {
       if (!(error instanceof SignInRequired)) throw error;

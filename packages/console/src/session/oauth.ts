@@ -61,7 +61,7 @@ export async function authorizationAddress(
   return address.href;
 }
 
-interface Answered {
+interface AuthorizationAnswer {
   readonly answer: URLSearchParams;
   readonly proof: Proof;
   /** When the code was asked for, where this page did that. */
@@ -69,13 +69,13 @@ interface Answered {
 }
 
 /** Redeems the code in an answer, if the answer is for this request and from this issuer (RFC 9207). */
-export function redeemed(
+export function redeemCode(
   server: AuthorizationServer,
   clientId: string,
-  { answer, proof, askedAt = Date.now() }: Answered,
+  { answer, proof, askedAt = Date.now() }: AuthorizationAnswer,
 ): Promise<GivenToken> {
   const client = publicClient(clientId);
-  return translated(async () => {
+  return translateErrors(async () => {
     const { verifier, state } = proof;
     const checked = validateAuthResponse(server, client, answer, state);
     const response = await authorizationCodeGrantRequest(
@@ -100,18 +100,18 @@ export async function tokenWithoutPage(
   const askedAt = Date.now();
   const proof = newProof();
   const address = await authorizationAddress(server, clientId, { ...proof, prompt: 'none' });
-  return redeemed(server, clientId, { answer: await visit(address), proof, askedAt });
+  return redeemCode(server, clientId, { answer: await visit(address), proof, askedAt });
 }
 
 /** Renews by a refresh token. An issuer that does not rotate them leaves the field out. */
-export function refreshed(
+export function refreshTokens(
   server: AuthorizationServer,
   clientId: string,
   refreshToken: string,
 ): Promise<GivenToken> {
   const client = publicClient(clientId);
   const askedAt = Date.now();
-  return translated(async () => {
+  return translateErrors(async () => {
     const response = await refreshTokenGrantRequest(
       server,
       client,
@@ -125,14 +125,14 @@ export function refreshed(
 }
 
 /** Exchanges a token for another one (RFC 8693). */
-export function exchanged(
+export function exchangeToken(
   server: AuthorizationServer,
   clientId: string,
   fields: { readonly subjectToken: string; readonly resource: string },
 ): Promise<GivenToken> {
   const client = publicClient(clientId);
   const askedAt = Date.now();
-  return translated(async () => {
+  return translateErrors(async () => {
     const response = await genericTokenEndpointRequest(
       server,
       client,
@@ -150,8 +150,8 @@ export function exchanged(
 }
 
 /** OpenID Connect Discovery: the document must name the issuer itself. */
-export function discovered(issuer: string): Promise<AuthorizationServer> {
-  return translated(async () => {
+export function discoverServer(issuer: string): Promise<AuthorizationServer> {
+  return translateErrors(async () => {
     const address = new URL(issuer);
     return processDiscoveryResponse(address, await discoveryRequest(address, transport()));
   });
@@ -188,7 +188,7 @@ const needsPage: ReadonlySet<string> = new Set([
 ]);
 
 /** The errors of the library, in those that the page knows. An error of the network stays as it is. */
-async function translated<T>(request: () => Promise<T>): Promise<T> {
+async function translateErrors<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request();
   } catch (error) {

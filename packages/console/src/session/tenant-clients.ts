@@ -19,7 +19,7 @@ export interface TenantScope {
   readonly renewRights: () => Promise<void>;
 }
 
-interface Rejected {
+interface RejectedToken {
   readonly rejected: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export function tenantScope(tenantId: string): TenantScope | undefined {
       if (given.scopes.join(' ') !== scopes.value.join(' ')) scopes.value = given.scopes;
       return given.token;
     });
-  const token = ({ rejected }: Rejected) => obtain(rejected);
+  const token = ({ rejected }: RejectedToken) => obtain(rejected);
   const renewRights = async () => {
     tokens.forget();
     await obtain();
@@ -78,6 +78,6 @@ export function forgetClients(): void {
   organizations.clear();
 }
 
-function personToken({ rejected }: Rejected): Promise<string> {
+function personToken({ rejected }: RejectedToken): Promise<string> {
   return whileSignedIn(async () => (await personTokenSource().get(rejected)).token);
 }

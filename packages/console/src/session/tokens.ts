@@ -95,9 +95,9 @@ export function tenantTokens(
 }
 
 async function exchange(subjectToken: string, resource: string): Promise<TenantToken> {
-  const { exchanged } = await import('./oauth.ts');
+  const { exchangeToken } = await import('./oauth.ts');
   const server = { issuer: baseUrl(), token_endpoint: `${baseUrl()}/v1/oauth/token` };
-  const given = await exchanged(server, 'convoke-console', { subjectToken, resource });
+  const given = await exchangeToken(server, 'convoke-console', { subjectToken, resource });
   return { ...given, scopes: (given.scope ?? '').split(' ') };
 }
 

@@ -3,13 +3,13 @@ import type { RunMetadata } from '../run-metadata.ts';
 import type { AskItem, PermissionItem, QuestionItem } from '../transcript.ts';
 
 /** The ids of Convoke's run in a response, for a product that continues with the API (D-190). */
-interface Described {
+interface WithMetadata {
   readonly metadata?: { readonly convoke: Partial<RunMetadata> };
 }
 
 /** The events of AG-UI that this face sends (D-212). It has no steps and no state. */
 export type AgUiEvent =
-  | (Described & {
+  | (WithMetadata & {
       readonly type: 'RUN_STARTED';
       readonly threadId: string;
       readonly runId: string;
@@ -48,7 +48,7 @@ export type AgUiEvent =
   | (ResultFields & { readonly type: 'TOOL_CALL_RESULT'; readonly messageId: string })
   | { readonly type: 'MESSAGES_SNAPSHOT'; readonly messages: readonly AgUiMessage[] }
   | { readonly type: 'CUSTOM'; readonly name: string; readonly value: Json }
-  | (Described & {
+  | (WithMetadata & {
       readonly type: 'RUN_FINISHED';
       readonly threadId: string;
       readonly runId: string;
@@ -56,7 +56,7 @@ export type AgUiEvent =
       readonly result?: Json;
       readonly outcome: AgUiOutcome;
     })
-  | (Described & {
+  | (WithMetadata & {
       readonly type: 'RUN_ERROR';
       readonly message: string;
       readonly code?: string;

@@ -7,11 +7,11 @@ export const snapshotBounds = { messages: 1000, bytes: 3 * 1024 * 1024 };
 /** A text of the run that is longer continues in another message, so that a snapshot can leave out its beginning. */
 export const messageMaxCharacters = 256 * 1024;
 
-export type Shown = Speech | ShownCall;
+export type ShownEntry = Speech | ShownCall;
 
 /** The messages of one run in this response, in order. If there are too many, the oldest are dropped. */
 export class ShownMessages {
-  #entries: { readonly shown: Shown; size: number }[] = [];
+  #entries: { readonly shown: ShownEntry; size: number }[] = [];
   #size = 0;
   #isCut = false;
 
@@ -20,13 +20,13 @@ export class ShownMessages {
     return this.#isCut;
   }
 
-  add(shown: Shown): void {
+  add(shown: ShownEntry): void {
     this.#entries.push({ shown, size: 0 });
     this.grow(shown, 'name' in shown ? shown.arguments.length : 0);
   }
 
   /** Counts characters that were added to the messages. */
-  grow(shown: Shown, characters: number): void {
+  grow(shown: ShownEntry, characters: number): void {
     const entry = this.#entryOf(shown);
     if (entry === undefined) return forget(shown);
     entry.size += characters;
@@ -40,7 +40,7 @@ export class ShownMessages {
   }
 
   /** Mostly the last. Browsers of 2022 have no findLast(). */
-  #entryOf(shown: Shown) {
+  #entryOf(shown: ShownEntry) {
     for (let index = this.#entries.length - 1; index >= 0; index -= 1) {
       const entry = this.#entries[index];
       if (entry?.shown === shown) return entry;
@@ -77,7 +77,7 @@ export class ShownMessages {
 }
 
 /** Frees the text of an entry that is no longer shown. A call stays known, with whether it is over. */
-function forget(shown: Shown): void {
+function forget(shown: ShownEntry): void {
   if ('deltas' in shown) return;
   shown.arguments = '';
   if (shown.result !== undefined) shown.result = { ...shown.result, content: '' };

@@ -68,13 +68,13 @@ function waitingFor(ask: AskItem, runId: string, link: string | undefined): stri
   return `The agent asks:\n${questionText(ask)}\n${advice}`;
 }
 
-interface Said {
+interface StatusText {
   readonly status: string;
   /** The text that the model reads. */
   readonly said: string;
 }
 
-function runResult(state: McpRunState, { status, said }: Said): McpResult {
+function runResult(state: McpRunState, { status, said }: StatusText): McpResult {
   const { sessionId, runId, text, output } = state;
   // Not every client shows structured content to the model.
   const ids = `session_id: ${sessionId}, run_id: ${runId}, status: ${status}`;

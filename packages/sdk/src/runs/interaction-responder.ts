@@ -14,14 +14,14 @@ export interface AskContext {
 export type PermissionHandler = (
   request: InteractionRecord & { readonly kind: 'permission' },
   context: AskContext,
-) => Said<Decision | PermissionAnswer>;
+) => MaybeAnswer<Decision | PermissionAnswer>;
 
 export type QuestionHandler = (
   question: InteractionRecord & { readonly kind: 'question' },
   context: AskContext,
-) => Said<string | readonly string[] | QuestionReply | QuestionDeclined>;
+) => MaybeAnswer<string | readonly string[] | QuestionReply | QuestionDeclined>;
 
-type Said<T> = T | undefined | Promise<T | undefined>;
+type MaybeAnswer<T> = T | undefined | Promise<T | undefined>;
 
 /** Is told of a permission request that other people have to decide on. */
 export type WaitingHandler = (

@@ -51,7 +51,7 @@ export interface TransportOptions {
 }
 
 /** Reads a successful response. An error that it throws counts as a failed attempt. */
-type Read<T> = (response: Response) => Promise<T> | T;
+type ReadResponse<T> = (response: Response) => Promise<T> | T;
 
 const anonymous: Authority = { headers: async () => ({}), canRenew: false };
 
@@ -80,7 +80,7 @@ export class Transport {
     return this.json<T | undefined>({ ...call, method: 'DELETE' });
   }
 
-  async #send<T>(call: Call, read: Read<T>): Promise<T> {
+  async #send<T>(call: Call, read: ReadResponse<T>): Promise<T> {
     const repeatable = call.repeatable ?? usuallyRepeatable(call.method);
     const policy = {
       ...this.options.retry,
@@ -119,7 +119,7 @@ export class Transport {
   async #attempt<T>(
     call: Call,
     authorization: Readonly<Record<string, string>>,
-    read: Read<T>,
+    read: ReadResponse<T>,
   ): Promise<T> {
     const { fetch, baseUrl, timeoutMs: usualMs } = this.options;
     const what = `${call.method} ${call.path}`;

@@ -14,10 +14,10 @@ export interface WatchFolders {
   readonly pollMs: number | undefined;
   readonly watch: boolean | undefined;
   /** Scans all folders. */
-  onChange(): Promise<Scanned>;
+  onChange(): Promise<ScanResult>;
 }
 
-export interface Scanned {
+export interface ScanResult {
   /** The directories to watch from then on. */
   readonly directories: FolderScan['directories'];
   /** When to scan again at the latest, if that is sooner than the next poll. */

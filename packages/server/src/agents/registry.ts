@@ -12,7 +12,7 @@ import {
   readAgentFolder,
 } from './agent-folder.ts';
 import { type FolderScan, scanFolder } from './folder-scan.ts';
-import { FolderWatch, type Scanned } from './folder-watch.ts';
+import { FolderWatch, type ScanResult } from './folder-watch.ts';
 import { Readings } from './readings.ts';
 
 const agentsMax = 1000;
@@ -109,7 +109,7 @@ class AgentRegistry implements Agents {
     return this.#watch.close();
   }
 
-  async #refresh(): Promise<Scanned> {
+  async #refresh(): Promise<ScanResult> {
     const { folder } = this.#options;
     const names = await listFolders(folder);
     if (names === undefined) {
@@ -137,8 +137,8 @@ class AgentRegistry implements Agents {
   }
 
   /** What was found in each folder, in the order of the names. A folder that takes long holds up none of the others. */
-  async #readAll(names: readonly string[]): Promise<readonly (readonly [string, Found])[]> {
-    const found = new Map<string, Found | undefined>();
+  async #readAll(names: readonly string[]): Promise<readonly (readonly [string, FoundFolder])[]> {
+    const found = new Map<string, FoundFolder | undefined>();
     const next = names.values();
     const readNext = async () => {
       for (const name of next) found.set(name, await this.#read(name));
@@ -150,7 +150,7 @@ class AgentRegistry implements Agents {
     });
   }
 
-  async #read(name: string): Promise<Found | undefined> {
+  async #read(name: string): Promise<FoundFolder | undefined> {
     const { folder, harnesses, prices, now = Date.now } = this.#options;
     let scan: FolderScan;
     try {
@@ -234,7 +234,7 @@ function laterIf(result: ReadAgent, failures: number, now: number): Pick<Reading
 }
 
 /** What was found in one folder. */
-interface Found {
+interface FoundFolder {
   readonly directories: FolderScan['directories'];
   /** Absent while there is none. */
   readonly reading?: Reading;

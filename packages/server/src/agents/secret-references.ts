@@ -8,7 +8,7 @@ import { errorCode } from '../runtime/error-code.ts';
  * file that only the server's user may read. They are resolved when a leg starts, and the values go only to the
  * adapter that asked: not into a prompt, an event or a log.
  */
-export type Resolved =
+export type ResolvedSecrets =
   | {
       readonly ok: true;
       readonly values: Readonly<Record<string, string>>;
@@ -40,10 +40,13 @@ export interface ReferenceSources {
 export async function resolveReferences(
   texts: Readonly<Record<string, string>>,
   { connections, environment = process.env }: ReferenceSources = {},
-): Promise<Resolved> {
+): Promise<ResolvedSecrets> {
   const values: Record<string, string> = {};
   const secrets: string[] = [];
-  const read = async (kind: string | undefined, target: string): Promise<Found | 'absent'> => {
+  const read = async (
+    kind: string | undefined,
+    target: string,
+  ): Promise<FoundSecret | 'absent'> => {
     if (kind === 'env') return readVariable(target, environment);
     if (kind === 'file') return readSecretFile(target);
     const account = connections?.atStart(target);
@@ -92,12 +95,12 @@ function isSetting(variable: string): boolean {
   return variable.startsWith('CONVOKE_');
 }
 
-type Found = { readonly secret: string } | { readonly reason: string };
+type FoundSecret = { readonly secret: string } | { readonly reason: string };
 
 function readVariable(
   name: string,
   environment: Readonly<Record<string, string | undefined>>,
-): Found {
+): FoundSecret {
   if (isSetting(name))
     return { reason: 'agents cannot read the settings of the server (CONVOKE_*)' };
   const secret = environment[name];
@@ -106,7 +109,7 @@ function readVariable(
     : { secret };
 }
 
-async function readSecretFile(path: string): Promise<Found> {
+async function readSecretFile(path: string): Promise<FoundSecret> {
   if (!isAbsolute(path)) return { reason: 'its path is not absolute' };
   let handle: FileHandle | undefined;
   try {

@@ -16,7 +16,7 @@ const nameless: Names = new Map<string, string>();
 const rememberedMs = 60_000;
 const rememberedMost = 10_000;
 
-interface Remembered {
+interface RememberedName {
   readonly name: string | undefined;
   readonly until: number;
 }
@@ -27,7 +27,7 @@ interface Remembered {
  */
 export class ActorNames {
   readonly #services: Pick<Services, 'store' | 'clock'>;
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #remembered = new Map<string, RememberedName>();
 
   constructor(services: Pick<Services, 'store' | 'clock'>) {
     this.#services = services;
@@ -68,7 +68,7 @@ export class ActorNames {
     return new Map<string, string>([...known, ...programs]);
   }
 
-  #remember(id: string, remembered: Remembered): void {
+  #remember(id: string, remembered: RememberedName): void {
     // A map keeps the order of insertion, so its first entry is the name that was read longest ago.
     this.#remembered.delete(id);
     this.#remembered.set(id, remembered);

@@ -39,7 +39,7 @@ export type IssuingServices = Pick<Services, 'store' | 'clock' | 'ids'> & {
 };
 
 /** A new credential with its secret, which is shown once and not stored. */
-export interface Issued {
+export interface IssuedSecret {
   readonly client: Client;
   readonly credential: Credential;
   readonly secret: string;
@@ -62,7 +62,7 @@ export async function createClient(
   services: IssuingServices,
   organizationId: OrganizationId,
   request: CreateClient,
-): Promise<Issued> {
+): Promise<IssuedSecret> {
   return services.store.transaction(async (tx) => {
     const now = services.clock.now();
     const id = clientId(services.ids.next(idPrefixes.client));

@@ -9,7 +9,7 @@ import type { Actor } from '../domain/audit.ts';
 import { type Credential, mayAddCredential } from '../domain/credential.ts';
 import { recordAudit } from './audit.ts';
 import {
-  type Issued,
+  type IssuedSecret,
   type IssuingServices,
   credentialDetails,
   issueCredential,
@@ -38,7 +38,7 @@ export async function addCredential(
   services: IssuingServices,
   organizationId: OrganizationId,
   request: AddCredential,
-): Promise<Issued> {
+): Promise<IssuedSecret> {
   return services.store.transaction(async (tx) => {
     const now = services.clock.now();
     const { label, lifetimeDays } = request;

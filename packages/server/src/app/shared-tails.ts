@@ -156,7 +156,7 @@ class Cursor<Batch extends LogBatch> {
 }
 
 /** A reader that has caught up. */
-interface Attached<Batch extends LogBatch> {
+interface AttachedReader<Batch extends LogBatch> {
   readonly reader: Cursor<Batch>;
   /** Has the reader continue on its own, if that resolves to true. */
   readonly detach: (going: boolean | Promise<boolean>) => void;
@@ -173,7 +173,7 @@ class Tail<Batch extends LogBatch> {
   #seq = 0;
   /** `wakes` before the read that found the end of the log at `#seq`. */
   #endedAtWake: number | undefined;
-  readonly #attached = new Set<Attached<Batch>>();
+  readonly #attached = new Set<AttachedReader<Batch>>();
   #refreshing = false;
   #wokenAgain = false;
 
@@ -217,7 +217,7 @@ class Tail<Batch extends LogBatch> {
     this.#endedAtWake = wakes;
     return new Promise((resolve) => {
       const leave = () => attached.detach(false);
-      const attached: Attached<Batch> = {
+      const attached: AttachedReader<Batch> = {
         reader,
         detach: (going) => {
           this.#attached.delete(attached);

@@ -126,7 +126,10 @@ interface ReadAgain extends Pick<ClientIdentity, 'credentialId'> {
 
 function admittedClient(
   ruling: Ruling<Access>,
-  { credentialId, ...asking }: Pick<Admitted, 'token' | 'asked'> & Pick<ReadAgain, 'credentialId'>,
+  {
+    credentialId,
+    ...asking
+  }: Pick<AdmittedCaller, 'token' | 'asked'> & Pick<ReadAgain, 'credentialId'>,
 ): Ruling<ApplicationCaller> {
   if (!ruling.ok) return ruling;
   const { client } = ruling.value;
@@ -135,12 +138,20 @@ function admittedClient(
   return { ok: true, value: callerOf({ ...asking, identity, actor, ...ruling.value }) };
 }
 
-interface Admitted extends Pick<ApplicationCaller, 'identity' | 'actor' | 'tenant' | 'scopes'> {
+interface AdmittedCaller
+  extends Pick<ApplicationCaller, 'identity' | 'actor' | 'tenant' | 'scopes'> {
   readonly token: AutomationToken | SessionToken | PersonTenantToken;
   readonly asked: RequiredAccess;
 }
 
-function callerOf({ token, asked, identity, actor, tenant, scopes }: Admitted): ApplicationCaller {
+function callerOf({
+  token,
+  asked,
+  identity,
+  actor,
+  tenant,
+  scopes,
+}: AdmittedCaller): ApplicationCaller {
   const { organizationId } = asked.selectors;
   const session =
     token.kind === 'session' ? { id: token.sessionId, endUser: token.endUser } : undefined;

@@ -84,7 +84,7 @@ async function makeMasterKey(path: string): Promise<void> {
     await unlink(draft).catch(() => undefined);
   }
   const folder = await open(dirname(path), 'r');
-  await synced(folder);
+  await syncAndClose(folder);
 }
 
 async function writeDurably(path: string, text: string): Promise<void> {
@@ -92,11 +92,11 @@ async function writeDurably(path: string, text: string): Promise<void> {
   try {
     await file.writeFile(text);
   } finally {
-    await synced(file);
+    await syncAndClose(file);
   }
 }
 
-async function synced(file: FileHandle): Promise<void> {
+async function syncAndClose(file: FileHandle): Promise<void> {
   try {
     await file.sync();
   } finally {

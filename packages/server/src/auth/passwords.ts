@@ -51,7 +51,7 @@ function derive(password: string, { salt, ...cost }: DeriveRequest): Promise<Buf
   return argon2Async('argon2id', { message: password.normalize('NFC'), nonce: salt, ...cost });
 }
 
-interface Made {
+interface HashParts {
   readonly memory: number;
   readonly passes: number;
   readonly parallelism: number;
@@ -59,7 +59,7 @@ interface Made {
   readonly tag: Buffer;
 }
 
-function phc({ memory, passes, parallelism, salt, tag }: Made): string {
+function phc({ memory, passes, parallelism, salt, tag }: HashParts): string {
   const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${text(salt)}$${text(tag)}`;
 }
@@ -67,7 +67,7 @@ function phc({ memory, passes, parallelism, salt, tag }: Made): string {
 const phcPattern =
   /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-function parsePhc(text: string): Made | undefined {
+function parsePhc(text: string): HashParts | undefined {
   const [, memory, passes, parallelism, salt, tag] = phcPattern.exec(text) ?? [];
   if (salt === undefined || tag === undefined) return undefined;
   return {

@@ -10,14 +10,14 @@ import type { MetricsPage } from '../ports/metrics.ts';
 import { measureBacklog } from '../telemetry/backlog.ts';
 import type { ReadMetrics } from '../telemetry/metrics.ts';
 
-type Shown = Pick<Services, 'store' | 'clock'> & {
+type MetricsServices = Pick<Services, 'store' | 'clock'> & {
   readonly metrics: Services['metrics'] & MetricsPage;
 };
 
 /** Connects the gauges that are read on demand, and serves all metrics at `/metrics`. */
 export function showMetrics(
   app: FastifyInstance,
-  { store, clock, metrics }: Shown,
+  { store, clock, metrics }: MetricsServices,
   { config, streams }: { readonly config: Config; readonly streams: EventStreams },
 ): void {
   measureBacklog(metrics, { store, clock });

@@ -36,18 +36,18 @@ export type ClosedInteraction = Identity &
 export type AnsweredInteraction = AnsweredPermission | AnsweredQuestion;
 export type AnsweredPermission = Identity &
   PermissionRequest &
-  Answered<PermissionAnswer> & {
+  AnsweredWith<PermissionAnswer> & {
     /** The ref of the call that has used the allow (D-519). */
     readonly spentOn?: string;
     /** What else it allows in its session, until it is forgotten (D-521). */
     readonly remembered?: MemoryWidth;
   };
-export type AnsweredQuestion = Identity & UserQuestion & Answered<QuestionAnswer>;
+export type AnsweredQuestion = Identity & UserQuestion & AnsweredWith<QuestionAnswer>;
 
 /** No answer came in time, and the rules that asked say that this denies the call (D-522). */
 export type ExpiredDenial = Identity &
   PermissionRequest &
-  Omit<Answered<PermissionAnswer>, 'status'> & {
+  Omit<AnsweredWith<PermissionAnswer>, 'status'> & {
     readonly status: 'expired';
     readonly answeredBy: null;
     readonly decidedBy: 'expiry';
@@ -126,7 +126,7 @@ export type UnexecutedLeg =
   | { readonly kind: 'resume'; readonly refs: readonly string[] }
   | { readonly kind: 'continue'; readonly reason: InterruptionReason | 'answered' };
 
-interface Answered<Answer> {
+interface AnsweredWith<Answer> {
   readonly status: 'answered';
   readonly answer: Answer;
   /** Null where no person and no client decided: then `decidedBy` says what did. */

@@ -50,7 +50,7 @@ const maxInputMembers = 10;
  * list has many: of a text that was cut there, the members before the cut are used.
  */
 export function toolInputPreview(beginning: string): string | undefined {
-  return told(membersOf(beginning), maxMembers);
+  return tellingText(membersOf(beginning), maxMembers);
 }
 
 /** The same of an object with which a run was started. What only a number says, it says with its name: `ticket 7`. */
@@ -59,10 +59,10 @@ export function runInputPreview(input: JsonObject): string | undefined {
     name,
     value: typeof value === 'number' ? `${name.replaceAll('_', ' ')} ${value}` : value,
   }));
-  return told(members, maxInputMembers);
+  return tellingText(members, maxInputMembers);
 }
 
-function told(members: readonly Member[], most: number): string | undefined {
+function tellingText(members: readonly Member[], most: number): string | undefined {
   const preferred = telling.flatMap((name) => members.filter((member) => member.name === name));
   const others = members.filter(({ name }) => !telling.includes(name));
   const words = [...preferred, ...others].flatMap((member) => wordsOf(member) ?? []);

@@ -10,7 +10,7 @@ import type { ClaimedLeg } from './claim-leg.ts';
 import type { MissingAccount } from './leg-connections.ts';
 import type { ExecutionServices } from './services.ts';
 
-type Asked =
+type AccountQuestions =
   | { readonly asks: readonly ReturnType<typeof questionAboutAccount>[] }
   | { readonly refusal: string };
 
@@ -22,7 +22,7 @@ export async function askForAccounts(
   { store, settings }: Pick<ExecutionServices, 'store' | 'settings'>,
   { run, session, input }: Pick<ClaimedLeg, 'run' | 'session' | 'input'>,
   missing: readonly MissingAccount[],
-): Promise<Asked> {
+): Promise<AccountQuestions> {
   const answered = await store.read.interactions.answered(run.id);
   const asking = { session, leg: unexecuted(input), epoch: run.leaseEpoch };
   const asks: ReturnType<typeof questionAboutAccount>[] = [];

@@ -2,7 +2,13 @@ import type { Services } from '../app/services.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
 import type { Json } from '../domain/json.ts';
 import type { CallResult } from '../domain/run/tool-call.ts';
-import type { Begun, CallToDecide, Decided, Effects, NewCall } from '../ports/harness.ts';
+import type {
+  BeginOutcome,
+  CallToDecide,
+  DecideOutcome,
+  Effects,
+  NewCall,
+} from '../ports/harness.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
 import {
   decisionAbout,
@@ -59,7 +65,7 @@ export class CallLedger implements Effects {
     return this.#inFlight.size;
   }
 
-  async begin(call: NewCall): Promise<Begun> {
+  async begin(call: NewCall): Promise<BeginOutcome> {
     const { signal } = this.#parts;
     const { ref } = call;
     if (this.#known.has(ref) || signal.aborted) return { kind: 'left' };
@@ -84,7 +90,7 @@ export class CallLedger implements Effects {
     return begun;
   }
 
-  async decide(call: CallToDecide, when?: 'lately'): Promise<Decided> {
+  async decide(call: CallToDecide, when?: 'lately'): Promise<DecideOutcome> {
     const { claimed, signal } = this.#parts;
     if (signal.aborted) return { kind: 'left' };
     if (when === 'lately' && this.#hasCompared) {
@@ -92,7 +98,7 @@ export class CallLedger implements Effects {
       const isFree = isSilent(decisionAbout(deciding, call));
       if (isFree) return { kind: 'allowed', isNamed: isNamed(deciding, call) };
     }
-    return this.#read(async (read): Promise<Decided> => {
+    return this.#read(async (read): Promise<DecideOutcome> => {
       const deciding = await this.#deciding();
       const decision = decisionAbout(deciding, call);
       const { holder } = claimed;
@@ -127,7 +133,9 @@ export class CallLedger implements Effects {
   }
 
   /** The denial of an earlier leg, by a rule that does not name the tool any more (D-510). */
-  async #deniedBefore(call: NewCall): Promise<Extract<Begun, { kind: 'denied' }> | undefined> {
+  async #deniedBefore(
+    call: NewCall,
+  ): Promise<Extract<BeginOutcome, { kind: 'denied' }> | undefined> {
     const { claimed, writer } = this.#parts;
     if (writer.isUnasked) return undefined;
     const answers = await this.#read((read) => readDenials(read, claimed.holder, [call.ref]));
@@ -160,7 +168,7 @@ export class CallLedger implements Effects {
     return retryStorage({ clock, shouldRetry: () => !signal.aborted }, () => work(store.read));
   }
 
-  async #beginInTurn({ isFree, ...call }: NewCall): Promise<Begun> {
+  async #beginInTurn({ isFree, ...call }: NewCall): Promise<BeginOutcome> {
     const { claimed, writer } = this.#parts;
     const known = call.touches === 'outside' ? this.#mayBegin(call) : true;
     // Without a wait where nothing is read: calls take their turns in the order in which they are begun.
@@ -186,7 +194,9 @@ export class CallLedger implements Effects {
     return this.decide(call).then(({ kind }) => kind === 'allowed');
   }
 
-  async #beginSaved(write: (snapshot?: FolderState) => Promise<Begun>): Promise<Begun> {
+  async #beginSaved(
+    write: (snapshot?: FolderState) => Promise<BeginOutcome>,
+  ): Promise<BeginOutcome> {
     const { saveFolder, signal } = this.#parts;
     const turn = Promise.withResolvers<void>();
     this.#saving = turn.promise;
@@ -198,7 +208,7 @@ export class CallLedger implements Effects {
       const saved = await saveFolder();
       // Other calls then share the commit.
       if (saved === undefined) release();
-      const begun: Begun = signal.aborted ? { kind: 'left' } : await write(saved?.state);
+      const begun: BeginOutcome = signal.aborted ? { kind: 'left' } : await write(saved?.state);
       await (begun.kind === 'begun' ? saved?.settle() : saved?.abandon());
       return begun;
     } finally {

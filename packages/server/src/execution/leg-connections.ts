@@ -92,14 +92,14 @@ class DeclaredAccounts implements LegConnections {
     return headerOf(account.connection, account.secret);
   }
 
-  async refreshed({ version }: AccountHeader, service: string): Promise<AccountHeader> {
+  async refresh({ version }: AccountHeader, service: string): Promise<AccountHeader> {
     const wanted = { aheadMs: aheadOfRequestMs, refusedVersion: version };
     const account = await this.#find(this.#named(service), wanted);
     if (account.kind !== 'usable') throw new NotConnected(textOf(account, service));
     return headerOf(account.connection, account.secret);
   }
 
-  async rejected({ version }: AccountHeader, service: string): Promise<never> {
+  async reject({ version }: AccountHeader, service: string): Promise<never> {
     const account = await this.#find(this.#named(service), { aheadMs: 0 });
     if (account.kind === 'usable' && account.connection.version === version) {
       await rejectAccount(this.#services, account.connection);

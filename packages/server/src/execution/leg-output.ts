@@ -7,7 +7,7 @@ import { harnessEventType } from '../domain/run/run-event.ts';
 import type { HarnessEvent, LegInput, UsageReport } from '../ports/harness.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
 import { LegUsage, modelMaxCharacters } from './usage/leg-usage.ts';
-import { type Interrupted, discardFrom } from './recording/discarded-text.ts';
+import { type InterruptedLeg, discardFrom } from './recording/discarded-text.ts';
 import type { LegWriter } from './recording/leg-writer.ts';
 import type { LegOutcome } from './recording/record-leg-end.ts';
 import { type NewText, RepeatedText } from './recording/repeated-text.ts';
@@ -29,7 +29,7 @@ export class LegOutput {
   readonly #prices: Prices;
   readonly #traced: Pick<TracedLeg, 'take'> | undefined;
   #repeated = new RepeatedText([]);
-  #interrupted: Interrupted | undefined;
+  #interrupted: InterruptedLeg | undefined;
   #usage: LegUsage | undefined;
   #isUsagePartial = false;
   #isAtRecoveryPoint = true;
@@ -52,7 +52,7 @@ export class LegOutput {
   }
 
   /** Has the leg compared with what was cut in the previous leg. */
-  compareWith(deltas: readonly CutDelta[], interrupted: Interrupted): void {
+  compareWith(deltas: readonly CutDelta[], interrupted: InterruptedLeg): void {
     this.#repeated = new RepeatedText(deltas);
     this.#interrupted = interrupted;
   }
@@ -88,7 +88,7 @@ export class LegOutput {
       case 'permission_request':
       case 'user_question': {
         this.#isAtRecoveryPoint = false;
-        if (event.type === 'permission_request') this.#traced?.take(event.type, asked(event));
+        if (event.type === 'permission_request') this.#traced?.take(event.type, requestData(event));
         const pause = this.settle(agent, writer);
         return writer.push(event) ?? pause;
       }
@@ -187,7 +187,7 @@ function isAboutCall(name: string): boolean {
   return name === 'tool_call' || name === 'tool_result' || name === 'tool_call_update';
 }
 
-function asked({
+function requestData({
   ref,
   toolCallId,
   toolName: tool_name,

@@ -39,13 +39,13 @@ function isHeldTooLong(run: Run, now: number): run is InterruptedRun {
   return isInterrupted(run) && run.holdUntil !== null && run.holdUntil <= now;
 }
 
-type Held = Parameters<typeof recordMove>[2]['seen'] & { readonly run: InterruptedRun };
+type HeldRun = Parameters<typeof recordMove>[2]['seen'] & { readonly run: InterruptedRun };
 
 /** The next leg starts with the archive; the changes since are known to be lost. */
 async function goOn(
   services: RecoveryServices,
   tx: StoreTransaction,
-  { session, run }: Held,
+  { session, run }: HeldRun,
 ): Promise<void> {
   const calls = unsavedCalls(await tx.toolCalls.ofRun(run.id), run);
   const owner = { runId: run.id, tenantId: run.tenantId };
@@ -57,7 +57,7 @@ async function goOn(
   recordMove(services, tx, { seen: { session, run }, move: { run: released, events: [] } });
 }
 
-async function ask(services: RecoveryServices, tx: StoreTransaction, seen: Held): Promise<void> {
+async function ask(services: RecoveryServices, tx: StoreTransaction, seen: HeldRun): Promise<void> {
   const { session, run } = seen;
   const now = services.clock.now();
   const calls = unsavedCalls(await tx.toolCalls.ofRun(run.id), run);

@@ -19,7 +19,7 @@ export interface KeepProcesses {
   readonly idleMax: number;
 }
 
-interface Kept<Process> {
+interface KeptProcess<Process> {
   readonly process: Process;
   readonly agent: Agent;
   /** Identifies the session's folders as the process sees them. */
@@ -38,7 +38,7 @@ type Owner = Pick<LegContext, 'sessionId' | 'agent' | 'sessionFolder' | 'stateDi
 export class KeptProcesses<Process extends KeepableProcess> {
   readonly #options: KeepProcesses;
   /** In the order in which they became idle. */
-  readonly #kept = new Map<SessionId, Kept<Process>>();
+  readonly #kept = new Map<SessionId, KeptProcess<Process>>();
 
   constructor(options: KeepProcesses) {
     this.#options = options;
@@ -77,7 +77,7 @@ export class KeptProcesses<Process extends KeepableProcess> {
     const { sessionId, agent } = owner;
     const folders = await foldersOf(owner);
     const busy = { isBusy: true, forgetTimer: () => undefined };
-    const kept: Kept<Process> = { process, agent, folders, ...busy };
+    const kept: KeptProcess<Process> = { process, agent, folders, ...busy };
     this.#kept.set(sessionId, kept);
     inBackground(process.exited.then(() => this.#forget(sessionId, kept)));
   }
@@ -110,11 +110,11 @@ export class KeptProcesses<Process extends KeepableProcess> {
     if (kept?.process === process && !kept.isBusy) await this.#end(sessionId, kept);
   }
 
-  #idle(): [SessionId, Kept<Process>][] {
+  #idle(): [SessionId, KeptProcess<Process>][] {
     return [...this.#kept].filter(([, { isBusy }]) => !isBusy);
   }
 
-  #retire(sessionId: SessionId, kept: Kept<Process>): void {
+  #retire(sessionId: SessionId, kept: KeptProcess<Process>): void {
     this.#forget(sessionId, kept);
     this.#letGo(kept.process);
   }
@@ -125,13 +125,13 @@ export class KeptProcesses<Process extends KeepableProcess> {
       .catch((error: unknown) => this.#options.log.error('ending an idle agent failed', error));
   }
 
-  async #end(sessionId: SessionId, kept: Kept<Process>): Promise<void> {
+  async #end(sessionId: SessionId, kept: KeptProcess<Process>): Promise<void> {
     this.#forget(sessionId, kept);
     await kept.process.kill();
   }
 
   /** Compares by identity: when an old process exits, the session often has a new one already. */
-  #forget(sessionId: SessionId, kept: Kept<Process>): void {
+  #forget(sessionId: SessionId, kept: KeptProcess<Process>): void {
     kept.forgetTimer();
     if (this.#kept.get(sessionId) === kept) this.#kept.delete(sessionId);
   }

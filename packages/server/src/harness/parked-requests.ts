@@ -15,12 +15,12 @@ export const parkedRequest = z.strictObject({
 export type ParkedRequest = z.infer<typeof parkedRequest>;
 
 /** What a leg that resumes knows of the run. */
-export interface Settled {
+export interface SettledRequests {
   readonly answers: ReadonlyMap<string, Answer>;
   readonly calls: ReadonlyMap<string, KnownCall>;
 }
 
-export const nothingSettled: Settled = { answers: new Map(), calls: new Map() };
+export const nothingSettled: SettledRequests = { answers: new Map(), calls: new Map() };
 
 /**
  * Calls that the agent has to make once more, since its process is gone: those that a person allowed and that never
@@ -30,7 +30,7 @@ export const nothingSettled: Settled = { answers: new Map(), calls: new Map() };
 export class GrantedCalls {
   #granted: readonly { readonly ref: string; readonly toolName: string; readonly input: Json }[];
 
-  constructor(parked: readonly ParkedRequest[], { answers, calls }: Settled) {
+  constructor(parked: readonly ParkedRequest[], { answers, calls }: SettledRequests) {
     const allowed = parked.flatMap(({ ref, tool }) => {
       const answer = answers.get(ref);
       if (tool === null || calls.has(ref) || answer?.kind !== 'permission' || !answer.allow) {
@@ -62,7 +62,7 @@ export class GrantedCalls {
 /** What a person decided about the actions that the agent waited for. */
 export function decidedActions(
   parked: readonly ParkedRequest[],
-  { answers, calls }: Settled,
+  { answers, calls }: SettledRequests,
 ): ToldAction[] {
   return parked.flatMap(({ ref, title, tool }): ToldAction[] => {
     const answer = answers.get(ref);
@@ -90,7 +90,7 @@ export function fateOf(title: string, known: KnownCall): ToldAction {
 /** The answers to the questions that the agent waited for. */
 export function answeredQuestions(
   parked: readonly ParkedRequest[],
-  { answers }: Settled,
+  { answers }: SettledRequests,
 ): Unfinished['answers'] {
   return parked.flatMap(({ ref, title, tool }) => {
     const answer = answers.get(ref);

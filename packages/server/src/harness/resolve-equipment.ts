@@ -20,7 +20,7 @@ export async function resolveEquipment(
   given: Pick<ResolvedEquipment, 'env' | 'mcpServers'>,
   connections: LegConnections | undefined,
 ): Promise<ResolvedEquipment> {
-  const lookUp = (texts: Texts) => found(texts, connections);
+  const lookUp = (texts: Texts) => resolveOrFail(texts, connections);
   const own = await lookUp(given.env);
   const redactors = [own.redact];
   const mcpServers: Record<string, McpServer> = {};
@@ -54,7 +54,7 @@ function equippedServer(
   return { server: { ...rest, headers }, redact: redactor([account.secret]) };
 }
 
-async function found(texts: Texts, connections: LegConnections | undefined) {
+async function resolveOrFail(texts: Texts, connections: LegConnections | undefined) {
   const resolved = await resolveReferences(texts, { connections });
   if (resolved.ok) return resolved;
   throw new LegFailure('agent_error', `In the agent's env, ${resolved.message}`);

@@ -128,7 +128,7 @@ function trace(request: FastifyRequest, reply: FastifyReply, bound: BoundOperati
   );
 }
 
-interface Served {
+interface ServedRequest {
   readonly bound: BoundOperation;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -136,7 +136,7 @@ interface Served {
 }
 
 /** Writes the answer, or the error that a step threw. Then counts the request and ends its span with the status. */
-async function serve(served: Served): Promise<void> {
+async function serve(served: ServedRequest): Promise<void> {
   const { request, reply, span, bound } = served;
   const { operation, binding } = bound;
   const { metrics } = binding;
@@ -175,7 +175,7 @@ function statusOf(reply: FastifyReply): number {
  * wrapped in an object), so that the parsed call can be freed while the stream stays open.
  */
 async function begin(
-  served: Served,
+  served: ServedRequest,
   headers: Record<string, string>,
   began: number,
 ): Promise<{ readonly written: Promise<void> } | undefined> {

@@ -15,7 +15,7 @@ const busyTimeoutMs = 10_000;
 
 /** Reads the schema version of the deployment and changes nothing. */
 export function examineSchema(config: Config): Promise<SchemaState> {
-  return connected(config, (database) => schemaState(database, folderOf(database)));
+  return withDatabase(config, (database) => schemaState(database, folderOf(database)));
 }
 
 /** Applies the migrations of this release; servers may keep running. */
@@ -23,14 +23,14 @@ export function migrateSchema(
   config: Config,
   onApplied: (name: string) => void,
 ): Promise<SchemaState> {
-  return connected(config, async (database) => {
+  return withDatabase(config, async (database) => {
     await migrate(database, folderOf(database), onApplied);
     return schemaState(database, folderOf(database));
   });
 }
 
 /** Opens the database of the deployment without migrating it. */
-async function connected<T>(
+async function withDatabase<T>(
   config: Config,
   work: (database: MigratableDatabase) => Promise<T>,
 ): Promise<T> {

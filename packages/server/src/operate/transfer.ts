@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { isDataFolderHeld } from '../runtime/data-folder.ts';
 import type { TransferConnection, TransferMode } from '../store/transfer/connection.ts';
 import { exportLines } from '../store/transfer/export.ts';
-import { type Imported, importLines } from '../store/transfer/import.ts';
+import { type ImportedRows, importLines } from '../store/transfer/import.ts';
 import { linesOf } from '../store/transfer/lines.ts';
 import { SqliteTransfer } from '../store/transfer/sqlite.ts';
 import { examineSchema, migrateSchema } from './migrate.ts';
@@ -42,7 +42,7 @@ export async function describeWriters(config: Config): Promise<string | undefine
 export async function importDeployment(
   config: Config,
   text: AsyncIterable<Uint8Array | string>,
-): Promise<Imported> {
+): Promise<ImportedRows> {
   const { version } = await migrateSchema(config, () => {});
   const target = await openTransfer(config, 'write');
   try {

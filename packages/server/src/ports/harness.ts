@@ -246,9 +246,9 @@ export interface LegTracing {
 /** The ledger of tool calls with an effect (D-80). */
 export interface Effects {
   /** Decides by the rules, and resolves when intent or denial is durable. Only a `begun` call is made (D-507). */
-  begin(call: NewCall): Promise<Begun>;
+  begin(call: NewCall): Promise<BeginOutcome>;
   /** The answer of `begin`, without writing. `lately`: to show a call, by rules read for an earlier one (D-906). */
-  decide(call: CallToDecide, when?: 'lately'): Promise<Decided>;
+  decide(call: CallToDecide, when?: 'lately'): Promise<DecideOutcome>;
   /**
    * Resolves when the result is durable. Has no effect for a free call that was not written down. Only then may the
    * model get it. A recovery point that covers what the call said is stored in the same transaction (D-175).
@@ -274,8 +274,8 @@ export type NewCall = Pick<
 
 export type CallToDecide = Pick<NewCall, 'ref' | 'toolName' | 'input' | 'wholeInput' | 'kind'>;
 
-export type Begun = { readonly kind: 'begun' } | NotBegun;
-export type Decided =
+export type BeginOutcome = { readonly kind: 'begun' } | NotBegun;
+export type DecideOutcome =
   /** `isNamed`: some rule is about the tool, so another input of it may be decided differently. */
   { readonly kind: 'allowed'; readonly isNamed: boolean } | NotBegun;
 

@@ -68,7 +68,7 @@ interface Sources {
 }
 
 /** State of a session's last preparation, so that preparing it again costs nothing unless something changed. */
-interface Prepared {
+interface LastPreparation {
   /**
    * Undefined while it is empty: the maps of an empty one take a kilobyte, and most sessions have nothing in theirs.
    */
@@ -85,7 +85,7 @@ class DiskSessionFolders implements SessionFolders {
   readonly #sync: FolderSync | undefined;
   readonly #sources = new WeakMap<Agent, Promise<Sources>>();
   readonly #warnedPaths = new WeakMap<Agent, Set<string>>();
-  readonly #prepared = new BoundedMap<SessionId, Prepared>(sessionsRemembered);
+  readonly #prepared = new BoundedMap<SessionId, LastPreparation>(sessionsRemembered);
 
   constructor(options: OpenSessionFolders) {
     const { dataDir, log, withoutHome = new Set(), account, isClustered = false } = options;

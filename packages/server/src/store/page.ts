@@ -43,7 +43,7 @@ export async function readLarge<Row>(db: Reader, list: LargeRows): Promise<CutPa
   const [table, id] = [tables[list.table], columns[key]];
   const sizes = list.large.map((column) => sql`coalesce(octet_length(${column}), 0)`);
   const direction = page.order === 'asc' ? sql`` : sql`desc`;
-  const rows = await db.all<Row & Found>(sql`
+  const rows = await db.all<Row & FoundRows>(sql`
     select ${list.columns}, fitting.found from (
       select ${id} as fitting_id, size, count(*) over () as found,
         sum(size) over (order by ${id} ${direction}) as size_so_far
@@ -55,7 +55,7 @@ export async function readLarge<Row>(db: Reader, list: LargeRows): Promise<CutPa
   return { items: rows, isCut: rows.length < (rows[0]?.found ?? 0) };
 }
 
-interface Found {
+interface FoundRows {
   /** How many rows the page would have without the bound. */
   readonly found: number;
 }

@@ -82,14 +82,14 @@ function isSqlValue(part: SqlValue | Statement): part is SqlValue {
 }
 
 /** A text that was composed, and those that are composed of it and one more text. */
-interface Composed {
+interface ComposedText {
   strings?: readonly string[];
   /** By the place of the next inlined text in the template, and by that text. */
-  readonly with: WeakMap<readonly string[], Composed>[];
+  readonly with: WeakMap<readonly string[], ComposedText>[];
 }
 
 /** By their template. Weak: a text lives as long as `interned` keeps it. */
-const composed = new WeakMap<readonly string[], Composed>();
+const composed = new WeakMap<readonly string[], ComposedText>();
 
 /** As `inline`, for a template: the text is built once for the same texts at the same places. */
 function compose(template: readonly string[], parts: readonly (SqlValue | Statement)[]): Statement {
@@ -102,7 +102,7 @@ function compose(template: readonly string[], parts: readonly (SqlValue | Statem
       continue;
     }
     for (const value of part.values) values.push(value);
-    const known: WeakMap<readonly string[], Composed> = (node.with[index] ??= new WeakMap());
+    const known: WeakMap<readonly string[], ComposedText> = (node.with[index] ??= new WeakMap());
     let next = known.get(part.strings);
     if (next === undefined) known.set(part.strings, (next = { with: [] }));
     node = next;

@@ -138,8 +138,8 @@ test('a program gets the header of its account, or no server where it is missing
   const connections = {
     atStart: (service: string) => (service === 'mail' ? account : undefined),
     now: async () => account,
-    refreshed: async () => account,
-    rejected: () => Promise.reject(new Error('not asked for')),
+    refresh: async () => account,
+    reject: () => Promise.reject(new Error('not asked for')),
   };
   const { env, mcpServers, redact } = await resolveEquipment(given, connections);
   expect(env).toEqual({ MAIL: 'an-account-of-mail' });

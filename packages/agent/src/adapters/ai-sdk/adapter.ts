@@ -36,16 +36,16 @@ export interface Call {
   readonly abortSignal: AbortSignal;
 }
 
-interface Called {
+interface ToolCallOptions {
   readonly toolCallId: string;
 }
 
-interface Streamed {
+interface StreamResult {
   readonly stream: AsyncIterable<{ readonly type: string }>;
   readonly responseMessages: PromiseLike<readonly object[]>;
 }
 
-type Start = (call: Call) => Streamed | PromiseLike<Streamed>;
+type Start = (call: Call) => StreamResult | PromiseLike<StreamResult>;
 
 /** Makes each call of the tools a step: it runs once, however often its process is lost. */
 export function durableTools<T extends Tools>(
@@ -53,7 +53,7 @@ export function durableTools<T extends Tools>(
   options: { readonly [Name in keyof T]?: ToolOptions } = {},
 ): T {
   return mapTools(tools, (tool, name) =>
-    withMethod(tool, 'execute', (execute) => (input: unknown, own: Called) => {
+    withMethod(tool, 'execute', (execute) => (input: unknown, own: ToolCallOptions) => {
       const call = { id: own.toolCallId, tool: name, input, ...options[name] };
       return callTool(call, (approved) => execute(approved, own));
     }),
@@ -63,7 +63,7 @@ export function durableTools<T extends Tools>(
 /** For tools that are agents themselves. Their steps are durable, so the call is a scope and not a step. */
 export function agentTools<T extends Tools>(tools: T): T {
   return mapTools(tools, (tool, name) =>
-    withMethod(tool, 'execute', (execute) => (input: unknown, own: Called) => {
+    withMethod(tool, 'execute', (execute) => (input: unknown, own: ToolCallOptions) => {
       return callAgent({ id: own.toolCallId, tool: name }, () => execute(input, own));
     }),
   );
@@ -103,12 +103,12 @@ async function conversation(start: Start, begun: readonly Message[]): Promise<re
     messages = [...messages, ...added];
     const requests = partsOf(added).filter(isOpenRequest);
     if (requests.length === 0) return messages;
-    messages = await decided(messages, requests);
+    messages = await withDecisions(messages, requests);
   }
 }
 
 /** Asks for all approvals at once. The approved input replaces that of the model's own call. */
-async function decided(
+async function withDecisions(
   messages: readonly Message[],
   requests: readonly Part[],
 ): Promise<readonly Message[]> {

@@ -5,7 +5,7 @@ import { type Content, isTaskBelow } from './content.ts';
 /** Beside the checkpoints in what is saved: no namespace of a graph begins so. */
 const savedKey = '|allowed';
 
-interface Allowed {
+interface AllowedCall {
   readonly tool: string;
   /** Digest of the approved input. */
   readonly input: string;
@@ -20,7 +20,7 @@ interface Taker {
   readonly graph: string;
 }
 
-type AllAllowed = Readonly<Record<string, Allowed>>;
+type AllAllowed = Readonly<Record<string, AllowedCall>>;
 
 /**
  * Calls that a person has allowed before a node makes them, such as with the middleware for a person in the loop. They
@@ -55,8 +55,8 @@ export class AllowedCalls {
   }
 
   /** A graph has its next checkpoint: no node that took one runs again, neither its own nor those below it. */
-  passed(namespace: string): void {
-    const isOver = ({ graph }: Allowed) =>
+  forgetGraph(namespace: string): void {
+    const isOver = ({ graph }: AllowedCall) =>
       graph !== undefined && (graph === namespace || isTaskBelow(graph, namespace));
     const open = Object.entries(this.#all).filter(([, each]) => !isOver(each));
     this.#all = Object.fromEntries(open);

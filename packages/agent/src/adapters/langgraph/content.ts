@@ -2,10 +2,10 @@ import type { Json } from '../../json.ts';
 import type { CheckpointConfig, CheckpointTuple } from './peer.ts';
 
 /** The last checkpoint of each namespace, with the writes of its tasks since then. */
-export type Content = Readonly<Record<string, Kept>>;
+export type Content = Readonly<Record<string, StoredCheckpoint>>;
 
 /** One checkpoint, serialized by LangGraph. */
-export interface Kept {
+export interface StoredCheckpoint {
   readonly id: string;
   readonly checkpoint: string;
   readonly metadata: string;
@@ -30,7 +30,7 @@ function keyOfWrite(task: string, channel: string, index: number): string {
   return `${task} ${onlyOnce[channel] ?? index}`;
 }
 
-type StoredWrite = readonly [key: string, write: Kept['writes'][string]];
+type StoredWrite = readonly [key: string, write: StoredCheckpoint['writes'][string]];
 
 /** Serializes the writes of a task. */
 export function storedWrites(
@@ -47,7 +47,7 @@ export function storedWrites(
 
 /** A checkpoint as LangGraph reads it, with the configuration that names it. */
 export async function tupleOf(
-  kept: Kept,
+  kept: StoredCheckpoint,
   configurable: CheckpointConfig['configurable'],
   load: (text: string) => Promise<unknown>,
 ): Promise<CheckpointTuple> {
@@ -67,7 +67,11 @@ export async function tupleOf(
 }
 
 /** Replaces the checkpoint of a graph. Subgraphs of its tasks, which have ended, are not continued. */
-export function withCheckpoint(content: Content, namespace: string, kept: Kept): Content {
+export function withCheckpoint(
+  content: Content,
+  namespace: string,
+  kept: StoredCheckpoint,
+): Content {
   const others = Object.entries(content).filter(([other]) => !isTaskBelow(other, namespace));
   return { ...Object.fromEntries(others), [namespace]: kept };
 }

@@ -79,7 +79,7 @@ export class GraphSaver extends BaseCheckpointSaver {
   }
 
   /** Resolves when the checkpoints of a task's graphs are stored. Until then its id may change after a loss. */
-  async stored(namespace: string): Promise<void> {
+  async untilStored(namespace: string): Promise<void> {
     const parts = namespace.split('|');
     const graphs = parts.map((_part, index) => parts.slice(0, index).join('|'));
     const isWaiting = () => graphs.some((graph) => this.#unstored.has(graph));
@@ -107,7 +107,7 @@ export class GraphSaver extends BaseCheckpointSaver {
     const texts = await Promise.all([this.#dump(checkpoint), this.#dump(metadata)]);
     const kept = { id: checkpoint.id, checkpoint: texts[0], metadata: texts[1], writes: {} };
     this.#content = withCheckpoint(this.#content, namespace, kept);
-    this.allowed.passed(namespace);
+    this.allowed.forgetGraph(namespace);
     this.#isDirty = true;
     const ended = [...this.#speakers].filter(([, { graph }]) => graph === namespace);
     await this.#end(ended.map(([task]) => task));

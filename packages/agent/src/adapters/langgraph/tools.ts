@@ -65,7 +65,7 @@ async function inTask(config: Config, body: (task: Task) => unknown): Promise<un
   const { leg, steps } = current();
   const namespace = config.configurable?.['checkpoint_ns'] as string;
   const scratchpad = scratchpadOf(config);
-  await saverOf(leg).stored(namespace);
+  await saverOf(leg).untilStored(namespace);
   dropFound(scratchpad);
   const stop = (request: PermissionRequest) => interruptFor(request, scratchpad);
   const task = { key: namespace, execution: scratchpad, interrupt: stop };

@@ -40,13 +40,13 @@ export interface Call {
   readonly abortSignal: AbortSignal;
 }
 
-interface Streamed {
+interface StreamResult {
   readonly fullStream: AsyncIterable<{ readonly type: string; readonly payload?: unknown }>;
   readonly response: PromiseLike<object>;
   readonly text: PromiseLike<string>;
 }
 
-type Start = (call: Call) => Streamed | PromiseLike<Streamed>;
+type Start = (call: Call) => StreamResult | PromiseLike<StreamResult>;
 
 /**
  * Makes each call of the tools a step: it runs once, however often its process is lost. `requireApproval` becomes an
@@ -87,18 +87,18 @@ export function agentTools<T extends Tools>(tools: T): T {
 export async function converse(ctx: Context<object>, start: Start): Promise<void> {
   const state = ctx.state as { messages?: readonly Message[] };
   const begun = [...(state.messages ?? []), { role: 'user', content: ctx.prompt }];
-  const { response } = await streamed(start, begun);
+  const { response } = await runStream(start, begun);
   const { messages } = plain(await response) as { messages: readonly Message[] };
   state.messages = [...begun, ...messages.map(withoutTimes)];
 }
 
 /** Gives a task to the agent of a tool, and returns its text. */
 export async function delegate(start: Start, task: string): Promise<string> {
-  const { text } = await streamed(start, [{ role: 'user', content: task }]);
+  const { text } = await runStream(start, [{ role: 'user', content: task }]);
   return text;
 }
 
-async function streamed(start: Start, messages: readonly Message[]): Promise<Streamed> {
+async function runStream(start: Start, messages: readonly Message[]): Promise<StreamResult> {
   const { signal } = current().ctx;
   const result = await start({ messages: [...messages] as never[], abortSignal: signal });
   for await (const { type, payload } of result.fullStream) {

@@ -134,11 +134,14 @@ async function responseOf(
   return response;
 }
 
-type Shown = Pick<Parameters<OpenAiAgents['tool']>[0], 'name' | 'description' | 'parameters'>;
+type ToolDescription = Pick<
+  Parameters<OpenAiAgents['tool']>[0],
+  'name' | 'description' | 'parameters'
+>;
 
 /** A tool whose call is no step. */
 function toolThatWaits(
-  shown: Shown,
+  shown: ToolDescription,
   work: (call: { readonly id: string; readonly input: unknown }) => Promise<string>,
 ): FunctionTool {
   const made = tool({

@@ -84,7 +84,7 @@ function ownerOf({ end_user }: ConnectionRecord): string {
   return end_user ?? '(tenant)';
 }
 
-interface Given {
+interface ConnectionOptions {
   readonly endUser?: string;
   readonly header?: string;
   readonly oauth?: true;
@@ -98,7 +98,7 @@ function setConnection(): Command {
     .option('--end-user <name>', 'for this user of your product; else for the tenant')
     .option('--header <name>', 'send the secret as this header instead of a bearer token')
     .option('--oauth', 'standard input has JSON: access_token, refresh_token, token_endpoint, …')
-    .action(async (service: string, { endUser, ...given }: Given, command: Command) => {
+    .action(async (service: string, { endUser, ...given }: ConnectionOptions, command: Command) => {
       if (given.header !== undefined && given.oauth === true) {
         throw new Failure('choose one of --header and --oauth', exitCodes.usage);
       }
@@ -112,7 +112,7 @@ function setConnection(): Command {
 
 type OAuthMembers = Omit<Extract<PutConnection['auth'], { type: 'oauth' }>, 'type'>;
 
-function authIn({ header, oauth }: Given, input: string): PutConnection['auth'] {
+function authIn({ header, oauth }: ConnectionOptions, input: string): PutConnection['auth'] {
   const secret = input.trim();
   if (secret === '') throw new Failure('standard input has no secret', exitCodes.usage);
   if (oauth !== true) {
@@ -148,7 +148,7 @@ function deleteConnection(): Command {
     .addHelpText('after', example('connections delete github --end-user u-17'))
     .argument('<service>', 'the name that agent.yaml has for the service')
     .option('--end-user <name>', 'of this user of your product; else of the tenant')
-    .action(async (service: string, { endUser }: Given, command: Command) => {
+    .action(async (service: string, { endUser }: ConnectionOptions, command: Command) => {
       const { connections } = await connect(command);
       await connections.delete(service, { end_user: endUser }).catch(async (error: unknown) => {
         if (!(error instanceof ConvokeError) || error.code !== 'not_found') throw error;

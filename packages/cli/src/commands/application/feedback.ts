@@ -46,7 +46,7 @@ function authorOf({ author }: FeedbackRecord): string {
   return author.kind === 'end_user' ? `${author.id} (user)` : (author.name ?? author.id);
 }
 
-interface Said {
+interface FeedbackOptions {
   readonly score?: number;
   readonly value?: string;
   readonly comment?: string;
@@ -63,7 +63,7 @@ function putFeedback(): Command {
     .option('--value <text>', 'a category')
     .option('--comment <text>', 'words about the run')
     .option('--end-user <name>', 'for this user of your product (automation clients only)')
-    .action(async (id: string, key: string, said: Said, command: Command) => {
+    .action(async (id: string, key: string, said: FeedbackOptions, command: Command) => {
       const { score, value, comment, endUser: end_user } = said;
       if (score === undefined && value === undefined && comment === undefined) {
         throw new Failure('say something: --score, --value or --comment', exitCodes.usage);
@@ -82,7 +82,7 @@ function deleteFeedback(): Command {
     .argument('<run>', 'run id')
     .argument('<key>', 'what was judged')
     .option('--end-user <name>', 'for this user of your product (automation clients only)')
-    .action(async (id: string, key: string, { endUser }: Said, command: Command) => {
+    .action(async (id: string, key: string, { endUser }: FeedbackOptions, command: Command) => {
       const run = await runOf(await connect(command), id, undefined);
       await run.feedback.delete(key, { end_user: endUser });
       if (globalOptions(command).json) return printJson({ run_id: run.id, key, deleted: true });

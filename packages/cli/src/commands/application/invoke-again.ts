@@ -51,7 +51,7 @@ export async function invokeAgain(invoked: InvokedAgain): Promise<void> {
   process.exitCode = 0;
 }
 
-interface Watched {
+interface WatchedAgent {
   readonly convoke: Convoke;
   readonly agent: string;
   /** When the server read the agent's folder; undefined while it cannot. */
@@ -60,11 +60,11 @@ interface Watched {
   readonly problems?: LoadProblems;
 }
 
-type Change = Pick<Watched, 'loadedAt'>;
+type Change = Pick<WatchedAgent, 'loadedAt'>;
 
 /** Returns the change, after which the run is cancelled; undefined if the run ends before there is one. */
 async function cancelOnChange(
-  { run, ...watched }: Watched & { readonly run: Run },
+  { run, ...watched }: WatchedAgent & { readonly run: Run },
   signal: AbortSignal,
 ): Promise<Change | undefined> {
   let changed: Change | undefined;
@@ -79,7 +79,10 @@ async function cancelOnChange(
   return changed;
 }
 
-async function untilChanged(watched: Watched, stopping: AbortController): Promise<Change | 'over'> {
+async function untilChanged(
+  watched: WatchedAgent,
+  stopping: AbortController,
+): Promise<Change | 'over'> {
   const stop = () => stopping.abort();
   process.once('SIGINT', stop);
   remark('waiting for a change (Ctrl-C ends)', 'dim');
@@ -95,7 +98,7 @@ async function untilChanged(watched: Watched, stopping: AbortController): Promis
 
 /** Resolves when the server has read the folder again: only then does a run execute the new version. */
 async function changeOf(
-  { convoke, agent, loadedAt, problems }: Watched,
+  { convoke, agent, loadedAt, problems }: WatchedAgent,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   for (;;) {

@@ -3,7 +3,7 @@ import { exitCodes, Failure } from '../../failure.ts';
 import { globalOptions } from '../../options/global-options.ts';
 import { example } from '../../options/options.ts';
 import { findClientLogin } from '../../sign-in/client-login.ts';
-import { type Saved, changeSaved, readSaved } from '../../sign-in/saved-logins.ts';
+import { type SavedLogins, changeSaved, readSaved } from '../../sign-in/saved-logins.ts';
 import { print, printJson, remark } from '../../terminal/output.ts';
 import { printTable } from '../../terminal/table.ts';
 
@@ -94,7 +94,7 @@ interface Choice {
   readonly tenant: string | undefined;
 }
 
-function choosing(saved: Saved, { name, tenant }: Choice): Saved {
+function choosing(saved: SavedLogins, { name, tenant }: Choice): SavedLogins {
   const chosen = name ?? saved.current;
   if (chosen === undefined || (name === undefined && tenant === undefined)) {
     throw new Failure('specify a login or a tenant; `convoke logins` lists them', exitCodes.usage);
@@ -104,14 +104,14 @@ function choosing(saved: Saved, { name, tenant }: Choice): Saved {
   return { ...saved, current: chosen, profiles: { ...saved.profiles, [chosen]: login } };
 }
 
-function requireLogin(saved: Saved, name: string) {
+function requireLogin(saved: SavedLogins, name: string) {
   const known = saved.profiles[name];
   if (known !== undefined) return known;
   throw new Failure(`no saved login "${name}": \`convoke logins\` lists them`, exitCodes.usage);
 }
 
 /** Without the secrets. */
-function shownLogins({ profiles, current }: Saved) {
+function shownLogins({ profiles, current }: SavedLogins) {
   return Object.entries(profiles).map(([name, known]) => ({
     name,
     current: name === current,

@@ -46,12 +46,12 @@ export function listenWebhooks(): Command {
     });
 }
 
-interface Forwarded {
+interface ForwardResult {
   readonly status?: number;
   readonly error?: string;
 }
 
-async function forward(notice: NoticeRecord, url: URL, secret: string): Promise<Forwarded> {
+async function forward(notice: NoticeRecord, url: URL, secret: string): Promise<ForwardResult> {
   const id = `listen_${notice.id}`;
   const body = JSON.stringify(notice);
   const timestamp = Math.floor(Date.now() / 1000);

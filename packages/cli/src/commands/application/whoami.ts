@@ -42,13 +42,13 @@ export function whoamiCommand(): Command {
     });
 }
 
-interface Described {
+interface CallerDescription {
   readonly facts: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
   readonly memberships?: MeRecord['memberships'];
   readonly problem?: { readonly error: unknown; readonly used: UsedLogin };
 }
 
-async function describeClient(found: ClientLogin): Promise<Described> {
+async function describeClient(found: ClientLogin): Promise<CallerDescription> {
   const { login, credentials } = found;
   const { baseUrl, clientId: client_id, organizationId, tenantId } = credentials;
   const known = { login, base_url: baseUrl, client_id };
@@ -61,7 +61,7 @@ async function describeClient(found: ClientLogin): Promise<Described> {
   }
 }
 
-async function describePerson({ login, baseUrl, open }: FoundPerson): Promise<Described> {
+async function describePerson({ login, baseUrl, open }: FoundPerson): Promise<CallerDescription> {
   const known = { login, base_url: baseUrl };
   try {
     const person = await open();
@@ -99,7 +99,7 @@ const titles: Readonly<Record<string, string>> = {
   organization_ids: 'organizations',
 };
 
-function show(title: string, facts: Described['facts'] | undefined): void {
+function show(title: string, facts: CallerDescription['facts'] | undefined): void {
   print(styled('bold', title));
   if (facts === undefined) print('  none');
   for (const [name, label] of Object.entries(titles)) {

@@ -44,7 +44,7 @@ function verifyCommand(): Command {
     .addHelpText('after', example('audit verify'))
     .addHelpText('after', '\nWith --json prints {"ok", "chains": […]}.\n')
     .action(async (_options: unknown, command: Command) => {
-      const chains = await operating((operator) => verified(operator.verifyAudit()));
+      const chains = await operating((operator) => verifyChains(operator.verifyAudit()));
       const ok = chains.every(({ problem }) => problem === undefined);
       const lines = chains.map(({ organization_id, rows, head, problem }) =>
         problem === undefined
@@ -86,9 +86,9 @@ interface ChainReport {
   readonly problem?: { readonly seq: number; readonly reason: string };
 }
 
-type Verified = ReturnType<Parameters<Parameters<typeof operating>[0]>[0]['verifyAudit']>;
+type AuditWalk = ReturnType<Parameters<Parameters<typeof operating>[0]>[0]['verifyAudit']>;
 
-async function verified(walk: Verified): Promise<ChainReport[]> {
+async function verifyChains(walk: AuditWalk): Promise<ChainReport[]> {
   const chains: ChainReport[] = [];
   for await (const { head, problem } of walk) {
     chains.push({

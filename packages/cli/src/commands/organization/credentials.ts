@@ -7,7 +7,7 @@ import { globalOptions } from '../../options/global-options.ts';
 import { example, organizationOption, readDays } from '../../options/options.ts';
 import { knownLogins } from '../../sign-in/client-login.ts';
 import { connectPerson } from '../../sign-in/person.ts';
-import { confirmed } from '../../terminal/confirm.ts';
+import { askToConfirm } from '../../terminal/confirm.ts';
 import { print, printJson, remark } from '../../terminal/output.ts';
 import { printTable } from '../../terminal/table.ts';
 import { age, moment } from '../../terminal/times.ts';
@@ -106,6 +106,6 @@ async function confirmIfUsed(known: ClientWithCredentials, id: string): Promise<
   if (hint === '' || users.length === 0) return;
   const names = users.map(({ login }) => login).join(' and the ');
   remark(`the ${names} uses this credential, and is refused once it is revoked`);
-  if (await confirmed('  revoke it? [y]es or [n]o: ')) return;
+  if (await askToConfirm('  revoke it? [y]es or [n]o: ')) return;
   throw new Failure('nothing was revoked', exitCodes.failed);
 }

@@ -6,7 +6,7 @@ import { seconds } from '../../options/durations.ts';
 import { globalOptions } from '../../options/global-options.ts';
 import { example, organizationOption } from '../../options/options.ts';
 import { connectPerson } from '../../sign-in/person.ts';
-import { confirmed } from '../../terminal/confirm.ts';
+import { askToConfirm } from '../../terminal/confirm.ts';
 import { forOutput, oneLine, print, printJson, remark } from '../../terminal/output.ts';
 import { differenceOf } from './rules/difference.ts';
 import { readRulesFile, yamlOf } from './rules/file.ts';
@@ -91,7 +91,7 @@ function setRules(): Command {
 }
 
 async function confirm(): Promise<void> {
-  if (await confirmed('Replace the rules? [y]es or [n]o: ')) return;
+  if (await askToConfirm('Replace the rules? [y]es or [n]o: ')) return;
   throw new Failure('nothing was changed', exitCodes.failed);
 }
 

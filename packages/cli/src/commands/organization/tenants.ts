@@ -6,7 +6,7 @@ import { exitCodes, Failure } from '../../failure.ts';
 import { globalOptions } from '../../options/global-options.ts';
 import { example, organizationOption } from '../../options/options.ts';
 import { connectPerson } from '../../sign-in/person.ts';
-import { typed } from '../../terminal/confirm.ts';
+import { askForText } from '../../terminal/confirm.ts';
 import { isInteractive, print, printJson, remark } from '../../terminal/output.ts';
 import { printFacts, printTable } from '../../terminal/table.ts';
 import { age, moment } from '../../terminal/times.ts';
@@ -133,7 +133,7 @@ async function confirmOffboarding(tenant: TenantRecord): Promise<string> {
   remark(
     'with all its sessions, runs, events, files and session folders. Clients lose access at once.',
   );
-  const said = await typed(`Type the name of the tenant to delete it: `);
+  const said = await askForText(`Type the name of the tenant to delete it: `);
   if (said === tenant.display_name.trim()) return tenant.id;
   throw new Failure('the name does not match; nothing was deleted', exitCodes.failed);
 }

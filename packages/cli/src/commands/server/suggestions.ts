@@ -1,10 +1,10 @@
-interface Suggested {
+interface SuggestedAgent {
   readonly name: string;
   readonly input?: { check(value: { readonly prompt: string }): readonly unknown[] };
 }
 
 /** Suggests three commands where the demo agents are, otherwise one, for an agent that takes a text. */
-export function suggestions(agents: readonly Suggested[], hasTour: boolean): string[] {
+export function suggestions(agents: readonly SuggestedAgent[], hasTour: boolean): string[] {
   const names = agents.filter(takesText).map(({ name }) => name);
   if (hasTour && names.includes('echo') && names.includes('demo')) {
     return [
@@ -20,6 +20,6 @@ export function suggestions(agents: readonly Suggested[], hasTour: boolean): str
     : [`npx convoke invoke ${name ?? '<agent>'} "Hello"    # a run, as it streams`];
 }
 
-function takesText({ input }: Suggested): boolean {
+function takesText({ input }: SuggestedAgent): boolean {
   return input === undefined || input.check({ prompt: 'Hello' }).length === 0;
 }

@@ -82,7 +82,7 @@ export class EditorSessions {
 
   create({ cwd }: NewSessionRequest): Promise<NewSessionResponse> {
     const { convoke, agentName } = this.#serving;
-    return answered(async () => {
+    return withRequestErrors(async () => {
       const { id } = await convoke.sessions.create(agentName, { labels: { cwd: labelOf(cwd) } });
       return { sessionId: id };
     });
@@ -90,7 +90,7 @@ export class EditorSessions {
 
   list({ cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
     const { convoke, agentName } = this.#serving;
-    return answered(async () => {
+    return withRequestErrors(async () => {
       const query = { agent_name: agentName, limit: sessionsMax };
       const { items, nextCursor } = await convoke.sessions
         .list({ ...query, ...(cursor && { cursor }) })
@@ -109,7 +109,7 @@ export class EditorSessions {
   }
 
   load({ sessionId }: LoadSessionRequest, client: AgentContext): Promise<object> {
-    return answered(async () => {
+    return withRequestErrors(async () => {
       const session = await this.#open(sessionId);
       for await (const update of historyOf(session)) {
         await client.notify('session/update', { sessionId, update });
@@ -119,7 +119,7 @@ export class EditorSessions {
   }
 
   resume({ sessionId }: ResumeSessionRequest): Promise<object> {
-    return answered(async () => {
+    return withRequestErrors(async () => {
       await this.#open(sessionId);
       return {};
     });
@@ -140,7 +140,7 @@ export class EditorSessions {
     this.#turns.set(sessionId, turn);
     const cancel = () => this.#cancelTurn(turn);
     asking.signal.addEventListener('abort', cancel);
-    return answered(async () => {
+    return withRequestErrors(async () => {
       const session = await this.#find(sessionId);
       return runPrompt({
         ...this.#serving,
@@ -194,7 +194,7 @@ export class EditorSessions {
 }
 
 /** The editor is shown the server's refusal in words. */
-async function answered<T>(work: () => Promise<T>): Promise<T> {
+async function withRequestErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -80,13 +80,13 @@ function jsonIn(text: string): JsonObject | undefined {
   }
 }
 
-interface Known {
+interface KnownRun {
   readonly run: RunHandle;
   readonly after: string;
   readonly answered?: string;
 }
 
-async function show(prompting: Prompting, runs: readonly Known[]): Promise<PromptResponse> {
+async function show(prompting: Prompting, runs: readonly KnownRun[]): Promise<PromptResponse> {
   const { session, showing } = prompting;
   showing(runs.map(({ run }) => run));
   let ending: Ending | undefined;
@@ -102,7 +102,7 @@ async function show(prompting: Prompting, runs: readonly Known[]): Promise<Promp
   return { stopReason: ending?.outcome === 'cancelled' ? 'cancelled' : 'end_turn' };
 }
 
-async function unfinishedRun(session: Session): Promise<Known | undefined> {
+async function unfinishedRun(session: Session): Promise<KnownRun | undefined> {
   const { current_run_id: id } = session.record;
   if (id === undefined) return undefined;
   const { record } = await patiently(() => session.runs.get(id));
@@ -112,7 +112,7 @@ async function unfinishedRun(session: Session): Promise<Known | undefined> {
 
 async function questionOf(
   session: Session,
-  { run }: Known,
+  { run }: KnownRun,
 ): Promise<InteractionRecord | undefined> {
   const pending = await patiently(() => collect(session.interactions.pending()));
   return pending.find(({ kind, run_id }) => kind === 'question' && run_id === run.id);

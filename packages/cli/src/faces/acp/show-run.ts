@@ -18,7 +18,7 @@ export interface Viewer {
 
 export type Ending = Extract<TranscriptItem, { kind: 'end' }>;
 
-interface Shown {
+interface ShownRun {
   readonly session: SessionHandle;
   readonly run: RunHandle;
   /** The last event that the editor knows already; empty if it knows none. */
@@ -30,7 +30,7 @@ interface Shown {
 /** Streams a run to the editor until it ends. Returns undefined when it is left, because it waits for a person. */
 export async function showRun(
   viewer: Viewer,
-  { session, run, after, answered }: Shown,
+  { session, run, after, answered }: ShownRun,
 ): Promise<Ending | undefined> {
   const { client } = viewer;
   const leaving = new AbortController();

@@ -2,10 +2,10 @@ import type { Json, RunEvent } from '@convoke/sdk';
 import { jsonSummary } from '../json-text.ts';
 import { waitEnd, waitName } from '../waits.ts';
 
-type Decided = Extract<RunEvent, { type: 'call_decided' }>['data'];
+type CallDecision = Extract<RunEvent, { type: 'call_decided' }>['data'];
 
 /** What rules decided about a call: `denied write_file · rule no-production of the organization`. */
-function decidedText({ tool_name: tool, effect, by, rules, observed }: Decided): string {
+function decidedText({ tool_name: tool, effect, by, rules, observed }: CallDecision): string {
   const names = rules.map(({ source, name }) =>
     source === 'organization' ? `${name} of the organization` : name,
   );
@@ -15,7 +15,7 @@ function decidedText({ tool_name: tool, effect, by, rules, observed }: Decided):
 }
 
 /** The same of a denial, as a sentence of its conversation, with what the author of the rule says. */
-export function deniedText({ tool_name: tool, rules }: Decided): string {
+export function deniedText({ tool_name: tool, rules }: CallDecision): string {
   const [first] = rules;
   if (first === undefined) return `${tool} was denied by a rule.`;
   const whose = first.source === 'organization' ? ' of the organization' : '';

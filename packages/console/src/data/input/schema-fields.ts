@@ -3,7 +3,7 @@ import type { Json } from '@convoke/sdk';
 
 type Members = Readonly<Record<string, Json | undefined>>;
 
-interface Described {
+interface FieldDescription {
   readonly name: string;
   /** What people call it: the title of its schema, else its name. */
   readonly label: string;
@@ -11,7 +11,7 @@ interface Described {
   readonly isRequired: boolean;
 }
 
-export type SchemaField = Described &
+export type SchemaField = FieldDescription &
   (
     | { readonly kind: 'text' | 'lines' | 'number' | 'json'; readonly initial: string }
     | { readonly kind: 'flag'; readonly initial: boolean | undefined }
@@ -19,7 +19,7 @@ export type SchemaField = Described &
   );
 
 /** What is in a field: text, the number of a choice as text, or a flag that may not have been set. */
-export type Typed = Readonly<Record<string, string | boolean | undefined>>;
+export type FieldInputs = Readonly<Record<string, string | boolean | undefined>>;
 
 /** Whether the agent takes more than a prompt and files, which the composer has. */
 export function takesMore(schema: Members): boolean {
@@ -84,7 +84,7 @@ function fieldOf(name: string, schema: Members, isRequired: boolean): SchemaFiel
   }
 }
 
-export function initialOf(fields: readonly SchemaField[], draft: string | undefined): Typed {
+export function initialOf(fields: readonly SchemaField[], draft: string | undefined): FieldInputs {
   const typed = Object.fromEntries(fields.map(({ name, initial }) => [name, initial]));
   return draft !== undefined && 'prompt' in typed ? { ...typed, prompt: draft } : typed;
 }
@@ -95,7 +95,7 @@ export function initialOf(fields: readonly SchemaField[], draft: string | undefi
  */
 export function inputOf(
   fields: readonly SchemaField[],
-  typed: Typed,
+  typed: FieldInputs,
 ): Readonly<Record<string, Json>> {
   const members = fields.flatMap((field): readonly (readonly [string, Json])[] => {
     const value = valueOf(field, typed[field.name]);
@@ -104,7 +104,7 @@ export function inputOf(
   return Object.fromEntries(members);
 }
 
-function valueOf(field: SchemaField, typed: Typed[string]): Json | undefined {
+function valueOf(field: SchemaField, typed: FieldInputs[string]): Json | undefined {
   if (field.kind === 'flag') return typed === undefined && field.isRequired ? false : typed;
   if (typeof typed !== 'string' || typed.trim() === '') return undefined;
   switch (field.kind) {

@@ -219,14 +219,14 @@ function useInputParts(ask: Ask): InputParts {
   return { parts, shown, isCut: shown < parts.length, onShowNext };
 }
 
-interface Answered {
+interface AnswerHandlers {
   readonly onRecord: (record: InteractionRecord, isLate: boolean) => void;
   /** Given the record that says who may allow the call by now. */
   readonly onRefused: (record: InteractionRecord) => void;
 }
 
 /** Sends an answer. If another person or tab was first, reads its answer; if it is refused, who may allow it. */
-function useAnswer(ask: Ask, { onRecord, onRefused }: Answered) {
+function useAnswer(ask: Ask, { onRecord, onRefused }: AnswerHandlers) {
   const tenant = useTenant();
   const { isBusy, error, run } = useAction(async (given: Answer) => {
     const { interactions } = tenant.client.sessions.at(ask.sessionId);

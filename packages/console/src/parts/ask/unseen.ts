@@ -2,18 +2,18 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { plural } from '../../data/formats.ts';
 
 /** What of an input was never in view. */
-export interface Unseen {
+export interface UnseenPart {
   /** Entries of long lists that are folded. */
   readonly rows: number;
   /** How many windows high the rest is. */
   readonly screens: number;
 }
 
-const nothing: Unseen = { rows: 0, screens: 0 };
+const nothing: UnseenPart = { rows: 0, screens: 0 };
 /** The input is watched in strips of this height. */
 const stripPx = 40;
 
-interface Watched {
+interface WatchedInput {
   /** All of the input. */
   readonly input: { readonly current: HTMLElement | null };
   /** What covers its end while it is scrolled. */
@@ -21,7 +21,7 @@ interface Watched {
 }
 
 /** Remembers which strips of the input were in view, since the request of this key was opened. */
-export function useUnseen({ input, bar }: Watched, key: string): Unseen {
+export function useUnseen({ input, bar }: WatchedInput, key: string): UnseenPart {
   const [unseen, setUnseen] = useState(nothing);
   useLayoutEffect(() => {
     const [box, cover] = [input.current, bar.current];
@@ -54,7 +54,7 @@ function stripsSeen(
     readonly scroller: HTMLElement;
   },
   seen: Set<number>,
-): Unseen {
+): UnseenPart {
   const view = parts.scroller.getBoundingClientRect();
   const box = parts.box.getBoundingClientRect();
   const end = Math.min(view.bottom, parts.cover?.getBoundingClientRect().top ?? view.bottom);
@@ -72,7 +72,7 @@ function stripsSeen(
 }
 
 /** `50 rows, 2 screens not seen`; nothing when all was. */
-export function unseenWords({ rows, screens }: Unseen): string | undefined {
+export function unseenWords({ rows, screens }: UnseenPart): string | undefined {
   const parts = [
     ...(rows > 0 ? [plural(rows, 'row')] : []),
     ...(screens > 0 ? [plural(screens, 'screen')] : []),

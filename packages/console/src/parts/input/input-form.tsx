@@ -5,7 +5,7 @@ import { inBackground } from '../../data/in-background.ts';
 import { parsedObject } from '../../data/json-text.ts';
 import {
   type SchemaField,
-  type Typed,
+  type FieldInputs,
   fieldsOf,
   initialOf,
   inputOf,
@@ -31,7 +31,7 @@ export function InputForm(props: {
 }): JSX.Element {
   const { schema } = props;
   const fields = useMemo(() => fieldsOf(schema), [schema]);
-  const [typed, setTyped] = useState<Typed>(() => initialOf(fields ?? [], props.draft));
+  const [typed, setTyped] = useState<FieldInputs>(() => initialOf(fields ?? [], props.draft));
   const [text, setText] = useState('{\n}');
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(undefined);
@@ -108,7 +108,7 @@ function WholeInput(props: {
 
 interface OneFieldProps {
   readonly field: SchemaField;
-  readonly value: Typed[string];
+  readonly value: FieldInputs[string];
   readonly wrong: string | undefined;
   readonly onChange: (value: string | boolean) => void;
 }

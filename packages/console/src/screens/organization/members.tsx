@@ -20,7 +20,7 @@ import { type MemberAction, MemberDialog, MemberMenu } from './member-actions.ts
 
 export function MembersScreen({ org = '' }: RouteParams): JSX.Element {
   const [link, setLink] = useState<string | undefined>(undefined);
-  const [managed, setManaged] = useState<Managed | undefined>(undefined);
+  const [managed, setManaged] = useState<ManagedMember | undefined>(undefined);
   const list = usePages(
     [org],
     (cursor) => listMembers(org, cursor),
@@ -67,14 +67,14 @@ export function MembersScreen({ org = '' }: RouteParams): JSX.Element {
   );
 }
 
-interface Managed {
+interface ManagedMember {
   readonly member: MemberRecord;
   readonly action: MemberAction;
 }
 
 function columnsOf(
   org: string,
-  manage: (managed: Managed) => void,
+  manage: (managed: ManagedMember) => void,
 ): readonly Column<MemberRecord>[] {
   return [
     {

@@ -26,7 +26,7 @@ export function RunFeedback({ run }: { readonly run: RunRecord }): JSX.Element {
   const all = given.data.value ?? [];
   const own = all.find((entry) => entry.key === ratingKey && isOwn(entry));
   const { feedback } = tenant.client.sessions.at(run.session_id).runs.at(run.id);
-  const say = useAction(async ({ score, value, comment }: Said) => {
+  const say = useAction(async ({ score, value, comment }: FeedbackFields) => {
     const isSaid = score !== undefined || value !== undefined || comment !== undefined;
     if (isSaid) await feedback.put(ratingKey, { score, value, comment });
     else if (own !== undefined) await feedback.delete(ratingKey);
@@ -36,12 +36,12 @@ export function RunFeedback({ run }: { readonly run: RunRecord }): JSX.Element {
     <div class="run-feedback" role="group" aria-label="Feedback">
       <Thumbs own={own} isBusy={say.isBusy} onSay={(said) => say.run(said)} />
       {say.error !== undefined && <ProblemNote error={say.error} />}
-      <Said feedback={all} />
+      <AllFeedback feedback={all} />
     </div>
   );
 }
 
-type Said = Pick<FeedbackRecord, 'score' | 'value' | 'comment'>;
+type FeedbackFields = Pick<FeedbackRecord, 'score' | 'value' | 'comment'>;
 
 function isOwn({ author: { kind, id } }: FeedbackRecord): boolean {
   return kind === 'person' && isYou({ kind, id });
@@ -50,7 +50,7 @@ function isOwn({ author: { kind, id } }: FeedbackRecord): boolean {
 function Thumbs(props: {
   readonly own: FeedbackRecord | undefined;
   readonly isBusy: boolean;
-  readonly onSay: (said: Said) => Promise<void>;
+  readonly onSay: (said: FeedbackFields) => Promise<void>;
 }): JSX.Element {
   const { own, isBusy, onSay } = props;
   const mayWrite = useRight('feedback:write');
@@ -113,7 +113,11 @@ function CommentDialog(props: {
   );
 }
 
-function Said({ feedback }: { readonly feedback: readonly FeedbackRecord[] }): JSX.Element | null {
+function AllFeedback({
+  feedback,
+}: {
+  readonly feedback: readonly FeedbackRecord[];
+}): JSX.Element | null {
   const shown = feedback.filter((entry) => !isOwn(entry) || entry.comment !== undefined);
   if (shown.length === 0) return null;
   return (

@@ -6,7 +6,7 @@ import type {
 } from '../../domain/connections/connection.ts';
 import {
   type RefreshAnswer,
-  type Wanted,
+  type WantedToken,
   accountState,
   answerMs,
   claimMs,
@@ -45,7 +45,7 @@ export type Account =
   | { readonly kind: 'expired' | 'unavailable'; readonly connection: Connection }
   | { readonly kind: 'missing' };
 
-export interface WantedAccount extends Omit<Wanted, 'now' | 'canRefresh'> {
+export interface WantedAccount extends Omit<WantedToken, 'now' | 'canRefresh'> {
   readonly scope: TenantScope;
   readonly at: ConnectionPlace;
 }

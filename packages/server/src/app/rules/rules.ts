@@ -31,7 +31,7 @@ export async function getRules(
   organizationId: OrganizationId,
 ): Promise<JudgedRules> {
   const { read } = services.store;
-  return judged(services, read, {
+  return judgeRules(services, read, {
     organizationId,
     document: await read.rules.find(organizationId),
   });
@@ -60,7 +60,7 @@ export async function setRules(
       return refuse('forbidden', { message: ownersOnly });
     }
     if (areSameRules(before, rules)) {
-      return judged(services, tx, { organizationId, document: seen });
+      return judgeRules(services, tx, { organizationId, document: seen });
     }
     const current = seen?.version ?? 0;
     if (version !== current) {
@@ -76,7 +76,7 @@ export async function setRules(
       updatedAt: at,
     };
     if (!(await tx.rules.save(document))) return refuse('version_conflict');
-    const answer = await judged(services, tx, { organizationId, document });
+    const answer = await judgeRules(services, tx, { organizationId, document });
     await recordAudit(tx, {
       chain: organizationId,
       at,
@@ -126,7 +126,7 @@ function tenantsIn(rules: RuleBodies): readonly string[] {
   return rules.flatMap((rule) => rule.tenants ?? []);
 }
 
-async function judged(
+async function judgeRules(
   services: Pick<Services, 'agents'> & PeopleKnown,
   repositories: Pick<Repositories, 'organizations' | 'tenants'>,
   {

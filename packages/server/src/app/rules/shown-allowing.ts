@@ -21,14 +21,14 @@ export interface AllowingReader {
   readonly mayAnswer: boolean;
 }
 
-interface Asked {
+interface AskedCall {
   readonly asked?: readonly AskingRule[] | undefined;
   readonly approvals?: readonly Approval[] | undefined;
 }
 
 /** By what held when it was asked, which costs nothing: for lists (D-515). */
 export function allowingAsAsked(
-  { asked = [], approvals }: Asked,
+  { asked = [], approvals }: AskedCall,
   reader: AllowingReader,
   startedBy: string | null,
 ): ShownAllowing {
@@ -91,7 +91,7 @@ function canAllow(
   {
     demands: { approvers },
     approvals = [],
-  }: Pick<Asked, 'approvals'> & { readonly demands: Demands },
+  }: Pick<AskedCall, 'approvals'> & { readonly demands: Demands },
   { allower, mayAnswer }: AllowingReader,
   startedBy: string | null,
 ): boolean {

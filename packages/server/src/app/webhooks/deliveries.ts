@@ -145,7 +145,7 @@ export function redeliver(
   });
 }
 
-export interface Replayed {
+export interface ReplayResult {
   readonly deliveries: number;
   readonly lastId: string;
   readonly hasMore: boolean;
@@ -156,7 +156,7 @@ export function replayWebhook(
   services: SendServices,
   scope: TenantScope,
   request: { readonly id: WebhookId; readonly afterId: string; readonly by: Actor },
-): Promise<Replayed> {
+): Promise<ReplayResult> {
   const { store, clock, ids, fanout } = services;
   const after = parseNoticeId(request.afterId);
   if (after === undefined) {

@@ -61,7 +61,7 @@ export function createAccount(parts: AccountParts): Account {
     const { status = 200, signedOut, notice, problem } = outcome;
     if (signedOut !== undefined) return sendPage(exchange, signedOutPage(signedOut, action));
     const found = await listSignIns({ store, clock, sealing }, user.id);
-    const signIns = await Promise.all(found.map((signIn) => named(parts, signIn)));
+    const signIns = await Promise.all(found.map((signIn) => withNames(parts, signIn)));
     const signOutPath = root + peopleRoutes.end_session;
     const { email, name } = user;
     const consolePath = parts.hasConsole ? `${root}/console/` : undefined;
@@ -91,7 +91,7 @@ export function createAccount(parts: AccountParts): Account {
 }
 
 /** Names the tenant that an assistant uses. */
-async function named(
+async function withNames(
   { store }: AccountParts,
   { assistant, ...signIn }: ActiveSignIn,
 ): Promise<ListedSignIn> {

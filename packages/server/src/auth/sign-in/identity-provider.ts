@@ -74,7 +74,7 @@ interface CreatedProvider {
 export function createIdentityProvider(parts: IdentityProviderParts): IdentityProvider {
   const { baseUrl, keys, forms, account, links, joinTickets, log } = parts;
   /** The request that the library is answering. */
-  const current = new AsyncLocalStorage<Served>();
+  const current = new AsyncLocalStorage<ServedRequest>();
   const answers = new WeakMap<IncomingMessage, (answer: TokenAnswer) => void>();
   let created: Promise<CreatedProvider> | undefined;
 
@@ -135,7 +135,7 @@ export function createIdentityProvider(parts: IdentityProviderParts): IdentityPr
 }
 
 /** What the audit and the limits know of a request that the library answers. */
-interface Served extends Pick<Exchange, 'requestId' | 'address'> {
+interface ServedRequest extends Pick<Exchange, 'requestId' | 'address'> {
   /** A person is about to be asked, so that what an assistant says about itself is read anew. */
   readonly isAsking: boolean;
 }
@@ -161,7 +161,7 @@ function pinAddress(request: IncomingMessage, baseUrl: string): void {
 }
 
 interface ProviderInputs {
-  readonly current: AsyncLocalStorage<Served>;
+  readonly current: AsyncLocalStorage<ServedRequest>;
   readonly answers: WeakMap<IncomingMessage, (answer: TokenAnswer) => void>;
   readonly signers: Awaited<ReturnType<SigningKeys['signers']>>;
 }
@@ -227,7 +227,7 @@ async function findAccount({ store }: Pick<Services, 'store'>, id: UserId) {
 /** The library finds every client that is not ours by this adapter. */
 function foundBy(
   assistants: AssistantClients,
-  current: AsyncLocalStorage<Served>,
+  current: AsyncLocalStorage<ServedRequest>,
   stored: Adapter,
 ): Adapter {
   return {

@@ -157,7 +157,7 @@ export function providerSettings(parts: SettingsParts): Configuration {
   };
 }
 
-interface Completed {
+interface CompletedGrant {
   readonly context: KoaContextWithOIDC;
   readonly token: { readonly clientId?: string | undefined };
   readonly payload: Record<string, unknown>;
@@ -166,7 +166,7 @@ interface Completed {
 /** Adds what our validator reads. Without the audit row of the token there is none. */
 function complete(
   { baseUrl, now, onTokenIssued }: SettingsParts,
-  { context, token, payload }: Completed,
+  { context, token, payload }: CompletedGrant,
 ): Promise<void> {
   payload['iat_ms'] = now();
   const { aud, scope } = payload;

@@ -42,7 +42,7 @@ export type PasswordChangeResult =
   | { readonly kind: 'changed' }
   /** The current password is wrong. */
   | { readonly kind: 'refused' }
-  | Limited;
+  | LimitedTry;
 
 export interface PasswordChoice {
   readonly userId: UserId;
@@ -64,9 +64,9 @@ export type SignInResult =
   | { readonly kind: 'must_choose'; readonly userId: UserId; readonly replaces: string }
   /** Unknown person, wrong or expired password. */
   | { readonly kind: 'refused' }
-  | Limited;
+  | LimitedTry;
 
-interface Limited {
+interface LimitedTry {
   readonly kind: 'limited';
   readonly retryAfterSeconds: number;
 }
@@ -94,20 +94,20 @@ export function createSignIn(parts: SignInParts): SignIn {
   const knownNetworks = createKnownNetworks();
 
   /** Runs the work in a turn of the caller's network, unless the network has used up its attempts. */
-  async function inTurn<T>(network: string, work: () => Promise<T>): Promise<T | Limited> {
+  async function inTurn<T>(network: string, work: () => Promise<T>): Promise<T | LimitedTry> {
     const own = limits.perNetwork.take(network);
-    if (!own.ok) return limited(own.retryAfterSeconds);
-    return (await turns.take(network, work)) ?? limited(noTurnRetrySeconds);
+    if (!own.ok) return limitedTry(own.retryAfterSeconds);
+    return (await turns.take(network, work)) ?? limitedTry(noTurnRetrySeconds);
   }
 
   /** Counts the attempt for the person. Only in a turn: what is never checked uses up nothing of theirs. */
-  function counted(email: string, network: string): Limited | undefined {
+  function countTry(email: string, network: string): LimitedTry | undefined {
     const person = keyOf(email);
     const here = limits.perPersonAndNetwork.take(`${network} ${person}`);
     // A network that has used up its own attempts does not use up the person's.
     const isCountedHere = !here.ok || knownNetworks.has(person, network);
     const allowance = isCountedHere ? here : limits.perPerson.take(person);
-    return allowance.ok ? undefined : limited(allowance.retryAfterSeconds);
+    return allowance.ok ? undefined : limitedTry(allowance.retryAfterSeconds);
   }
 
   async function check({ email, password }: PasswordLogin): Promise<SignInResult> {
@@ -126,7 +126,7 @@ export function createSignIn(parts: SignInParts): SignIn {
     attempt(login) {
       const network = networkOf(login.address);
       return inTurn(network, async () => {
-        const result = counted(login.email, network) ?? (await check(login));
+        const result = countTry(login.email, network) ?? (await check(login));
         const isRight = result.kind === 'known' || result.kind === 'must_choose';
         if (isRight) knownNetworks.add(keyOf(login.email), network);
         return result;
@@ -145,7 +145,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       const text = orRefuse(readPassword(chosen));
       const network = networkOf(address);
       return inTurn<PasswordChangeResult>(network, async () => {
-        const refusal = counted(user.email, network);
+        const refusal = countTry(user.email, network);
         if (refusal !== undefined) return refusal;
         const stored = await store.read.passwords.find(user.id);
         const isRight = await passwords.matches(current, stored?.hash);
@@ -166,6 +166,6 @@ function keyOf(email: string): string {
   return email.trim().toLowerCase().slice(0, keyMaxCharacters);
 }
 
-function limited(retryAfterSeconds: number): Limited {
+function limitedTry(retryAfterSeconds: number): LimitedTry {
   return { kind: 'limited', retryAfterSeconds };
 }

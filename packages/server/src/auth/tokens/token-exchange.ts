@@ -149,7 +149,7 @@ function claimedRoleIn({ memberships }: HumanToken, target: Selectors | undefine
   return memberships?.find(({ organizationId: id }) => id === target?.organizationId)?.role;
 }
 
-interface Exchanged extends Selectors {
+interface ExchangedToken extends Selectors {
   readonly userId: HumanToken['userId'];
   readonly scopes: readonly Scope[];
   readonly issued: IssuedToken;
@@ -159,7 +159,7 @@ interface Exchanged extends Selectors {
 async function recordExchange(
   { store, clock }: TokenExchangeParts,
   { requestId, address }: TokenRequest,
-  { userId, organizationId: chain, tenantId: tenant, scopes, issued }: Exchanged,
+  { userId, organizationId: chain, tenantId: tenant, scopes, issued }: ExchangedToken,
 ): Promise<void> {
   await store.transaction((tx) =>
     recordAudit(tx, {

@@ -88,9 +88,9 @@ export type NewConnection = Pick<
   'id' | 'organizationId' | 'tenantId' | 'service' | 'endUser' | 'createdBy'
 >;
 
-type Sealed = Pick<Connection, 'auth' | 'sealed' | 'expiresAt'>;
+type SealedAuth = Pick<Connection, 'auth' | 'sealed' | 'expiresAt'>;
 
-export function openConnection(fresh: NewConnection, sealed: Sealed, now: number): Connection {
+export function openConnection(fresh: NewConnection, sealed: SealedAuth, now: number): Connection {
   return {
     ...fresh,
     ...sealed,
@@ -109,7 +109,7 @@ export function openConnection(fresh: NewConnection, sealed: Sealed, now: number
 export const firstVersion = 1;
 
 /** The answer to a refresh that is under way comes too late: it names the version before. */
-export function replaceAccount(seen: Connection, sealed: Sealed, now: number): Connection {
+export function replaceAccount(seen: Connection, sealed: SealedAuth, now: number): Connection {
   return {
     ...seen,
     ...sealed,

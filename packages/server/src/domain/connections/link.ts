@@ -84,9 +84,9 @@ function asksForConsent({ resource, scope }: ServiceLink): boolean {
 /** Why a browser comes back without an account: the user refused, or the service gave no token. */
 export type ConnectError = 'access_denied' | 'connect_failed';
 
-type Returned = { readonly ticket: string } | { readonly error: ConnectError };
+type ConnectResult = { readonly ticket: string } | { readonly error: ConnectError };
 
-export function returnTo({ returnUrl, service }: ConnectFlow, result: Returned): string {
+export function returnTo({ returnUrl, service }: ConnectFlow, result: ConnectResult): string {
   const url = new URL(returnUrl);
   for (const name of ['ticket', 'error']) url.searchParams.delete(name);
   for (const [name, value] of Object.entries({ service, ...result })) {

@@ -33,7 +33,7 @@ export type AccountState =
   | { readonly kind: 'expires'; readonly reason: ConnectionReason }
   | { readonly kind: 'expired' };
 
-export interface Wanted {
+export interface WantedToken {
   readonly now: number;
   /** How long the token has to last. */
   readonly aheadMs: number;
@@ -45,7 +45,7 @@ export interface Wanted {
 
 export function accountState(
   { status, version, auth, expiresAt, refreshingUntil, retryAt }: Connection,
-  { now, aheadMs, refusedVersion, canRefresh = true }: Wanted,
+  { now, aheadMs, refusedVersion, canRefresh = true }: WantedToken,
 ): AccountState {
   if (status === 'expired') return { kind: 'expired' };
   if (refreshingUntil !== null) {

@@ -73,7 +73,7 @@ export function decide(lists: RuleLists, call: CallToDecide): Decision {
     case 'deny':
       return { observed, effect, rules: rules.map(matched), reason: denialOf(rules) };
     case 'ask': {
-      const asking = rules.flatMap(asked);
+      const asking = rules.flatMap(askingRules);
       return { observed, effect, rules: asking, demands: demandsOf(asking) };
     }
     default:
@@ -146,7 +146,7 @@ function matched({ source, rule: { name, reason } }: Match): MatchedRule {
   return { source, name, ...(reason !== undefined && { reason }) };
 }
 
-function asked(match: Match): readonly AskingRule[] {
+function askingRules(match: Match): readonly AskingRule[] {
   return match.rule.effect === 'ask' ? [{ ...matched(match), demands: match.rule.demands }] : [];
 }
 

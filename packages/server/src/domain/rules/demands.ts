@@ -68,15 +68,15 @@ export function waitOf({ waitHours }: Demands, agentMs: number): number {
   return waitHours === undefined ? agentMs : Math.min(agentMs, Math.ceil(waitHours * 3_600_000));
 }
 
-type Asked = readonly { readonly demands: Demands }[];
+type AskingDemands = readonly { readonly demands: Demands }[];
 
 /** D-505: one of the rules that asked is enough. */
-export function deniesOnExpiry(asked: Asked): boolean {
+export function deniesOnExpiry(asked: AskingDemands): boolean {
   return asked.some(({ demands }) => demands.onExpiry === 'deny');
 }
 
 /** Whether the time of the request is the rules' business: then its readers are told when it ends. */
-export function limitsTime(asked: Asked): boolean {
+export function limitsTime(asked: AskingDemands): boolean {
   return deniesOnExpiry(asked) || asked.some(({ demands }) => demands.waitHours !== undefined);
 }
 

@@ -28,7 +28,7 @@ export async function collectOutputs(
   redact: (text: string) => Promise<string>,
 ): Promise<void> {
   if (!acceptsFiles(session, services.settings)) return;
-  const refused = new Map<Refused, number>();
+  const refused = new Map<OutputRefusal, number>();
   await services.sessionFolders.takeOutputs(run, async (output) => {
     // Once the session has all the files it may have, no more bytes are read.
     const isFull = refused.has('too many files');
@@ -43,10 +43,10 @@ export async function collectOutputs(
   }
 }
 
-type Refused = 'too large' | 'invalid name' | 'too many files' | 'no storage left';
-type Kept = { readonly id: FileId } | Refused;
+type OutputRefusal = 'too large' | 'invalid name' | 'too many files' | 'no storage left';
+type KeptOutput = { readonly id: FileId } | OutputRefusal;
 
-async function keepOutput(services: OutputServices, run: Run, output: Output): Promise<Kept> {
+async function keepOutput(services: OutputServices, run: Run, output: Output): Promise<KeptOutput> {
   const named = outputFile(output.path);
   if (named === undefined) return 'invalid name';
   const { store, settings } = services;
@@ -77,7 +77,7 @@ async function publish(
   services: OutputServices,
   run: Run,
   { named, staged }: Publishing,
-): Promise<Kept> {
+): Promise<KeptOutput> {
   const { store, clock, ids, settings } = services;
   const { organizationId, tenantId, sessionId } = run;
   const id = fileId(ids.next(idPrefixes.file));
@@ -85,7 +85,7 @@ async function publish(
   const file = completeFile(openFile(identity, clock.now()), staged);
   const removal = { tenantId, ownerId: file.id, sha256: file.sha256 };
   await publishRemovable(services, staged, removal);
-  return store.transaction(async (tx): Promise<Kept> => {
+  return store.transaction(async (tx): Promise<KeptOutput> => {
     await tx.sessions.lock(run, sessionId);
     // Stored before, but the manifest of the folder that says so was lost.
     const known = await tx.files.ready(sessionId, filesPerSessionMax);
@@ -106,7 +106,7 @@ async function refusalOf(
   tx: StoreTransaction,
   file: ReadyFile,
   settings: OutputServices['settings'],
-): Promise<Refused | undefined> {
+): Promise<OutputRefusal | undefined> {
   if ((await tx.files.count(file.sessionId)) >= filesPerSessionMax) return 'too many files';
   const growth = { bytes: storageOf(file), ...settings };
   return (await mayStore(tx, file, growth)) ? undefined : 'no storage left';

@@ -92,7 +92,7 @@ export async function decideBatch(
   return { items: placed, notes: moved, refused, denials, spent, decided };
 }
 
-interface Known {
+interface KnownDecisions {
   readonly deciding: Deciding;
   readonly answers: KnownAnswers;
   /** Refs that have an interaction. */
@@ -102,14 +102,14 @@ interface Known {
 /** Decides one call after the other: an allow that one uses is gone for the next. */
 class CallsOfBatch {
   readonly #services: Pick<Services, 'ids' | 'clock'>;
-  readonly #known: Known;
+  readonly #known: KnownDecisions;
   #answers: KnownAnswers;
   readonly refused = new Map<LegNote, NotBegun>();
   readonly denials: AnsweredPermission[] = [];
   readonly spent: SpentAllow[] = [];
   readonly decided: DecidedCall[] = [];
 
-  constructor(services: Pick<Services, 'ids' | 'clock'>, known: Known) {
+  constructor(services: Pick<Services, 'ids' | 'clock'>, known: KnownDecisions) {
     this.#services = services;
     this.#known = known;
     this.#answers = known.answers;

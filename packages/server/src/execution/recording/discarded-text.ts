@@ -15,7 +15,7 @@ export function endOfDiscarded(agent: Agent | undefined): RunEventDraft {
 }
 
 /** The interruption after which a leg repeats the text of its predecessor. */
-export interface Interrupted {
+export interface InterruptedLeg {
   readonly runId: RunId;
   readonly attempt: number;
   readonly reason: InterruptionReason;
@@ -27,7 +27,7 @@ export interface Interrupted {
  */
 export function discardFrom(
   id: string,
-  { runId, attempt, reason }: Interrupted,
+  { runId, attempt, reason }: InterruptedLeg,
   agent: Agent,
 ): readonly RunEventDraft[] {
   const data = { run_id: runId, attempt, reason };

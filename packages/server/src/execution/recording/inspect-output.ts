@@ -15,7 +15,7 @@ const charactersMax = 10 * 1024 * 1024;
 const depthMax = 128;
 
 /** The size of something that an agent emitted, or why it cannot be recorded, for the author of the agent. */
-export type Inspected =
+export type Inspection =
   | { readonly ok: true; readonly characters: number }
   | { readonly ok: false; readonly problem: string };
 
@@ -24,7 +24,7 @@ export type Inspected =
  * model or the server of a tool chose are checked, for every framework. Names and refs become columns of text and are
  * shown as they are, so they must be plain (D-270); everything else is stored as JSON, which escapes what is not.
  */
-export function inspectItem(item: LegItem): Inspected {
+export function inspectItem(item: LegItem): Inspection {
   if (isDraft(item)) {
     const { type, data } = item;
     if (type === 'message_delta') return inspected(undefined, 'message_delta', data);
@@ -48,23 +48,23 @@ export function inspectItem(item: LegItem): Inspected {
   return inspected(wrong, type, [question, ...options]);
 }
 
-export function inspectCall(call: Pick<CallIntent, 'ref' | 'toolName' | 'input'>): Inspected {
+export function inspectCall(call: Pick<CallIntent, 'ref' | 'toolName' | 'input'>): Inspection {
   const problem =
     refProblem('the call_id of a tool call', call.ref) ??
     nameProblem('the tool_name of a tool call', call.toolName);
   return inspected(problem, 'the tool_input of a tool call', call.input);
 }
 
-export function inspectCallRef(ref: string): Inspected {
+export function inspectCallRef(ref: string): Inspection {
   const where = 'the call_id of a tool call';
   return inspected(refProblem(where, ref), where, ref);
 }
 
-export function inspectState(state: Json): Inspected {
+export function inspectState(state: Json): Inspection {
   return inspected(undefined, 'the state of a checkpoint', state);
 }
 
-function inspected(problem: string | undefined, where: string, value: Json): Inspected {
+function inspected(problem: string | undefined, where: string, value: Json): Inspection {
   if (problem !== undefined) return { ok: false, problem };
   const size = measureJson(value, { charactersMax, depthMax });
   if (typeof size === 'number') return { ok: true, characters: size };

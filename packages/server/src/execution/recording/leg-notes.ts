@@ -5,7 +5,7 @@ import type { CallIntent } from '../../domain/run/tool-call.ts';
 import type { UsageEntry } from '../../domain/usage/usage.ts';
 import type { EndedCall } from '../../ports/repositories/runs/tool-calls.ts';
 import type { CheckpointMaker } from '../../ports/repositories/runs/sessions.ts';
-import type { Begun, NewCall, NotBegun } from '../../ports/harness.ts';
+import type { BeginOutcome, NewCall, NotBegun } from '../../ports/harness.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 
 /** A record of a leg that is no event: a checkpoint, or an entry of the ledger of tool calls or of usage. */
@@ -18,7 +18,7 @@ export type LegNote =
       /** State of the session folder before the call, if it was archived for it (D-92). */
       readonly snapshot?: FolderState | undefined;
       /** Called once the intent or the denial is durable, or neither can be. */
-      readonly settle: (begun: Begun) => void;
+      readonly settle: (begun: BeginOutcome) => void;
     }
   | {
       readonly kind: 'end';

@@ -6,12 +6,12 @@ import type { Json } from '../../domain/json.ts';
 import type { Run } from '../../domain/run/run.ts';
 import type { UsageEntry } from '../../domain/usage/usage.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
-import type { Begun } from '../../ports/harness.ts';
+import type { BeginOutcome } from '../../ports/harness.ts';
 import type { CheckpointMaker } from '../../ports/repositories/runs/sessions.ts';
 import type { EndedCall } from '../../ports/repositories/runs/tool-calls.ts';
 import { retryStorage } from '../../runtime/retry-storage.ts';
 import {
-  type Inspected,
+  type Inspection,
   inspectCall,
   inspectCallRef,
   inspectItem,
@@ -25,7 +25,7 @@ import {
   type AnnouncedContext,
   type LegBatch,
   type LegRecording,
-  type Recorded,
+  type RecordedBatch,
   makesRequests,
   recordLeg,
 } from './record-leg.ts';
@@ -123,7 +123,7 @@ export class LegWriter {
    * Resolves once the intent is durable, with everything emitted before it and the folder's state, if it was archived
    * for the call; or once it is decided that the call must not start.
    */
-  async beginCall(intent: NewIntent, snapshot?: FolderState): Promise<Begun> {
+  async beginCall(intent: NewIntent, snapshot?: FolderState): Promise<BeginOutcome> {
     if (this.#accept(inspectCall(intent)) === undefined || !this.#isOpen) return { kind: 'left' };
     return new Promise((settle) => this.#note({ kind: 'begin', intent, snapshot, settle }, 0));
   }
@@ -155,7 +155,7 @@ export class LegWriter {
   }
 
   /** The size of what may be recorded. Undefined for anything else, with which the leg ends. */
-  #accept(inspected: Inspected): number | undefined {
+  #accept(inspected: Inspection): number | undefined {
     if (inspected.ok) return inspected.characters;
     if (!this.#isOpen) return undefined;
     // Everything emitted before it is recorded, and nothing after it.
@@ -292,7 +292,7 @@ export class LegWriter {
     }
   }
 
-  async #record(holder: Holder, recording: LegRecording): Promise<Recorded | undefined> {
+  async #record(holder: Holder, recording: LegRecording): Promise<RecordedBatch | undefined> {
     const { metrics } = this.#services;
     const began = metrics.seconds();
     const recorded = await recordLeg(this.#services, holder, recording);
@@ -301,7 +301,7 @@ export class LegWriter {
   }
 }
 
-function hasRequests(batch: LegBatch | undefined, recorded: Recorded | undefined): boolean {
+function hasRequests(batch: LegBatch | undefined, recorded: RecordedBatch | undefined): boolean {
   return (batch !== undefined && makesRequests(batch)) || (recorded?.refused.size ?? 0) > 0;
 }
 
@@ -315,11 +315,11 @@ function refusal(problem: string): string {
   return `The output of the agent cannot be recorded: ${problem}.`;
 }
 
-const begun: Begun = { kind: 'begun' };
-const notDurable: Begun = { kind: 'left' };
+const begun: BeginOutcome = { kind: 'begun' };
+const notDurable: BeginOutcome = { kind: 'left' };
 
 /** Tells the calls and reports that wait their outcome: a call that is not durable must not start. */
-function settleAll(notes: readonly PlacedNote[], outcomeOf: (note: LegNote) => Begun): void {
+function settleAll(notes: readonly PlacedNote[], outcomeOf: (note: LegNote) => BeginOutcome): void {
   for (const { note } of notes) {
     const outcome = outcomeOf(note);
     if (note.kind === 'begin') note.settle(outcome);

@@ -55,14 +55,14 @@ export async function raiseCall(
   const verdict = await judge(services, tx, calling);
   if (verdict.kind === 'asked') return { ...nothingRaised, ...verdict.raised, isAsking: true };
   if (verdict.kind === 'denied') {
-    return refused(services, tx, { calling, code: 'denied', ...verdict });
+    return refuseCall(services, tx, { calling, code: 'denied', ...verdict });
   }
   const { input } = verdict;
   const request = { name: item.name, input, ceiling: item.ceiling };
   const message =
     calling.refusals.get(item.ref) ?? (await whyNotCalled(services, tx, { caller: run, request }));
   if (message !== undefined) {
-    return refused(services, tx, { calling, code: 'refused', message, raised: verdict.raised });
+    return refuseCall(services, tx, { calling, code: 'refused', message, raised: verdict.raised });
   }
   const called = await startCalledRun(services, tx, { caller: seen, request }).catch(
     (error: unknown) => {
@@ -79,10 +79,10 @@ interface RefusedOne {
   readonly calling: Calling;
   readonly code: 'denied' | 'refused';
   readonly message: string;
-  readonly raised: Said;
+  readonly raised: RaisedParts;
 }
 
-async function refused(
+async function refuseCall(
   services: StartServices,
   tx: StoreTransaction,
   { calling, code, message, raised }: RefusedOne,
@@ -102,15 +102,15 @@ function placeOf({ ids }: Pick<StartServices, 'ids'>, { seen: { run } }: Calling
   return { id: ids.next(idPrefixes.wait), organizationId, tenantId, sessionId, runId };
 }
 
-type Said = Pick<RaisedWait, 'events' | 'decided'>;
+type RaisedParts = Pick<RaisedWait, 'events' | 'decided'>;
 
 type Verdict =
   /** `input`: as a person has approved it, where one was asked. */
-  | { readonly kind: 'allowed'; readonly input: Json; readonly raised: Said }
-  | { readonly kind: 'denied'; readonly message: string; readonly raised: Said }
-  | { readonly kind: 'asked'; readonly raised: Said };
+  | { readonly kind: 'allowed'; readonly input: Json; readonly raised: RaisedParts }
+  | { readonly kind: 'denied'; readonly message: string; readonly raised: RaisedParts }
+  | { readonly kind: 'asked'; readonly raised: RaisedParts };
 
-const silent: Said = { events: [], decided: [] };
+const silent: RaisedParts = { events: [], decided: [] };
 const notAllowed = 'The person did not allow this.';
 
 /** Rules are about calls of agents as about those of tools, under the name `call_<agent>` (D-921). */

@@ -9,7 +9,7 @@ import { type RaisedWait, type WaitEvent, raiseWait } from './raise-waits.ts';
 /** One item of a leg's output: an event, a request to a person, or something else that the run waits for. */
 export type LegItem = RunEventDraft | InteractionEvent | WaitEvent | CallEvent;
 
-export interface Raised {
+export interface RaisedItems {
   readonly events: readonly RunEventDraft[];
   /** How many interactions of the run are open now. */
   readonly open: number;
@@ -32,7 +32,7 @@ export async function raiseInteractions(
   services: Pick<Services, 'ids' | 'clock' | 'fanout'>,
   tx: StoreTransaction,
   { items, call, ...raising }: RaisingAll,
-): Promise<Raised> {
+): Promise<RaisedItems> {
   const { run } = raising;
   const events: RunEventDraft[] = [];
   const decided: DecidedCall[] = [];

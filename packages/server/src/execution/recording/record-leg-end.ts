@@ -21,7 +21,7 @@ import {
   queuedRunsCancelled,
 } from '../../domain/session.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
-import type { Raised } from './raise-interactions.ts';
+import type { RaisedItems } from './raise-interactions.ts';
 
 export type LegOutcome = (
   | RunOutcome
@@ -47,7 +47,7 @@ export type LegOutcome = (
 export async function recordLegEnd(
   services: Pick<Services, 'clock' | 'fanout' | 'metrics' | 'traces'>,
   tx: StoreTransaction,
-  { seen, raised, end }: { seen: RunInSession<LeasedRun>; raised: Raised; end: LegOutcome },
+  { seen, raised, end }: { seen: RunInSession<LeasedRun>; raised: RaisedItems; end: LegOutcome },
 ): Promise<RunInSession> {
   const { outputText, isUsagePartial = false } = end;
   const { open: pendingInteractions, openWaits } = raised;
@@ -84,7 +84,7 @@ export async function recordLegEnd(
 async function recordHandOver(
   services: Pick<Services, 'clock' | 'fanout' | 'metrics' | 'traces'>,
   tx: StoreTransaction,
-  { seen, raised }: { seen: RunInSession<LeasedRun>; raised: Raised },
+  { seen, raised }: { seen: RunInSession<LeasedRun>; raised: RaisedItems },
 ): Promise<RunInSession> {
   const { run, session } = seen;
   const now = services.clock.now();

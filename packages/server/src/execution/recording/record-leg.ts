@@ -67,7 +67,7 @@ export interface LegRecording {
   readonly maker: CheckpointMaker;
 }
 
-export interface Recorded {
+export interface RecordedBatch {
   /** The last sequence number of the log. */
   readonly lastSeq: number;
   /** Calls that do not begin. */
@@ -107,7 +107,7 @@ export async function recordLeg(
   services: RecordingServices,
   holder: Holder,
   recording: LegRecording,
-): Promise<Recorded | undefined> {
+): Promise<RecordedBatch | undefined> {
   const { knownRules, store } = services;
   const { organizationId } = holder.scope;
   const refusals = new Map<string, string>();
@@ -131,7 +131,7 @@ function recordOnce(
   services: RecordingServices,
   holder: Holder,
   { recording, refusals }: { readonly recording: LegRecording; readonly refusals: Refusals },
-): Promise<Recorded | undefined> {
+): Promise<RecordedBatch | undefined> {
   const slot: NextSlot = {};
   const recorded = services.store.transaction(async (tx) => {
     slot.inline?.reset();
@@ -170,7 +170,7 @@ async function findCommitted(
   services: Pick<Services, 'fanout'>,
   tx: StoreTransaction,
   { recording: { inDoubtAfter, lossesTotal }, batch, deciding }: Omit<BatchToRecord, 'refusals'>,
-): Promise<{ readonly recorded: Recorded | undefined } | undefined> {
+): Promise<{ readonly recorded: RecordedBatch | undefined } | undefined> {
   if (inDoubtAfter === undefined) return undefined;
   const { holder } = deciding;
   // Behind the lock, so that a commit still under way is seen too.
@@ -195,7 +195,7 @@ async function recordBatch(
     deciding,
     slot,
   }: BatchToRecord & { readonly slot: NextSlot },
-): Promise<Recorded | undefined> {
+): Promise<RecordedBatch | undefined> {
   const { waitMs, inDoubtAfter, lossesTotal, maker, isUnasked = false } = recording;
   const { holder } = deciding;
   const decided = await decideBatch(services, tx, { ...deciding, batch: taken });
@@ -284,7 +284,7 @@ async function recordFolders(
     holder,
     notes,
     refused,
-  }: Pick<Recorded, 'refused'> & { holder: Holder; notes: readonly PlacedNote[] },
+  }: Pick<RecordedBatch, 'refused'> & { holder: Holder; notes: readonly PlacedNote[] },
 ): Promise<void> {
   for (const { note } of notes) {
     if (note.kind !== 'begin' || note.snapshot === undefined || refused.has(note)) continue;

@@ -3,7 +3,7 @@ import type { Services } from '../../app/services.ts';
 import { type LeasedRun, waitLive } from '../../domain/run/run.ts';
 import { interactionsChanged } from '../../domain/session.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
-import type { Raised } from './raise-interactions.ts';
+import type { RaisedItems } from './raise-interactions.ts';
 
 /**
  * A live runtime keeps its process while it waits for a person: the lease stays, the status is `waiting`. A leg that
@@ -15,7 +15,7 @@ export function recordRaised(
   {
     seen,
     raised: { open, openWaits, events, isAsking },
-  }: { seen: RunInSession<LeasedRun>; raised: Raised },
+  }: { seen: RunInSession<LeasedRun>; raised: RaisedItems },
 ): RunInSession {
   const now = services.clock.now();
   const run = { ...seen.run, openWaits };

@@ -2,7 +2,7 @@ import { otherMembers } from '../../domain/run/run-input.ts';
 import type { Answer, LegContext, LegInput } from '../../ports/harness.ts';
 import type { UserMessage } from './remote.ts';
 import type { A2aSettings } from './settings.ts';
-import { type Followed, type Waiting, stateOf } from './state.ts';
+import { type FollowedTask, type Waiting, stateOf } from './state.ts';
 
 /** How a leg begins: with a message, with a task that is under way, or not at all. */
 export type Start =
@@ -16,7 +16,7 @@ export type Start =
       /** A task that waits for an answer to an earlier run. */
       readonly abandoned: string | undefined;
     }
-  | { readonly kind: 'attach'; readonly followed: Followed }
+  | { readonly kind: 'attach'; readonly followed: FollowedTask }
   | { readonly kind: 'fail'; readonly reason: string; readonly before?: undefined };
 
 /** What a leg begins with, from its input and the last checkpoint. */
@@ -58,7 +58,7 @@ export function startOf(input: LegInput, context: LegContext<A2aSettings>): Star
   return { kind: 'fail', reason: 'The run has no open question to resume.' };
 }
 
-function taskOf({ run, task, told }: Waiting, message: number): Followed {
+function taskOf({ run, task, told }: Waiting, message: number): FollowedTask {
   return { run, task, message, asked: '', told, hasText: false, isDone: false };
 }
 

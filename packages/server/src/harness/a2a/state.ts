@@ -30,7 +30,7 @@ const followed = z.strictObject({
   /** What the answer returns, once it is complete. */
   output: parsedJson.exactOptional(),
 });
-export type Followed = z.infer<typeof followed>;
+export type FollowedTask = z.infer<typeof followed>;
 
 /** Checkpoint: the remote conversation, and its task that waits for an answer or is still followed. */
 const stateSchema = z.strictObject({

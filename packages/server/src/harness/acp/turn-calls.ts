@@ -1,5 +1,11 @@
 import type { ToolCallUpdate } from '@agentclientprotocol/sdk';
-import type { Begun, CallToDecide, Decided, Effects, NewCall } from '../../ports/harness.ts';
+import type {
+  BeginOutcome,
+  CallToDecide,
+  DecideOutcome,
+  Effects,
+  NewCall,
+} from '../../ports/harness.ts';
 import type { EventQueue } from '../event-queue.ts';
 import { ReportedCalls, isHarmless } from './reported-calls.ts';
 import type { ReportedCall } from './state.ts';
@@ -58,7 +64,7 @@ export class TurnCalls {
   }
 
   /** Writes the intent of a call (D-80), or its denial. */
-  async begin(call: ToolCallUpdate, intent: Omit<NewCall, 'touches'>): Promise<Begun> {
+  async begin(call: ToolCallUpdate, intent: Omit<NewCall, 'touches'>): Promise<BeginOutcome> {
     const { toolCallId: id } = call;
     const { queue, effects } = this.#parts;
     const isFree = isHarmless(intent.toolName);
@@ -74,7 +80,7 @@ export class TurnCalls {
   }
 
   /** The verdict of the rules about a call, before it begins or after the agent has made it without asking. */
-  async decide(call: CallToDecide): Promise<Decided> {
+  async decide(call: CallToDecide): Promise<DecideOutcome> {
     const { queue, effects } = this.#parts;
     await queue.handled();
     return effects.decide(call);

@@ -1,7 +1,7 @@
 import type { LegInput } from '../../ports/harness.ts';
 import type { ToldAction, Unfinished } from '../continue-prompt.ts';
 import {
-  type Settled,
+  type SettledRequests,
   answeredQuestions,
   decidedActions,
   fateOf,
@@ -9,12 +9,12 @@ import {
 } from '../parked-requests.ts';
 import type { Progress, ReportedCall } from './state.ts';
 
-export function settledBy(input: LegInput): Settled {
+export function settledBy(input: LegInput): SettledRequests {
   return input.kind === 'continue' ? input : nothingSettled;
 }
 
 /** The state of the calls for the agent: its own reports, corrected by the ledger and by the decisions of people. */
-export function unfinishedOf(task: string, before: Progress, settled: Settled): Unfinished {
+export function unfinishedOf(task: string, before: Progress, settled: SettledRequests): Unfinished {
   const { calls, asked, said } = before;
   const isDecided = ({ ref }: ReportedCall) => asked.some((parked) => parked.ref === ref);
   const reported = calls.flatMap((call): ToldAction[] => {

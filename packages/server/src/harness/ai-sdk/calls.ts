@@ -3,7 +3,7 @@ import { matchesGlob } from '../../domain/rules/glob.ts';
 import type { Json } from '../../domain/json.ts';
 import type { KnownWait } from '../../domain/run/wait.ts';
 import type { Answer, Effects, HarnessEvent, LegInput, LegTracing } from '../../ports/harness.ts';
-import { type Settled, nothingSettled } from '../parked-requests.ts';
+import { type SettledRequests, nothingSettled } from '../parked-requests.ts';
 import { type OpenCall, inputOf, resultOf } from './memory.ts';
 import type { UnansweredCall } from './step-record.ts';
 import { type AgentTool, type ToolOutput, failed, succeeded } from './tools/agent-tool.ts';
@@ -29,7 +29,7 @@ export interface StepCalls {
 }
 
 /** What is known about the open calls of a leg that resumes. */
-export interface SettledCalls extends Settled {
+export interface SettledCalls extends SettledRequests {
   /** Whether everything was asked: then a call without an answer gets none any more. */
   readonly isComplete: boolean;
   readonly waits: ReadonlyMap<string, KnownWait>;

@@ -1,5 +1,5 @@
 import type { LegContext, LegInput } from '../../ports/harness.ts';
-import type { Settled } from '../parked-requests.ts';
+import type { SettledRequests } from '../parked-requests.ts';
 import { type ClaudeState, type Deferred, type Progress, stateOf } from './state.ts';
 
 /** What a leg starts from. */
@@ -12,7 +12,7 @@ export interface Beginning {
   /** The call that an earlier leg of this run deferred. */
   readonly deferred: Deferred | undefined;
   /** What is known of the run; undefined when it starts. */
-  readonly settled: Settled | undefined;
+  readonly settled: SettledRequests | undefined;
   /** Whether Claude's session begins in this run: then it holds nothing that the run does not know. */
   readonly isNewSession: boolean;
   /** Whether Claude will first repeat a call that an earlier run deferred. */
@@ -46,7 +46,7 @@ export function beginningOf(
 }
 
 /** What a leg that does not start with a prompt knows of its run. */
-function settledBy(input: LegInput): Settled | undefined {
+function settledBy(input: LegInput): SettledRequests | undefined {
   switch (input.kind) {
     case 'prompt':
       return undefined;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../domain/json.ts';
 import type { CallResult, Touches } from '../../domain/run/tool-call.ts';
-import type { Begun, Decided, Effects } from '../../ports/harness.ts';
+import type { BeginOutcome, DecideOutcome, Effects } from '../../ports/harness.ts';
 import type { EventQueue } from '../event-queue.ts';
 import { redactedJson } from '../event-redaction.ts';
 import type { ToolCall } from './approvals.ts';
@@ -23,7 +23,7 @@ interface BegunCall {
   readonly ref: string;
   /** It changes nothing. */
   readonly isFree: boolean;
-  readonly begun: Promise<Begun>;
+  readonly begun: Promise<BeginOutcome>;
 }
 
 /**
@@ -53,7 +53,7 @@ export class CallGate {
    * Resolves when the intent is durable, or when the call must not start. It begins once, however often Claude asks
    * about it. `ref`: its name in the ledger, if an earlier attempt had begun it.
    */
-  begin(call: ToolCall, ref: string = call.id): Promise<Begun> {
+  begin(call: ToolCall, ref: string = call.id): Promise<BeginOutcome> {
     // A question is asked, not carried out (D-509).
     if (call.name === askToolName) return Promise.resolve({ kind: 'begun' });
     const known = this.#calls.get(call.id);
@@ -64,7 +64,7 @@ export class CallGate {
   }
 
   /** What the rules say about a call before it begins. */
-  async decide({ id, name, input }: ToolCall): Promise<Decided> {
+  async decide({ id, name, input }: ToolCall): Promise<DecideOutcome> {
     const { effects, queue } = this.#parts;
     await queue.handled();
     return effects.decide({ ref: id, toolName: toolNameOf(name), input: this.shown(input) });
@@ -82,12 +82,12 @@ export class CallGate {
     this.#calls.delete(id);
   }
 
-  async #write({ id, name, input }: ToolCall, ref: string): Promise<Begun> {
+  async #write({ id, name, input }: ToolCall, ref: string): Promise<BeginOutcome> {
     const { effects, queue } = this.#parts;
     await queue.handled();
     const touches = this.#touchedBy(name);
     const names = { ref, toolCallId: id, toolName: toolNameOf(name), isFree: harmless.has(name) };
-    const begun: Begun = queue.isEnded
+    const begun: BeginOutcome = queue.isEnded
       ? { kind: 'left' }
       : await effects.begin({ ...names, input: this.shown(input), touches });
     if (begun.kind !== 'begun') this.#calls.delete(id);

@@ -4,7 +4,7 @@ import { type JsonObject, canonicalJson } from '../../domain/json.ts';
 import type { KnownCall } from '../../domain/run/tool-call.ts';
 import type { Answer, HarnessEvent } from '../../ports/harness.ts';
 import { OpenRequests } from '../open-requests.ts';
-import type { GrantedCalls, ParkedRequest, Settled } from '../parked-requests.ts';
+import type { GrantedCalls, ParkedRequest, SettledRequests } from '../parked-requests.ts';
 import { parsedObject } from '../parsed-json.ts';
 import {
   type FinalDecision,
@@ -38,7 +38,7 @@ export interface PermissionHookParts {
   /** The call that an earlier leg deferred; it comes first when the session resumes. */
   readonly deferred: Deferred | undefined;
   /** What is known of the run; absent when it starts, and the deferred call is of an earlier run. */
-  readonly settled: Settled | undefined;
+  readonly settled: SettledRequests | undefined;
   readonly granted: GrantedCalls;
   /** Calls of which Claude may not know that it made them. Each is refused once, with what is known of it. */
   readonly made: readonly KnownCall[];

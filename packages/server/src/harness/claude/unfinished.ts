@@ -4,7 +4,7 @@ import type { LegContext, LegInput } from '../../ports/harness.ts';
 import { type ToldAction, continuePrompt } from '../continue-prompt.ts';
 import {
   type ParkedRequest,
-  type Settled,
+  type SettledRequests,
   answeredQuestions,
   decidedActions,
   fateOf,
@@ -44,7 +44,7 @@ export function promptToBeginAgain(
 
 interface Unheard {
   readonly progress: Progress | undefined;
-  readonly settled: Settled;
+  readonly settled: SettledRequests;
   /** Whether Claude's session has the result of a call. */
   readonly isTold: (call: KnownCall) => boolean;
   readonly said: string | undefined;

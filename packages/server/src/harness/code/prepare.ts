@@ -52,14 +52,14 @@ export async function prepareCode(
   }
 }
 
-type Loaded =
+type LoadResult =
   | Pick<Extract<PreparedAgent, { ok: false }>, 'problem' | 'isTransient'>
   | { readonly warnings: readonly string[] };
 
 async function load(
   { sandbox, caches }: PrepareParts,
   agent: PreparingAgent<CodeSettings>,
-): Promise<Loaded> {
+): Promise<LoadResult> {
   const { folder, settings } = agent;
   const resolved = await resolveReferences(settings.env);
   if (!resolved.ok) return { warnings: [`its program was not started: ${resolved.message}`] };
@@ -107,7 +107,7 @@ async function start(
   return sandbox.spawn(command, { ...folders, ...settings.sandbox, limits, env });
 }
 
-async function loadedBy(child: SandboxedProcess, settings: CodeSettings): Promise<Loaded> {
+async function loadedBy(child: SandboxedProcess, settings: CodeSettings): Promise<LoadResult> {
   try {
     for await (const { text } of linesOf(child.stdout, lineBytesMax)) {
       const { problem, warnings } = checked.parse(JSON.parse(text));

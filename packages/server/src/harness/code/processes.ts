@@ -10,7 +10,7 @@ const idleMax = 8;
 const readyBytesMax = 1024;
 
 /** What is known of a process beside what the pool knows. */
-interface Started {
+interface StartedProcess {
   readonly env: ProgramNeeds['env'];
   /** Counts the processes that the program has started and that still run. */
   readonly countOthers: () => Promise<number>;
@@ -19,7 +19,7 @@ interface Started {
 /** The processes of agents as code, each kept for its session's next leg (D-185). */
 export class CodeProcesses {
   readonly #kept: KeptProcesses<SandboxedProcess>;
-  readonly #started = new WeakMap<SandboxedProcess, Started>();
+  readonly #started = new WeakMap<SandboxedProcess, StartedProcess>();
 
   constructor(parts: Omit<KeepProcesses, 'idleMax'>) {
     this.#kept = new KeptProcesses({ ...parts, idleMax });

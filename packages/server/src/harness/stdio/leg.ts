@@ -98,7 +98,7 @@ type ProcessPhase = 'starting' | 'started' | 'working';
  * - `yield`: the server stops. The process is asked to end at a safe point, with `yielded`.
  * - `cancel`: cancelled or killed, for good. The leg ends `cancelled`, whatever the process still writes.
  */
-type Wanted = 'run' | 'yield' | 'cancel';
+type WantedEnd = 'run' | 'yield' | 'cancel';
 
 /** One leg: one process, from its start message to its exit or to the start message of the next leg. */
 export class StdioLeg {
@@ -108,7 +108,7 @@ export class StdioLeg {
   readonly #program: StartedProgram;
   #child: SandboxedProcess | undefined;
   #phase: ProcessPhase = 'starting';
-  #wanted: Wanted = 'run';
+  #wanted: WantedEnd = 'run';
   #asked = 0;
   #waits = 0;
   readonly #calls: ProgramCalls;

@@ -112,12 +112,12 @@ function cachingOf(name: string, { type }: ConsoleFile): string {
   return type.startsWith('text/html') ? 'no-store' : 'no-cache';
 }
 
-interface Sent {
+interface SentFile {
   readonly file: ConsoleFile;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-function sendFile(request: FastifyRequest, reply: FastifyReply, { file, headers }: Sent) {
+function sendFile(request: FastifyRequest, reply: FastifyReply, { file, headers }: SentFile) {
   const { encoding, bytes } = encoded(file, request.raw.headers['accept-encoding']);
   return reply
     .headers({

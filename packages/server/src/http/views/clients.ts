@@ -1,6 +1,6 @@
 import type { ClientRecord, IssuedClient } from '@convoke/contract';
 import type { Names } from '../../app/actor-names.ts';
-import type { Issued } from '../../app/clients.ts';
+import type { IssuedSecret } from '../../app/clients.ts';
 import type { Withdrawn } from '../../app/withdrawals.ts';
 import type { Client } from '../../domain/client.ts';
 import { isoTime } from '../../domain/iso-time.ts';
@@ -32,7 +32,7 @@ export function clientView(
 
 /** The only view of a client that contains the secret. */
 export function issuedClientView(
-  { client, credential, secret }: Issued,
+  { client, credential, secret }: IssuedSecret,
   names: Names,
 ): IssuedClient {
   return {

@@ -1,5 +1,5 @@
 import type { CredentialRecord, IssuedCredential } from '@convoke/contract';
-import type { Issued } from '../../app/clients.ts';
+import type { IssuedSecret } from '../../app/clients.ts';
 import type { Withdrawn } from '../../app/withdrawals.ts';
 import { type Credential, credentialStatus } from '../../domain/credential.ts';
 import { isoTime } from '../../domain/iso-time.ts';
@@ -30,7 +30,11 @@ export function issuedView(credential: Credential): CredentialRecord {
 }
 
 /** The one answer that shows a secret (D-62, D-65). */
-export function issuedCredentialView({ client, credential, secret }: Issued): IssuedCredential {
+export function issuedCredentialView({
+  client,
+  credential,
+  secret,
+}: IssuedSecret): IssuedCredential {
   return {
     credential: issuedView(credential),
     client_id: client.oauthClientId,

@@ -4,7 +4,7 @@ import type { CarriedOut, Reading } from './rehearsed-run.ts';
 type Counts = ReadonlyMap<string, number>;
 
 /** What undisturbed runs of a program have in common: a disturbed one is compared with that and nothing else. */
-export interface Expected {
+export interface ExpectedOutcome {
   /** How often each effect is carried out at most. */
   readonly effects: Counts;
   /** What counts as the same effect: the name, or with another number of calls in each run the input, too. */
@@ -26,7 +26,7 @@ export interface Expected {
 /**
  * Two undisturbed runs show what is the same each time: the words of a model, and the time in a file, are not (D-355).
  */
-export function expectedOf(one: PlayedRun, other: PlayedRun): Expected {
+export function expectedOf(one: PlayedRun, other: PlayedRun): ExpectedOutcome {
   const changing: string[] = [];
   const same = <T>(what: string, [a, b]: readonly [T, T]): T | undefined => {
     if (JSON.stringify(a) === JSON.stringify(b)) return a;
@@ -52,7 +52,7 @@ export function expectedOf(one: PlayedRun, other: PlayedRun): Expected {
   };
 }
 
-function sameFiles(one: PlayedRun, other: PlayedRun, changing: string[]): Expected['files'] {
+function sameFiles(one: PlayedRun, other: PlayedRun, changing: string[]): ExpectedOutcome['files'] {
   if (one.files === undefined || other.files === undefined) return undefined;
   const paths = new Set([...one.files.keys(), ...other.files.keys()]);
   const same = new Map<string, string>();
@@ -67,7 +67,7 @@ function sameFiles(one: PlayedRun, other: PlayedRun, changing: string[]): Expect
 /** What a disturbed run did that an undisturbed one does not, one sentence each. */
 export function differencesIn(
   { run, files }: PlayedRun,
-  { expected, reading }: { readonly expected: Expected; readonly reading: Reading },
+  { expected, reading }: { readonly expected: ExpectedOutcome; readonly reading: Reading },
 ): string[] {
   const problems: string[] = [];
   for (const [effect, times] of countsOf(run.carriedOut, expected.effectOf)) {
@@ -113,7 +113,7 @@ export function differencesIn(
   return problems;
 }
 
-function changedFiles(files: PlayedRun['files'], expected: Expected['files']): string[] {
+function changedFiles(files: PlayedRun['files'], expected: ExpectedOutcome['files']): string[] {
   if (files === undefined || expected === undefined) return [];
   return [...expected]
     .filter(([path, digest]) => files.get(path) !== digest)
@@ -153,7 +153,7 @@ function sorted(counts: Counts): readonly string[] {
 }
 
 /** How often calls were carried out that must not be repeated. */
-function countsOf(calls: readonly CarriedOut[], effectOf: Expected['effectOf']): Counts {
+function countsOf(calls: readonly CarriedOut[], effectOf: ExpectedOutcome['effectOf']): Counts {
   return counted(calls.filter(({ isRepeatable }) => !isRepeatable).map(effectOf));
 }
 

@@ -20,7 +20,7 @@ import {
 import type {
   Answer,
   CallToDecide,
-  Decided,
+  DecideOutcome,
   Harness,
   HarnessEvent,
   LegEnd,
@@ -190,7 +190,7 @@ export class RehearsedRun {
   }
 
   /** What the agent's own rules say: those of an organization are not known here. */
-  decide(call: CallToDecide): Decided {
+  decide(call: CallToDecide): DecideOutcome {
     if (call.kind !== undefined) return { kind: 'allowed', isNamed: false };
     const known = this.#answers.get(call.ref);
     if (known?.kind === 'permission' && !known.allow) {

@@ -8,9 +8,9 @@ export interface LegConnections {
   /** The header for a request that the server sends now (D-597). Throws `NotConnected`. */
   now(service: string): Promise<AccountHeader>;
   /** The service refused this header: the one to repeat the request with (D-600). Throws `NotConnected`. */
-  refreshed(refused: AccountHeader, service: string): Promise<AccountHeader>;
+  refresh(refused: AccountHeader, service: string): Promise<AccountHeader>;
   /** The service refused the refreshed header, too: the account expires. Throws `NotConnected`. */
-  rejected(refused: AccountHeader, service: string): Promise<never>;
+  reject(refused: AccountHeader, service: string): Promise<never>;
 }
 
 export interface AccountHeader {

@@ -44,8 +44,8 @@ const noRows: RowDecoder = () => ({});
 /**
  * What a connection has prepared, by name. `unsure` after an error: the server may have parsed the statement or not.
  */
-type Prepared = Map<string, RowDecoder | 'unsure'>;
-const preparedOn = new WeakMap<Connection, Prepared>();
+type PreparedStatements = Map<string, RowDecoder | 'unsure'>;
+const preparedOn = new WeakMap<Connection, PreparedStatements>();
 
 /**
  * Several statements in one message, in order: one round trip instead of one for each. After an error PostgreSQL skips
@@ -61,7 +61,7 @@ class PostgresBatch implements Submittable {
   readonly #queries: readonly WireQuery[];
   readonly #types: TypeOverrides;
   readonly #results: WireResult[] = [];
-  #prepared: Prepared = new Map();
+  #prepared: PreparedStatements = new Map();
   #rows: Row[] = [];
   #decode = noRows;
 

@@ -9,12 +9,12 @@ import type { WireQuery } from './postgres-batch.ts';
  */
 const namesMax = 996;
 
-type Known = WeakMap<readonly string[], { readonly text: string; readonly name?: string }>;
+type KnownQueries = WeakMap<readonly string[], { readonly text: string; readonly name?: string }>;
 
 /** Renders and names each template once; all connections of the pool use the same names. */
 export class PreparedQueries {
-  #plain: Known = new WeakMap();
-  #changingOne: Known = new WeakMap();
+  #plain: KnownQueries = new WeakMap();
+  #changingOne: KnownQueries = new WeakMap();
   #generation = 1;
   #names = 0;
 
@@ -41,7 +41,11 @@ export class PreparedQueries {
     this.#names = 0;
   }
 
-  #named(known: Known, { strings, values }: Statement, wrap: (text: string) => string): WireQuery {
+  #named(
+    known: KnownQueries,
+    { strings, values }: Statement,
+    wrap: (text: string) => string,
+  ): WireQuery {
     let query = known.get(strings);
     if (query === undefined) {
       const text = wrap(renderSql(strings, 'postgres'));

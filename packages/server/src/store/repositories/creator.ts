@@ -1,12 +1,12 @@
 import type { ApplicationActor } from '../../domain/access.ts';
 import { type Field, type Written, made } from '../columns.ts';
 
-interface Created {
+interface WithCreator {
   readonly createdBy: ApplicationActor;
 }
 
 /** Who created a record: a client or a person. */
-export function creator(written: Written = 'always'): Field<Created, ApplicationActor> {
+export function creator(written: Written = 'always'): Field<WithCreator, ApplicationActor> {
   return made(
     {
       created_by: { kind: 'text', write: ({ createdBy }) => createdBy.id, written },

@@ -12,7 +12,7 @@ const countSchema = z.strictObject({ rows: z.number() });
 const endSchema = z.strictObject({ sha256: z.string() });
 const rowSchema = z.array(z.union([z.string(), z.int(), z.null()]));
 
-export interface Imported {
+export interface ImportedRows {
   readonly tables: number;
   readonly rows: number;
 }
@@ -25,7 +25,7 @@ export async function importLines(
   target: TransferConnection,
   schema: number,
   lines: AsyncIterable<string>,
-): Promise<Imported> {
+): Promise<ImportedRows> {
   const tables = new Map((await target.tables()).map((table) => [table.name, table]));
   await refuseRows(target, tables.values());
   const source = new ExportReader(lines);

@@ -27,13 +27,13 @@ class Account implements LegConnections {
     return headerOf(this.version);
   }
 
-  async refreshed() {
+  async refresh() {
     if (this.fresh === undefined) throw new NotConnected('mail has expired');
     this.version = this.fresh;
     return headerOf(this.fresh);
   }
 
-  async rejected(): Promise<never> {
+  async reject(): Promise<never> {
     this.rejections += 1;
     throw new NotConnected('mail was rejected');
   }

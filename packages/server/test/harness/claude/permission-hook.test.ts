@@ -7,7 +7,7 @@ import { MessageCalls } from '../../../src/harness/claude/message-calls.ts';
 import { PermissionHook } from '../../../src/harness/claude/permission-hook.ts';
 import { EventQueue } from '../../../src/harness/event-queue.ts';
 import { GrantedCalls, nothingSettled } from '../../../src/harness/parked-requests.ts';
-import type { Begun, Effects, HarnessEvent, NewCall } from '../../../src/ports/harness.ts';
+import type { BeginOutcome, Effects, HarnessEvent, NewCall } from '../../../src/ports/harness.ts';
 import { inBackground } from '../../../src/runtime/in-background.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { agentOf } from '../../support/agent-folders.ts';
@@ -32,7 +32,7 @@ function hookOf(
   const begun: NewCall[] = [];
   const events: HarnessEvent[] = [];
   const agent = agentOf({ framework: 'claude', rules: readRules(rules) });
-  const begin = (call: NewCall): Promise<Begun> => {
+  const begin = (call: NewCall): Promise<BeginOutcome> => {
     begun.push(call);
     return Promise.resolve({ kind: 'begun' });
   };

@@ -36,15 +36,15 @@ interface Columns {
 function linesOf(agent: CheckedAgent, { folder, width }: Columns): string[] {
   const name = agent.name.padEnd(width);
   const path = `${folder}/${agent.name}`;
-  if (!agent.ok) return [`${styled('red', 'fail')}  ${name}  ${told(path, agent.problem)}`];
+  if (!agent.ok) return [`${styled('red', 'fail')}  ${name}  ${problemLine(path, agent.problem)}`];
   const warned = agent.warnings.map(
-    (text) => `${styled('yellow', 'warn')}  ${name}  ${told(path, text)}`,
+    (text) => `${styled('yellow', 'warn')}  ${name}  ${problemLine(path, text)}`,
   );
   return [...warned, `${styled('green', 'ok  ')}  ${name}  ${agent.framework ?? ''}`];
 }
 
 /** A problem that begins with a file gets the way to it, so that a terminal can open it. */
-function told(path: string, text: string): string {
+function problemLine(path: string, text: string): string {
   // As the program itself names its folder.
   const own = `agents/${basename(path)} `;
   if (text.startsWith(own)) return printable(`${path} ${text.slice(own.length)}`);

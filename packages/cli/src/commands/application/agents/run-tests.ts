@@ -16,7 +16,7 @@ const notOwn = /^(?:node_modules|bundle|__pycache__|\..+)$/;
 const depthMax = 8;
 
 /** How the tests of one language ended. */
-interface Tested {
+interface TestOutcome {
   readonly tests: number;
   readonly ok: boolean;
 }
@@ -51,7 +51,7 @@ export async function runTests(name: string | undefined, command: Command): Prom
     output: json ? process.stderr : process.stdout,
     signal: stopping.signal,
   };
-  const tested: Tested[] = [];
+  const tested: TestOutcome[] = [];
   if (forNode.length > 0) tested.push(await inNode({ ...testing, files: forNode }));
   if (forPython.length > 0) tested.push(await inPython({ ...testing, files: forPython }));
   stopping.signal.throwIfAborted();
@@ -89,7 +89,7 @@ async function filesBelow(folder: string, path = '', depth = 0): Promise<string[
 }
 
 /** A file of tests is a process of its own, as with `node --test`. */
-async function inNode({ folder, files, output, signal }: Testing): Promise<Tested> {
+async function inNode({ folder, files, output, signal }: Testing): Promise<TestOutcome> {
   const problem = problemWithNode(process.versions.node);
   if (problem !== undefined) throw new Failure(problem, exitCodes.usage);
   const { run } = await import('node:test');
@@ -120,7 +120,7 @@ result = unittest.main(module=None, argv=["unittest", "discover"], exit=False).r
 count = result.testsRun + len(result.skipped)
 sys.exit(1 if not result.wasSuccessful() else 0 if count else ${exitCodes.unfinished})`;
 
-async function inPython({ folder, output, signal }: Testing): Promise<Tested> {
+async function inPython({ folder, output, signal }: Testing): Promise<TestOutcome> {
   const own = join(folder, '.venv/bin/python3');
   const path = [pythonKit(), process.env['PYTHONPATH'] ?? ''].filter(Boolean).join(delimiter);
   const child = spawn(existsSync(own) ? own : 'python3', ['-B', '-c', unittests], {

@@ -11,7 +11,7 @@ export async function readRulesFile(path: string): Promise<Rules> {
     const { code = 'unknown' } = error as NodeJS.ErrnoException;
     throw new Failure(`${path} cannot be read (${code})`, exitCodes.usage);
   });
-  const value = await parsed(path, text);
+  const value = await parseYaml(path, text);
   const found = rulesIn(value);
   const problem = found === undefined ? 'must have the key "rules" with a list' : strangeKey(value);
   if (found === undefined || problem !== undefined) {
@@ -32,7 +32,7 @@ function strangeKey(value: unknown): string | undefined {
 /** A few aliases can expand to exponentially more than the size of the file. */
 const aliasesMax = 100;
 
-async function parsed(path: string, text: string): Promise<unknown> {
+async function parseYaml(path: string, text: string): Promise<unknown> {
   const { parse } = await import('yaml');
   try {
     return parse(text, { maxAliasCount: aliasesMax });

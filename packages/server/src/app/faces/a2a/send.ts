@@ -41,7 +41,7 @@ export async function deliver(
   return start(services, caller, { at, message });
 }
 
-interface Delivered {
+interface DeliveredMessage {
   readonly at: AgentTasks;
   readonly message: SentMessage;
 }
@@ -49,7 +49,7 @@ interface Delivered {
 async function start(
   services: Services,
   caller: FaceCaller,
-  { at, message }: Delivered,
+  { at, message }: DeliveredMessage,
 ): Promise<Run> {
   const { scope, agentName } = at;
   const started = {
@@ -79,12 +79,12 @@ function firstKeyOf({ id }: Pick<SentMessage, 'id'>, agentName: string): string 
   return `a2a/${agentName}:${id}`;
 }
 
-interface Answered extends Delivered {
+interface AnsweredTask extends DeliveredMessage {
   readonly caller: FaceCaller;
   readonly run: Run;
 }
 
-async function answer(services: Services, answered: Answered): Promise<Run> {
+async function answer(services: Services, answered: AnsweredTask): Promise<Run> {
   const { caller, message, run } = answered;
   const { id: runId, sessionId } = run;
   if (message.contextId !== undefined && message.contextId !== sessionId) {
@@ -110,7 +110,7 @@ interface Answer {
 /** Each data part names what it answers. One that is no longer pending is left as it is. */
 async function dataAnswers(
   { store }: Services,
-  { at, message, run }: Answered,
+  { at, message, run }: AnsweredTask,
 ): Promise<readonly Answer[]> {
   const answers: Answer[] = [];
   for (const { interaction_key: name, ...body } of message.data) {
@@ -127,7 +127,7 @@ async function dataAnswers(
 }
 
 /** Text answers the one question that is open. It never gives a permission: the data part says which, and what. */
-async function textAnswer(services: Services, { at, message, run }: Answered): Promise<Answer> {
+async function textAnswer(services: Services, { at, message, run }: AnsweredTask): Promise<Answer> {
   if (message.text === '') failCall('INVALID_PARAMS', 'The message has no text.');
   const open = isEnded(run) ? [] : await pendingOf(services, run);
   const [asked] = open;

@@ -18,7 +18,7 @@ export interface Resume {
   readonly messages: readonly JsonObject[];
 }
 
-interface Named {
+interface NamedInteraction {
   readonly entry: ResumeEntry;
   readonly interaction: Interaction;
 }
@@ -33,7 +33,7 @@ export async function answerInterrupts(
   { session, entries, messages }: Resume,
 ): Promise<{ readonly run: Run; readonly isContinued: true } | Refusal> {
   caller.requireScopes('interactions:write');
-  const named: Named[] = [];
+  const named: NamedInteraction[] = [];
   for (const entry of entries) {
     const { key, interruptId, status } = entry;
     const interaction =
@@ -53,7 +53,7 @@ export async function answerInterrupts(
   if (last === undefined) return new Refusal('not_found');
   const { sessionId, runId } = last.interaction;
   const run = await getRun(services, caller.scope, { sessionId, runId });
-  const left = await unanswered(services, {
+  const left = await readUnanswered(services, {
     run,
     named,
     messages,
@@ -72,7 +72,7 @@ export async function answerInterrupts(
  * A pending interaction that the client shows and does not answer. One that the agent asked for since then is not in
  * the client's messages: the response ends with it. One that waits for other people is no interrupt of this client.
  */
-async function unanswered(
+async function readUnanswered(
   services: Services,
   {
     run,
@@ -81,7 +81,7 @@ async function unanswered(
     mayAllow,
   }: {
     readonly run: Run;
-    readonly named: readonly Named[];
+    readonly named: readonly NamedInteraction[];
     readonly mayAllow: MayAllow;
   } & Pick<Resume, 'messages'>,
 ): Promise<string | undefined> {
@@ -115,7 +115,7 @@ const ofAnswer: ReadonlySet<string> = new Set([
 async function answerAll(
   services: Services,
   { scope, by, allower }: FaceCaller,
-  named: readonly Named[],
+  named: readonly NamedInteraction[],
 ): Promise<Refusal | undefined> {
   try {
     for (const { entry, interaction } of named) {

@@ -14,7 +14,7 @@ import { type Offer, offeredRun } from './tools.ts';
  * What a person's response has led to. `answered`: it was passed on. `opened`: the person has only opened a link.
  * `left`: the request stays, and is not shown to them again in this call.
  */
-type Taken = 'answered' | 'opened' | 'left';
+type AnswerEffect = 'answered' | 'opened' | 'left';
 
 export interface FormRound {
   readonly run: Run;
@@ -55,7 +55,7 @@ export async function takeLateResponse(
   services: Services,
   caller: FaceCaller,
   { offer, sessionId, key, response }: LateResponse,
-): Promise<Taken | undefined> {
+): Promise<AnswerEffect | undefined> {
   const known = await findOfSession(services, caller.scope, { sessionId, key });
   const run = known && (await offeredRun(services, offer, known.runId));
   if (run === undefined) return undefined;
@@ -79,7 +79,7 @@ async function take(
   services: Services,
   caller: FaceCaller,
   { ask, sessionId, response }: Response,
-): Promise<Taken> {
+): Promise<AnswerEffect> {
   const { action, content } = response;
   if (action !== 'accept') return 'left';
   if (!isObject(content)) return 'opened';

@@ -67,7 +67,7 @@ export function createAssistantClients(parts: AssistantClientParts): AssistantCl
     return metadata;
   }
 
-  async function shared(id: string, address: string): Promise<ClientMetadata | undefined> {
+  async function fetchOnce(id: string, address: string): Promise<ClientMetadata | undefined> {
     const known = read.get(id);
     if (known !== undefined && clock.now() - known.at < keptMs) return known.metadata;
     const begun = underWay.get(id);
@@ -83,7 +83,7 @@ export function createAssistantClients(parts: AssistantClientParts): AssistantCl
   return {
     async current(id, address) {
       if (isRegisteredId(id)) return registered(id);
-      return isDocumentId(id) ? shared(id, address) : undefined;
+      return isDocumentId(id) ? fetchOnce(id, address) : undefined;
     },
     async agreed(id) {
       if (isRegisteredId(id)) return registered(id);

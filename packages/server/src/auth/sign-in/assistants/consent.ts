@@ -49,7 +49,7 @@ const consentSeconds = 90 * 24 * 3600;
 export function createConsent(parts: ConsentParts): Consent {
   const { proofKey } = parts;
   /** Begins with what the page has shown (D-1071). */
-  const proofOf = ({ uid, person }: Asked, shown: string) => {
+  const proofOf = ({ uid, person }: ConsentQuestion, shown: string) => {
     const hmac = createHmac('sha256', proofKey).update(`consent ${uid} ${person} ${shown}`);
     return `${shown}.${hmac.digest('base64url')}`;
   };
@@ -114,7 +114,7 @@ async function isFirstAnswer({ interactions }: ConsentParts, uid: string): Promi
   }
 }
 
-interface Asked {
+interface ConsentQuestion {
   readonly uid: string;
   readonly person: UserId;
   readonly email: string;
@@ -127,7 +127,7 @@ async function askedOf(
   { store, baseUrl }: ConsentParts,
   provider: Provider,
   exchange: Exchange,
-): Promise<Asked | undefined> {
+): Promise<ConsentQuestion | undefined> {
   const { request, response } = exchange;
   const started = await provider.interactionDetails(request, response).catch(() => undefined);
   if (started?.prompt.name !== 'consent') return undefined;
@@ -147,7 +147,7 @@ async function askedOf(
 /** The scopes that the person can give; undefined without access to the tenant, or where it does not exist. */
 async function scopesOf(
   { store, clock }: ConsentParts,
-  { person, details, tenant }: Pick<Asked, 'person' | 'details' | 'tenant'>,
+  { person, details, tenant }: Pick<ConsentQuestion, 'person' | 'details' | 'tenant'>,
 ): Promise<ReadonlySet<Scope> | undefined> {
   const ruling = decidePersonAccess(await store.read.organizations.reach(person, tenant), {
     claimedRole: undefined,
@@ -166,7 +166,7 @@ async function tenantName({ store }: ConsentParts, { organizationId, tenantId }:
 async function agree(
   { consents }: ConsentParts,
   provider: Provider,
-  { person, details, tenant, scopes }: Asked & { readonly scopes: ReadonlySet<Scope> },
+  { person, details, tenant, scopes }: ConsentQuestion & { readonly scopes: ReadonlySet<Scope> },
 ): Promise<string> {
   const { clientId, resource, scope: asked, name } = details;
   const grant = new provider.Grant({ clientId, accountId: person });

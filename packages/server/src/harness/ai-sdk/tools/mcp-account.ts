@@ -39,11 +39,11 @@ export function requestsAs(
     const response = await sendWith(used, request);
     if (response.status !== 401) return response;
     await response.body?.cancel();
-    const next = await connections.refreshed(used, service);
+    const next = await connections.refresh(used, service);
     const again = await sendWith(next, request);
     if (again.status !== 401) return again;
     await again.body?.cancel();
-    return connections.rejected(next, service);
+    return connections.reject(next, service);
   };
   return {
     async fetch(...request) {

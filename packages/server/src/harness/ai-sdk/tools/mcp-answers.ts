@@ -94,7 +94,7 @@ async function* answered(
     }
     if (after === undefined) break;
     await sleep(retryMs, undefined, signal === undefined ? {} : { signal });
-    const reply = await reopened(() => again(after ?? ''), signal);
+    const reply = await reopen(() => again(after ?? ''), signal);
     if (reply === 'refused') break;
     response = reply;
   }
@@ -102,7 +102,7 @@ async function* answered(
 }
 
 /** Opens the next stream; undefined if the server may be able to do so later. */
-async function reopened(
+async function reopen(
   open: () => Promise<Response>,
   signal: AbortSignal | undefined,
 ): Promise<Response | 'refused' | undefined> {

@@ -104,7 +104,7 @@ function cardVersion(header: string | undefined): A2aVersion {
 
 type Request = Pick<Call<'call_published_agent'>, 'caller' | 'params' | 'request' | 'chargeRate'>;
 
-interface Called {
+interface CalledAgent {
   readonly request: Request;
   readonly rpc: RpcCall;
   readonly version: A2aVersion;
@@ -116,9 +116,9 @@ type Answer = Reply<'call_published_agent'>;
 class A2aCall {
   readonly #services: Services;
   readonly #parts: A2aParts;
-  readonly #called: Called;
+  readonly #called: CalledAgent;
 
-  constructor(services: Services, parts: A2aParts, called: Called) {
+  constructor(services: Services, parts: A2aParts, called: CalledAgent) {
     this.#services = services;
     this.#parts = parts;
     this.#called = called;

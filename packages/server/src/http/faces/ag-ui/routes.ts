@@ -25,7 +25,7 @@ import { faceCaller } from '../caller.ts';
 import { sendRun } from '../run-stream.ts';
 import { type FaceEncoder, type FaceParts, sendWhole } from '../stream.ts';
 
-type Posted = Pick<Call<'run_ag_ui'>, 'caller' | 'request' | 'chargeRate' | 'body'>;
+type PostedMessage = Pick<Call<'run_ag_ui'>, 'caller' | 'request' | 'chargeRate' | 'body'>;
 
 /** AG-UI over sessions (D-210 to D-213). */
 export function agUiRoutes(
@@ -64,7 +64,7 @@ interface Conversation {
 
 async function respond(
   face: Face,
-  call: Posted,
+  call: PostedMessage,
   { asked, session }: Conversation,
 ): Promise<RawReply> {
   const { services } = face;
@@ -72,7 +72,7 @@ async function respond(
   const caller = faceCaller(call);
   if (asked.kind === 'connect') {
     const shown = await openConversation(services, caller, { session, messages });
-    return shown === undefined ? emptyReply(face, call) : stream(face, call, shown);
+    return shown === undefined ? emptyReply(face, call) : streamRun(face, call, shown);
   }
   const begun =
     asked.kind === 'resume'
@@ -80,22 +80,22 @@ async function respond(
       : await startRunOfMessage(services, caller, { session, input: asked.input, runId });
   if (begun instanceof Refusal) return errorReply(face, call, begun);
   const { run, isContinued } = begun;
-  return stream(face, call, { run, before: messagesOfOthers(messages, run), isContinued });
+  return streamRun(face, call, { run, before: messagesOfOthers(messages, run), isContinued });
 }
 
 /** The response for a conversation that has no run. */
-function emptyReply(face: Face, call: Posted): RawReply {
+function emptyReply(face: Face, call: PostedMessage): RawReply {
   const none = new AgUiStream({ ...namesOf(call.body), after: '' });
   return whole(face, call, [...none.start(), none.finish()]);
 }
 
 /** What the protocol calls an error of a run (D-213). */
-function errorReply(face: Face, call: Posted, { message, code }: Refusal): RawReply {
+function errorReply(face: Face, call: PostedMessage, { message, code }: Refusal): RawReply {
   const stopped = new AgUiStream(namesOf(call.body));
   return whole(face, call, [...stopped.start(), stopped.fail(message, code)]);
 }
 
-function whole({ parts }: Face, { caller }: Posted, events: readonly AgUiEvent[]): RawReply {
+function whole({ parts }: Face, { caller }: PostedMessage, events: readonly AgUiEvent[]): RawReply {
   return sendWhole(parts, { caller, headers: {}, text: [...framesOf(events)].join('') });
 }
 
@@ -105,9 +105,9 @@ function namesOf(body: AgUiBody) {
   return { threadId, runId, hasVersion, ignored: ignoredIn(body) };
 }
 
-function stream(
+function streamRun(
   { services, parts }: Face,
-  { caller, body }: Posted,
+  { caller, body }: PostedMessage,
   { run, before, isContinued }: ShownRun,
 ): Promise<RawReply> {
   const names = namesOf(body);

@@ -39,9 +39,10 @@ export function aiSdkRoutes(
         message.role === 'user'
           ? await startRunOfMessage(services, caller, { sessionId, message })
           : await answerInteractions(services, caller, { sessionId, message });
-      if (prefersAsync(call.headers.prefer)) return accepted(services, parts, { ...call, run });
+      if (prefersAsync(call.headers.prefer))
+        return acceptedReply(services, parts, { ...call, run });
       const position = message.role === 'user' ? {} : positionOf(message, run);
-      return stream(services, parts, { ...call, run, position });
+      return streamRun(services, parts, { ...call, run, position });
     },
 
     async resume_ui_stream({ caller, params, query }) {
@@ -52,7 +53,7 @@ export function aiSdkRoutes(
       } as const;
       const [run] = (await listRuns(services, caller.scope, request)).items;
       if (run === undefined) return { status: 204, body: undefined };
-      return stream(services, parts, { caller, query, run });
+      return streamRun(services, parts, { caller, query, run });
     },
 
     async list_ui_messages({ caller, params, query }) {
@@ -78,10 +79,10 @@ function prefersAsync(prefer = ''): boolean {
 }
 
 /** The run of a message, for a client that follows its events: no stream is opened (D-700). */
-async function accepted(
+async function acceptedReply(
   services: Services,
   { actorNames }: AiSdkParts,
-  { caller, run }: Pick<Streamed, 'caller' | 'run'>,
+  { caller, run }: Pick<StreamedRun, 'caller' | 'run'>,
 ) {
   const names = await actorNames.of([run.createdBy, run.cancelledBy], caller);
   const body = runView(await withQueuePosition(services, run), names);
@@ -89,7 +90,7 @@ async function accepted(
   return { status: 202, body, headers } as const;
 }
 
-interface Streamed {
+interface StreamedRun {
   readonly caller: ApplicationCaller;
   readonly query: Call<'send_ui_message'>['query'];
   readonly run: Run;
@@ -97,10 +98,10 @@ interface Streamed {
   readonly position?: Pick<UiStreamOptions, 'after' | 'shown'>;
 }
 
-function stream(
+function streamRun(
   services: Services,
   parts: FaceParts,
-  { caller, query, run, position }: Streamed,
+  { caller, query, run, position }: StreamedRun,
 ): Promise<RawReply> {
   const sdk = query.sdk === '6' ? 6 : 7;
   const isHeld = query.waiting === 'hold';

@@ -103,14 +103,14 @@ function refuseOtherVersion(method: string, headers: McpHeaders): void {
   if (!supported.includes(version)) refuseVersion(version);
 }
 
-interface Enveloped {
+interface Envelope {
   readonly method: string;
   readonly params: JsonObject;
   readonly meta: JsonObject;
 }
 
 /** Proxies decide by the headers and the server by the body, so that they must say the same. */
-function checkEnvelope({ method, params, meta }: Enveloped, headers: McpHeaders): void {
+function checkEnvelope({ method, params, meta }: Envelope, headers: McpHeaders): void {
   const version = meta[versionKey];
   if (typeof version !== 'string') {
     return failMessage('INVALID_ENVELOPE', `${versionKey} must be a string.`);

@@ -95,7 +95,7 @@ function callerOf(
   return { caller, request, chargeRate, offer, clientId, waitMs: wait * 1000 };
 }
 
-interface Asked {
+interface ReceivedRequest {
   readonly calls: AgentCalls;
   readonly caller: McpCaller;
   readonly request: McpRequest;
@@ -105,7 +105,7 @@ interface Asked {
   readonly call: Call<'call_mcp'>;
 }
 
-async function answer(services: Services, asked: Asked): Promise<Reply<'call_mcp'>> {
+async function answer(services: Services, asked: ReceivedRequest): Promise<Reply<'call_mcp'>> {
   const { calls, caller, request, about, wrap, call } = asked;
   const { id, method, params, isOld } = request;
   const capabilities = { tools: {} };

@@ -41,13 +41,13 @@ const listed = sql`id, session_id, status, pending_interactions, status_at`;
 /** Columns of the index only: rows that are counted are not read. */
 const placed = sql`id, status_at`;
 
-interface Wanted {
+interface WantedColumns {
   readonly of: ChangedRuns;
   readonly columns: Statement;
 }
 
 /** The next runs of every phase: each is read in the order of its index. */
-function phasesOf(scope: TenantScope, wanted: Wanted, range: ChangeRange): Statement {
+function phasesOf(scope: TenantScope, wanted: WantedColumns, range: ChangeRange): Statement {
   const parts = wanted.of.phases.map(
     (phase) => sql`select * from (${phaseOf(scope, { ...wanted, phase }, range)}) as one`,
   );
@@ -59,7 +59,7 @@ const answeredAmong = 1_000;
 
 function phaseOf(
   scope: TenantScope,
-  { of, columns, phase }: Wanted & { readonly phase: RunPhase },
+  { of, columns, phase }: WantedColumns & { readonly phase: RunPhase },
   range: ChangeRange,
 ): Statement {
   const { limit } = range;
