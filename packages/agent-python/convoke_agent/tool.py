@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SLEEP_SECONDS_MAX = 30 * 86_400
 #: In a form from which frameworks take the descriptions of the parameters.
-_SLEEP_DESCRIPTION = """Waits for a time. Nothing happens until then; afterwards you continue here.
+_SLEEP_DESCRIPTION = """Waits for a time. You continue here when it is over.
 
 Args:
     duration: How long: 90s, 15m, 2h, 3d or 2w, and 30d at most

@@ -22,7 +22,7 @@ export const agentToolSchema = {
   properties: {
     prompt: {
       type: 'string',
-      description: 'What the agent shall do; it knows nothing of this conversation',
+      description: 'The task for the agent, which does not see this conversation',
     },
   },
   required: ['prompt'],
@@ -30,8 +30,7 @@ export const agentToolSchema = {
 } as const;
 
 export const sleepToolName = 'sleep';
-export const sleepToolDescription =
-  'Waits for a time. Nothing happens until then; afterwards you continue here.';
+export const sleepToolDescription = 'Waits for a time. You continue here when it is over.';
 export const sleepToolSchema = {
   type: 'object',
   properties: {

@@ -70,7 +70,7 @@ export function ConnectionForm(props: {
           />
         </>
       ) : (
-        <p class="muted">What is stored cannot be shown. Enter the whole account.</p>
+        <p class="muted">Stored secrets cannot be shown. Enter the whole account.</p>
       )}
       <SelectField
         label="Kind"

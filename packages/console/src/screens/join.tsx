@@ -127,7 +127,7 @@ function NewAccount({ secret, offer }: JoinProps): JSX.Element {
         value={name}
         onInput={setName}
         max={100}
-        hint="What others see beside your decisions. Without one, they see your email."
+        hint="Others see it next to your decisions. Without one, they see your email."
       />
       <TextField
         label="Email"

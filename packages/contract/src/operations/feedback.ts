@@ -66,7 +66,7 @@ export const listFeedback = defineOperation({
   caller: 'automation',
   scope: 'runs:read',
   params: ofRun,
-  responses: { 200: { description: 'All of it.', schema: feedbackList } },
+  responses: { 200: { description: 'All feedback of the run.', schema: feedbackList } },
   errors: [],
 });
 

@@ -50,7 +50,7 @@ export interface SessionConnectionRecord {
   owner: 'tenant' | 'end_user';
   /** Whether no run starts without it. */
   required: boolean;
-  /** `expired`: it is there, and cannot be used until it is connected again. `missing`: there is none. */
+  /** `expired`: the account exists, but has to be connected again before it can be used. `missing`: there is no account. */
   status: 'connected' | 'expired' | 'missing';
   status_reason?:
     | 'refresh_refused'

@@ -264,7 +264,7 @@ export interface SignalRecord {
 
 /** What one author says about a run under one key. */
 export interface FeedbackRecord {
-  /** What is judged, such as `rating`. */
+  /** What the feedback is about, such as `rating`. */
   key: string;
   /** A number of your own scale; thumbs are 1 and -1. */
   score?: number | undefined;

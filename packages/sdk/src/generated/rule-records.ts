@@ -39,7 +39,7 @@ export interface RuleRecord {
   tenants?: string[] | undefined;
 }
 
-/** What may make a rule other than it was meant. It is stored anyway. */
+/** Why a rule may not do what it was meant to do. The document is stored anyway. */
 export interface RuleWarning {
   /** Its name. */
   rule: string;

@@ -64,7 +64,7 @@ function besideHeader(path: AgentProblem['path'], headers: Json | undefined): Ag
     .filter((name) => name.toLowerCase() === 'authorization')
     .map((name) => ({
       path: [...path, name],
-      message: 'must not stand beside connection, which authorizes the requests',
+      message: 'cannot be combined with connection, which authorizes the requests',
     }));
 }
 

@@ -60,7 +60,7 @@ interface SyntaxProblem {
 }
 
 /**
- * What is wrong with the syntax, one problem a line: the parser reports several where a line is indented by mistake.
+ * Syntax errors, one a line: the parser reports several where a line is indented by mistake.
  */
 function syntaxProblems(
   errors: readonly YAMLParseError[],
@@ -88,7 +88,7 @@ function syntaxProblems(
 /** In words for a person who has not read the specification of YAML. */
 const plainly: Readonly<Partial<Record<ErrorCode, string>>> = {
   BLOCK_AS_IMPLICIT_KEY: 'the value contains ": " and needs quotes',
-  MULTILINE_IMPLICIT_KEY: 'the line is no key with a value: write "key: value"',
+  MULTILINE_IMPLICIT_KEY: 'the line is not a key with a value: write "key: value"',
   BAD_INDENT: 'the line is indented differently than those it belongs to, or a bracket is open',
   TAB_AS_INDENT: 'the line is indented with a tab: use spaces',
 };

@@ -160,7 +160,7 @@ export async function surplus(
 ): Promise<ChainProblem | undefined> {
   const seq = await store.read.audit.lastSeq(chain);
   const head = await store.read.audit.head(chain);
-  return seq > (head?.seq ?? 0) ? { chain, seq, problem: 'was added behind the end' } : undefined;
+  return seq > (head?.seq ?? 0) ? { chain, seq, problem: 'was added after the end' } : undefined;
 }
 
 export function digest(text: string): string {

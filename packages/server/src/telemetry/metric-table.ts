@@ -5,7 +5,7 @@ export interface MetricDescription<Labels extends LabelNames = LabelNames> {
   readonly name: `convoke_${string}` | `gen_ai_${string}`;
   readonly labels: Readonly<Labels>;
   readonly means: string;
-  /** What a collector gets instead of our own name and labels. */
+  /** Name and attributes for a collector, instead of our own. */
   readonly convention?: Convention;
   /** Upper bounds, rising. */
   readonly buckets?: readonly number[];
@@ -58,7 +58,7 @@ export const metricTable = {
     name: 'convoke_waits',
     labels: ['kind'],
     means:
-      'What runs of the whole service wait for beside people: timer, signal (a message) or run (a called one); 10000 means 10000 or more.',
+      'What runs of the whole service wait for other than people: timer, signal (a message) or run (a called one); 10000 means 10000 or more.',
   },
   queueAge: {
     kind: 'gauge',

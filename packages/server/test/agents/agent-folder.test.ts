@@ -38,7 +38,7 @@ test('a rule that matches no call is a warning for the author (D-528)', async ()
   );
   expect(result).toMatchObject({
     warnings: [
-      'the rule typo: refnud is no tool of tester.',
+      'the rule typo: refnud is not a tool of tester.',
       'the rule late: The rule refunds above it decides about every call that it names.',
     ],
   });
@@ -225,7 +225,7 @@ describe('an agent folder', () => {
       'agent.yaml:3:3: the line is indented, but belongs to no key; agent.yaml:4:14: the value contains ": " and needs quotes; agent.yaml:5:1: the line is indented with a tab: use spaces',
     ],
     ['env:\n  A: b\n B: c', 'agent.yaml:3:1: the line is indented differently than'],
-    ['framework: acp\nname\nenv: {}', 'agent.yaml:2:1: the line is no key with a value'],
+    ['framework: acp\nname\nenv: {}', 'agent.yaml:2:1: the line is not a key with a value'],
     [
       'framework: none\nname: other\ndescripton: a\nlimits: { memory_mb: a }',
       'agent.yaml:4:11: limits.memory_mb expected number, received string; agent.yaml:3:1: descripton is an unknown key; did you mean "description"?; agent.yaml:2:1: name must be the folder\'s name, "tester"; agent.yaml:1:1: framework none is not available',

@@ -85,7 +85,7 @@ test.each([
   ],
   [
     'connections: { mail: { owner: tenant } }\nmcp_servers: { m: { url: "https://m.test/", connection: mail, headers: { authorization: "${env:A}" } } }',
-    /headers\.authorization must not stand beside connection/,
+    /headers\.authorization cannot be combined with connection/,
   ],
   ['connections: { mail: {} }', /connections\.mail\.owner must be tenant or end_user/],
   ['connections: { mail: { owner: tenant, fallback: tenant } }', /connections\.mail\.fallback/],

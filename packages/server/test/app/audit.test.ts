@@ -222,12 +222,12 @@ describe.each(databaseKinds)('the audit on %s (D-69)', (kind) => {
         request_id, address, action, object, outcome, details, previous_hash, hash
         from audit_rows where ${of} and seq = 5`;
       await tamper(copy);
-      expect(await problemsOf()).toEqual(['6 was added behind the end']);
+      expect(await problemsOf()).toEqual(['6 was added after the end']);
     });
 
     test('cannot hide by removing the head', async () => {
       await tamper(sql`delete from audit_heads where organization_id = ${home}`);
-      expect(await problemsOf()).toEqual(['5 was added behind the end']);
+      expect(await problemsOf()).toEqual(['5 was added after the end']);
     });
 
     const cutAfter = (seq: number) =>

@@ -176,7 +176,7 @@ describe.each(databaseKinds)('the rules of an organization on %s', (database) =>
       },
       { rule: 'typo', code: 'unknown_agent', message: 'No agent has the name dsek or hidden.' },
       { rule: 'typo', code: 'unreachable', message: expect.any(String) },
-      { rule: 'wrong', code: 'unknown_tool', message: 'refund is no tool of other.' },
+      { rule: 'wrong', code: 'unknown_tool', message: 'refund is not a tool of other.' },
       { rule: 'wrong', code: 'unreachable', message: expect.any(String) },
       {
         rule: 'after',

@@ -16,7 +16,7 @@ export { agentTool, callAgent, receive, sleep, sleepTool } from './waits.ts';
 export type { AgentToolOptions } from '../wait-tools.ts';
 
 const waitsInNode =
-  'A node must not wait with ctx, because that would hold its graph for ever. Use interrupt(), or sleep(), receive(), callAgent() and step() of @convoke/agent/langgraph.';
+  'A node must not wait with ctx, because its graph would never continue. Use interrupt(), or sleep(), receive(), callAgent() and step() of @convoke/agent/langgraph.';
 
 /** The input of the graph, and its `config`. */
 interface GraphInput {

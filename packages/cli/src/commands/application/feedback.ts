@@ -58,7 +58,7 @@ function putFeedback(): Command {
     .description('Give feedback on a run; it replaces what you gave under the same key')
     .addHelpText('after', example('feedback put run_… rating --score 1'))
     .argument('<run>', 'run id')
-    .argument('<key>', 'what is judged, such as rating')
+    .argument('<key>', 'what the feedback is about, such as rating')
     .option('--score <n>', 'a number; thumbs are 1 and -1', readScore)
     .option('--value <text>', 'a category')
     .option('--comment <text>', 'words about the run')
@@ -80,7 +80,7 @@ function deleteFeedback(): Command {
     .description('Take back what you said about a run')
     .addHelpText('after', example('feedback delete run_… rating'))
     .argument('<run>', 'run id')
-    .argument('<key>', 'what was judged')
+    .argument('<key>', 'what the feedback is about')
     .option('--end-user <name>', 'for this user of your product (automation clients only)')
     .action(async (id: string, key: string, { endUser }: FeedbackOptions, command: Command) => {
       const run = await runOf(await connect(command), id, undefined);

@@ -42,7 +42,7 @@ export class Bridge {
   async take(line: string): Promise<void> {
     if (line.trim() === '') return;
     const message = messageIn(line);
-    if (message === undefined) return remark('convoke: a line is no message of JSON-RPC');
+    if (message === undefined) return remark('convoke: a line is not a JSON-RPC message');
     const { id, method, params } = message;
     if (method === 'notifications/cancelled') return this.#cancel(params?.['requestId']);
     const closing = new AbortController();

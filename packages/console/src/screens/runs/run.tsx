@@ -271,7 +271,7 @@ function RunAgain(props: {
           <p>
             {'This run called '}
             <code>{tools.join(', ')}</code>
-            {'. The agent may do the same once more, with the same effect.'}
+            {'. The agent may do the same again, with the same effect.'}
           </p>
         </Confirm>
       )}

@@ -96,7 +96,9 @@ export const callMcp = defineOperation({
     'mcp-protocol-version': header('The revision. From 2026-07-28 on required.'),
     'mcp-method': header('From 2026-07-28 on required: `method` of the body.'),
     'mcp-name': header('From 2026-07-28 on required for `tools/call`: the name of the tool.'),
-    'mcp-session-id': header('As the response to `initialize` gave it; says what the client can.'),
+    'mcp-session-id': header(
+      'The id from the response to `initialize`. It holds what the client supports.',
+    ),
     ...idempotencyKeyHeader,
   },
   content: 'json-rpc',

@@ -25,7 +25,7 @@ export const sessionConnectionRecord = z
     required: z.boolean().meta({ description: 'Whether no run starts without it.' }),
     status: z.enum(sessionConnectionStatuses).meta({
       description:
-        '`expired`: it is there, and cannot be used until it is connected again. `missing`: there is none.',
+        '`expired`: the account exists, but has to be connected again before it can be used. `missing`: there is no account.',
     }),
     status_reason: z.enum(connectionReasons).optional(),
     connection_id: opaqueId('connection')

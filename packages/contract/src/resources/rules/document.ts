@@ -22,7 +22,7 @@ const ruleWarning = z
   })
   .meta({
     id: 'RuleWarning',
-    description: 'What may make a rule other than it was meant. It is stored anyway.',
+    description: 'Why a rule may not do what it was meant to do. The document is stored anyway.',
   });
 
 export const ruleDocumentRecord = z

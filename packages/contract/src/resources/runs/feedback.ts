@@ -10,7 +10,7 @@ export const feedbackKeyPattern = /^[a-z][a-z0-9_.-]{0,63}$/;
 export const feedbackKeySchema = z
   .string()
   .regex(feedbackKeyPattern)
-  .meta({ description: 'What is judged, such as `rating`.', examples: ['rating'] });
+  .meta({ description: 'What the feedback is about, such as `rating`.', examples: ['rating'] });
 
 export const feedbackAuthorKinds = ['person', 'client', 'end_user'] as const;
 export type FeedbackAuthorKind = (typeof feedbackAuthorKinds)[number];

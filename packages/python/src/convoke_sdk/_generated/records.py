@@ -418,7 +418,7 @@ class SignalRecord(TypedDict):
 
 
 class _FeedbackRecordRequired(TypedDict):
-    #: What is judged, such as `rating`.
+    #: What the feedback is about, such as `rating`.
     key: str
     #: Who gave the feedback.
     author: FeedbackRecordAuthor
@@ -1599,7 +1599,7 @@ class RuleApprovers(TypedDict, total=False):
 
 
 class RuleWarning(TypedDict):
-    """What may make a rule other than it was meant. It is stored anyway."""
+    """Why a rule may not do what it was meant to do. The document is stored anyway."""
 
     #: Its name.
     rule: str
@@ -1674,7 +1674,7 @@ class _SessionConnectionRecordRequired(TypedDict):
     owner: Literal["tenant", "end_user"]
     #: Whether no run starts without it.
     required: bool
-    #: `expired`: it is there, and cannot be used until it is connected again. `missing`: there is none.
+    #: `expired`: the account exists, but has to be connected again before it can be used. `missing`: there is no account.
     status: Literal["connected", "expired", "missing"]
 
 

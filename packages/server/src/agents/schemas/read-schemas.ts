@@ -118,7 +118,7 @@ function inputProblems({ type, properties, required }: JsonObject): readonly Age
     problems.push({ path, message });
   }
   if (Object.hasOwn(members, 'prompt') && !isText(members['prompt'])) {
-    const message = 'must have the type string: other parts of the service read it as a text';
+    const message = 'must have the type string: other parts of the service read it as one';
     problems.push({ path: ['properties', 'prompt'], message });
   }
   return problems;

@@ -4,14 +4,14 @@ import { rolesOf } from './approvers.ts';
 import { areaCovers, matchesAny, mayMatchSame } from './glob.ts';
 import type { Rule, RuleList } from './rule.ts';
 
-/** What the author of a rule should know, although it is accepted (D-528). */
+/** Warnings about rules that are accepted (D-528). */
 export interface RuleWarning {
   readonly rule: string;
   readonly code: RuleWarningCode;
   readonly message: string;
 }
 
-/** An agent, as far as rules speak about it. */
+/** The fields of an agent that rules refer to. */
 export interface RuledAgent {
   readonly name: string;
   readonly framework?: string | undefined;
@@ -56,7 +56,10 @@ function unknownTool(rule: Rule, world: RuledWorld): Warning {
   if (isKnown) return undefined;
   const isAny = rule.agents === undefined && agents.length > 1;
   const whose = isAny ? 'any agent' : listed(agents.map(nameOf), 'or');
-  return { code: 'unknown_tool', message: `${listed(rule.tools, 'or')} is no tool of ${whose}.` };
+  return {
+    code: 'unknown_tool',
+    message: `${listed(rule.tools, 'or')} is not a tool of ${whose}.`,
+  };
 }
 
 /** A rule without conditions leaves nothing of what it names to the rules behind it. */

@@ -6,7 +6,7 @@ import { type CallMessage, callBegunMessage, callRefusedMessage } from './protoc
 /** Characters of all results of a run together: every later leg gets all of them with its start message. */
 const resultsMax = 32 * 1024 * 1024;
 
-/** What the framework of a program makes of its calls. */
+/** How the framework of a program shows its calls. */
 export interface CallsOfProgram {
   /** The events that readers see of a call: none where only the program can say what it did. */
   eventOf(message: CallMessage): HarnessEvent | undefined;
@@ -42,7 +42,7 @@ export class ProgramCalls {
     this.#results = resultsIn(input);
   }
 
-  /** Tells the program whether it may carry the call out. Returns what is wrong with the call. */
+  /** Tells the program whether it may carry the call out. Returns the problem if the call is invalid. */
   async *begin(call: NewCall): AsyncGenerator<HarnessEvent, string | undefined> {
     const { context, program, send } = this.#parts;
     const { ref } = call;
@@ -67,7 +67,7 @@ export class ProgramCalls {
       case 'left':
         // After the end of the leg the program is killed; it must not start the call.
         if (context.signal.aborted || !context.holdsLease()) return undefined;
-        return `The call ${ref} was begun before; a continued leg finds it in input.calls.`;
+        return `The call ${ref} has already begun; a continued leg finds it in input.calls.`;
       default:
         return begun satisfies never;
     }

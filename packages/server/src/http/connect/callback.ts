@@ -80,7 +80,7 @@ function sentBack(url: string) {
 
 const endedPage = messagePage(
   'This link has ended',
-  'It was used, is too old, or another one was begun. Nothing was connected. ' +
+  'It was used already, has expired, or was replaced by a newer one. Nothing was connected. ' +
     'Go back to the page where you started, and connect the account again.',
 );
 

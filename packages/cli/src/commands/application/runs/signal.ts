@@ -18,7 +18,7 @@ export function signalRun(): Command {
     .addHelpText('after', example(`runs signal run_… paid --data '{"amount": 20}'`))
     .argument('<run>', 'run id')
     .argument('<name>', 'name of the message')
-    .option('--data <json>', 'what it says (default: null)')
+    .option('--data <json>', 'payload of the message (default: null)')
     .option('--idempotency-key <key>', 'the same key again sends nothing more')
     .action(async (id: string, name: string, options: SignalOptions, command: Command) => {
       const data = messageData('--data', options.data);

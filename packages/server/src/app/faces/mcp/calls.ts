@@ -98,7 +98,7 @@ async function answer(
   const questions = asks.filter((ask) => ask.about === 'question');
   const open = questions.find((question) => aboutOf(question) === undefined);
   if (open !== undefined && replyTo(open, said) === undefined) {
-    failTool(`That is none of the options: ${shownName(said)}`);
+    failTool(`That is not one of the options: ${shownName(said)}`);
   }
   const claimed =
     key === undefined

@@ -11,10 +11,10 @@ const prompt = z.strictObject({
   prompt: z
     .string()
     .min(1)
-    .describe('What the agent shall do; it knows nothing of this conversation'),
+    .describe('The task for the agent, which does not see this conversation'),
 });
 
-/** A tool for each agent that the agent may call, with what that agent says of itself (D-925). */
+/** A tool for each agent that the agent may call, with that agent's description (D-925). */
 export function callTools(agents: readonly CalledAgent[]): readonly WaitTool[] {
   return agents.map(({ name, description, input: taken }) => ({
     name: toolName(name),

@@ -23,7 +23,7 @@ const sleepSchema = z.strictObject({
 export function sleepTool(clock: Pick<Clock, 'now'>): WaitTool {
   return {
     name: 'sleep',
-    description: 'Waits for a time. Nothing happens until then; afterwards you continue here.',
+    description: 'Waits for a time. You continue here when it is over.',
     inputSchema: sleepSchema,
     request: (ref, input) => {
       const parsed = sleepSchema.safeParse(input);
