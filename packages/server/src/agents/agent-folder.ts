@@ -21,7 +21,7 @@ export type ReadAgent =
   | {
       readonly ok: true;
       readonly agent: Agent;
-      /** What its author should know, although it can run. */
+      /** Warnings for the author of an agent that can run. */
       readonly warnings: readonly string[];
     }
   | ({
@@ -182,7 +182,7 @@ function tenantsIn(read: ReadAgent): BrokenAgent['tenants'] {
   return read.ok ? read.agent.tenants : read.tenants;
 }
 
-/** What changes nothing of what an agent does: where it is, who may call it and how it is described (D-574). */
+/** Fields that do not change the agent's work: its place, its callers and its description (D-574). */
 const unheeded = { folder: '', tenants: undefined, publish: undefined, description: '' };
 
 /** The checks of schemas are functions, which JSON leaves out. */

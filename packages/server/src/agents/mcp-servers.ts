@@ -4,7 +4,7 @@ import { type AgentProblem, problemsOf } from './problems.ts';
 
 const texts = z.record(z.string(), z.string());
 const trust = {
-  /** Whether what the server says about its tools counts: that they only read, or may be repeated (D-81). */
+  /** Whether the server is trusted when it marks tools as read-only or repeatable (D-81). */
   trust_annotations: z.boolean().exactOptional(),
 };
 const localServer = z.strictObject({

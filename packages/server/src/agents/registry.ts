@@ -136,7 +136,7 @@ class AgentRegistry implements Agents {
     return { directories, ...(arriving.size > 0 && { againMs: graceMs }) };
   }
 
-  /** What was found in each folder, in the order of the names. A folder that takes long holds up none of the others. */
+  /** The result of reading each folder, in the order of the names. A slow folder does not delay the others. */
   async #readAll(names: readonly string[]): Promise<readonly (readonly [string, FoundFolder])[]> {
     const found = new Map<string, FoundFolder | undefined>();
     const next = names.values();
@@ -183,7 +183,7 @@ class AgentRegistry implements Agents {
             read: () => readAgentFolder({ ...request, before: before?.result }),
           })
         : { ok: false, reason: problem };
-    // Until it has been read, what was known of it holds.
+    // Until it has been read, the last reading counts.
     if (result === undefined)
       return { directories, ...(before !== undefined && { reading: before }) };
     const failures = isSame ? (before.again?.failures ?? 0) : 0;
@@ -233,7 +233,7 @@ function laterIf(result: ReadAgent, failures: number, now: number): Pick<Reading
   return { again: { at, failures: failures + 1 } };
 }
 
-/** What was found in one folder. */
+/** The result of reading one folder. */
 interface FoundFolder {
   readonly directories: FolderScan['directories'];
   /** Absent while there is none. */
@@ -242,7 +242,7 @@ interface FoundFolder {
   readonly since?: number;
 }
 
-/** Tells the person who edits agents what the server made of it. */
+/** Reports the reading to the person who edits agents. */
 function logChanges(
   log: Log,
   before: ReadonlyMap<string, Reading>,
@@ -262,7 +262,7 @@ function isSame(a: ReadonlyMap<string, Reading>, b: ReadonlyMap<string, Reading>
   return a.size === b.size && [...b].every(([name, reading]) => a.get(name) === reading);
 }
 
-/** What other programs put beside agents. Hidden folders are none either. */
+/** Entries that other programs create next to agents. Hidden folders are ignored, too. */
 const neverAgents: ReadonlySet<string> = new Set(['node_modules', '__pycache__']);
 
 /** Names of the folders that are agents, sorted; `undefined` when there is no agents folder. */

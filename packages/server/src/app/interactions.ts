@@ -186,7 +186,7 @@ export interface MessageAnswer {
 
 /**
  * The question that a message answers: however often it is sent, the one that was open when it came first (D-235).
- * Undefined for a new message where there is none.
+ * Undefined for a new message where the run asks nothing.
  */
 export async function claimQuestion(
   { store, clock }: Pick<Services, 'store' | 'clock'>,

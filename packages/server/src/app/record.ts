@@ -222,7 +222,7 @@ export interface Holder extends RunAddress {
 export interface Append {
   readonly holder: Holder;
   readonly drafts: readonly RunEventDraft[];
-  /** Added to what the run has used. */
+  /** Added to the usage of the run. */
   readonly usage?: TokenUsage | null;
 }
 

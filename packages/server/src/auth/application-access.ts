@@ -15,7 +15,7 @@ import type { Store } from '../ports/store.ts';
 import type { Selectors } from './selectors.ts';
 import type { AutomationToken, PersonTenantToken, SessionToken } from './tokens/verified-token.ts';
 
-/** What a request of the application API asks for. */
+/** The access that a request of the application API needs. */
 export interface RequiredAccess {
   readonly selectors: Selectors;
   readonly required: readonly Scope[];
@@ -98,7 +98,7 @@ export function createApplicationAccess(store: Store): ApplicationAccess {
   };
 }
 
-/** The token's own part of the decision: what it allows, and since when it exists. */
+/** The token's own part of the decision: its scopes, and when it was issued. */
 type TokenPart = Pick<PersonTenantToken, 'scopes' | 'issuedAt'>;
 
 function decideClient(

@@ -96,7 +96,7 @@ export interface ApplicationCaller {
   readonly subject: string;
 }
 
-/** What a later look finds of a caller that was admitted. */
+/** The current access of a caller that was admitted earlier. */
 export interface Standing {
   readonly hasAccess: boolean;
   /** When the credential of its token was revoked. It ends the streams opened before, not later ones (spec §5.7). */

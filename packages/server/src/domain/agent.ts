@@ -18,9 +18,9 @@ export interface Agent {
   readonly connections?: readonly DeclaredConnection[];
   /** The agents that it may call; absent where it calls none. */
   readonly calls?: readonly string[];
-  /** What a start may send (D-562); absent where that is a prompt. */
+  /** Schema of the input (D-562); absent where it is a prompt. */
   readonly input?: ValueSchema;
-  /** What a run that completes returns (D-567); absent where that may be anything, or nothing. */
+  /** Schema of the output (D-567); absent where any output, or none, is accepted. */
   readonly output?: ValueSchema;
   readonly onBusy: 'queue' | 'reject';
   readonly contextFiles: readonly string[];

@@ -35,10 +35,10 @@ export interface Content {
   readonly sha256: string;
 }
 
-/** What each file counts at least, also before its bytes arrive: its record needs space, too. */
+/** The least size that a file is charged, also before its bytes arrive: its record needs space, too. */
 export const fileLeastBytes = 4096;
 
-/** What a file counts towards the storage of its tenant. */
+/** The size that is charged to the storage of the file's tenant. */
 export function storageOf({ sizeBytes }: Pick<File, 'sizeBytes'>): number {
   return Math.max(sizeBytes ?? 0, fileLeastBytes);
 }

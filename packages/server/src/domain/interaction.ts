@@ -25,7 +25,7 @@ import type { TenantScope } from './scope.ts';
  */
 export type Interaction = PendingInteraction | ClosedInteraction | SettledInteraction;
 
-/** Its run continues with what was decided. */
+/** Its run continues with the decision. */
 export type SettledInteraction = AnsweredInteraction | ExpiredDenial;
 
 export type PendingInteraction = Identity & InteractionRequest & { readonly status: 'pending' };
@@ -119,7 +119,7 @@ export interface ConnectionMissing {
   readonly leg: UnexecutedLeg;
 }
 
-/** What the leg that asked was to start with. */
+/** The input of the leg that asked. */
 export type UnexecutedLeg =
   | { readonly kind: 'prompt' }
   /** The answers that were marked applied for it, by their refs. */
@@ -360,7 +360,7 @@ export function approvalsOf(interaction: Interaction): readonly Approval[] {
   return interaction.kind === 'permission' ? (interaction.approvals ?? []) : [];
 }
 
-/** What the allow also allows in its session. */
+/** The calls that the allow covers for the rest of the session. */
 export function rememberedOf(interaction: Interaction): MemoryWidth | undefined {
   return 'remembered' in interaction ? interaction.remembered : undefined;
 }

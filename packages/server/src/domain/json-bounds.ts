@@ -1,4 +1,4 @@
-/** What a JSON text contains, as far as its cost to a parser goes. */
+/** Counts that decide how expensive a JSON text is to parse. */
 export interface JsonExtent {
   /** Objects, arrays, texts, numbers and literals; the names of members do not count. */
   readonly values: number;

@@ -11,7 +11,7 @@ export interface Frameworks {
 
 const oldestFormat = 1;
 
-/** What the checkpoints of an agent's legs are marked with (D-99). */
+/** The mark of the checkpoints of an agent's legs (D-99). */
 export function checkpointMaker(
   { harnesses }: Frameworks,
   agent: Agent | undefined,

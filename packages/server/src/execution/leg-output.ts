@@ -51,7 +51,7 @@ export class LegOutput {
     return this.#isAtRecoveryPoint;
   }
 
-  /** Has the leg compared with what was cut in the previous leg. */
+  /** Compares the leg with the text that was cut in the previous one. */
   compareWith(deltas: readonly CutDelta[], interrupted: InterruptedLeg): void {
     this.#repeated = new RepeatedText(deltas);
     this.#interrupted = interrupted;

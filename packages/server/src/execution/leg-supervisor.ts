@@ -62,7 +62,7 @@ export class LegSupervisor {
   readonly #abort = new AbortController();
   readonly #verdict = Promise.withResolvers<Verdict>();
   readonly #onClose: (() => void)[] = [];
-  /** What the leg gave with its end. */
+  /** The state that the leg gave with its end. */
   #state: Json | undefined;
   #output: LegOutput;
   #claimed: ClaimedLeg | undefined;

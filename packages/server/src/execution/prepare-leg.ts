@@ -25,7 +25,7 @@ export type LegStart =
       readonly harness: Harness;
       readonly input: LegInput;
       readonly context: Omit<LegContext, 'signal' | 'holdsLease' | 'effects'>;
-      /** What the previous leg said after its recovery point, if this leg is to say it again. */
+      /** Text of the previous leg after its recovery point, if this leg repeats it. */
       readonly repeated: readonly CutDelta[];
     }
   | {
@@ -107,7 +107,7 @@ export async function prepareLeg(
   };
 }
 
-/** What the previous leg said after its recovery point, if this one continues from there. */
+/** Text of the previous leg after its recovery point, if this one continues from there. */
 async function cutDeltas(
   { store }: ExecutionServices,
   { run, input, state: { point } }: ClaimedLeg,

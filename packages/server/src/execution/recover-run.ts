@@ -27,7 +27,7 @@ export interface LostRun {
   readonly hasSameFolder: boolean;
   /** Whether other servers share the database: one of them may have an agent that this one does not have. */
   readonly hasOthers?: boolean;
-  /** What the server knows of a leg that it cut itself. Undefined: the worker is gone. */
+  /** The leg, if this server cut it. Undefined: the worker is gone. */
   readonly cut?: CutLeg;
 }
 

@@ -23,7 +23,7 @@ export interface SlotOptions {
   readonly onFree: () => void;
 }
 
-/** What a drain waits for: executing legs, and their calls that have begun and not ended. */
+/** The load that a drain waits for: executing legs, and their calls in flight. */
 export interface Load {
   readonly legs: number;
   readonly inFlight: number;

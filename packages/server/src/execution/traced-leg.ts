@@ -41,7 +41,7 @@ export class TracedLeg {
     this.#trace = services.traces.runs?.leg(run, from);
   }
 
-  /** What the harness gets of it. */
+  /** The part that the harness gets. */
   get context(): Pick<LegContext, 'asked' | 'trace'> {
     return { asked: (request) => this.#asked(request), trace: this.#trace };
   }

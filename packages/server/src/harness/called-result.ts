@@ -1,7 +1,7 @@
 import type { Json } from '../domain/json.ts';
 import type { CalledRun, KnownWait } from '../domain/run/wait.ts';
 
-/** What a call has brought: the answer of the called run, or why there is none. */
+/** The result of a call: the answer of the called run, or why it has none. */
 export type CallResult = { readonly called: CalledRun | undefined } & (
   | {
       readonly ok: true;

@@ -11,7 +11,7 @@ export interface Unfinished {
   /** Repeated, in case it never arrived. */
   readonly task: string;
   readonly actions: readonly ToldAction[];
-  /** What the agent had asked, with the answers. */
+  /** The agent's questions, with the answers. */
   readonly answers: readonly { readonly question: string; readonly answer: string }[];
   /** The end of its answer so far, if the agent may have to be told where it stopped. */
   readonly said?: string | undefined;

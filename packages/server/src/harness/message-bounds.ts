@@ -9,7 +9,7 @@ const valuesMax = 200_000;
 /** As what is recorded may have: many parsers of clients take no more. */
 const depthMax = 128;
 
-/** What is wrong with the extent of a message of a program, for its author (D-472). */
+/** Returns why a message of a program is too large, for its author (D-472). */
 export function problemOf({ values, depth }: Omit<JsonExtent, 'names'>): string | undefined {
   if (depth > depthMax) return `it has more than ${depthMax} levels`;
   if (values <= valuesMax) return undefined;
@@ -36,7 +36,7 @@ export class ReadingPace {
     this.#at = clock.now();
   }
 
-  /** Charges what was read. Returns a promise when the reader has to wait until it resolves. */
+  /** Charges the bytes read. Returns a promise when the reader has to wait until it resolves. */
   charge({ bytes, values }: { readonly bytes: number; readonly values: number }) {
     const now = this.#clock.now();
     const regained = Math.max(0, now - this.#at) * perMs;

@@ -3,7 +3,7 @@ import { type Json, type JsonObject, isObject } from '../domain/json.ts';
 /** How the schema of an output is put to a model, which can give an object only. */
 export interface AskedOutput {
   readonly schema: JsonObject;
-  /** The output in what the model gave. */
+  /** The output in the model's result. */
   valueIn(given: Json): Json | undefined;
 }
 

@@ -14,7 +14,7 @@ export const parkedRequest = z.strictObject({
 });
 export type ParkedRequest = z.infer<typeof parkedRequest>;
 
-/** What a leg that resumes knows of the run. */
+/** Answers and calls of the run, for a leg that resumes. */
 export interface SettledRequests {
   readonly answers: ReadonlyMap<string, Answer>;
   readonly calls: ReadonlyMap<string, KnownCall>;
@@ -59,7 +59,7 @@ export class GrantedCalls {
   }
 }
 
-/** What a person decided about the actions that the agent waited for. */
+/** The decisions of people about the actions that the agent waited for. */
 export function decidedActions(
   parked: readonly ParkedRequest[],
   { answers, calls }: SettledRequests,

@@ -76,7 +76,7 @@ export async function takeFromRate(
   return { isOverRate: true, chargeRate: refuseRate };
 }
 
-/** What a caller's rate leaves of its request. */
+/** The outcome of charging a request to its caller's rate. */
 export interface Admission {
   /** Only a replay is answered. */
   readonly isOverRate: boolean;

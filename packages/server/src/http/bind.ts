@@ -274,7 +274,7 @@ function requireOwnSession(
   if (own !== undefined && named !== undefined && named !== own) refuse('not_found');
 }
 
-/** Asks the gate, and counts what it decides. */
+/** Asks the gate, and counts its decisions. */
 async function authorize(operation: Operation, facts: RequestFacts, asked: Admitting) {
   const { gateDecisions } = asked.binding.metrics;
   try {

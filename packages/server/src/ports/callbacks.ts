@@ -3,7 +3,7 @@ import type { Callback } from '../domain/run/callback.ts';
 
 /** The URLs by which a stranger sends one message to a run (D-910). They are computed, and not stored. */
 export interface Callbacks {
-  /** What the legs of a run make its URLs with. */
+  /** Makes the callback URLs of a run's legs. */
   ofRun(run: RunId): CallbackMaker;
   /** What a token opens; undefined for one that no leg of the run has made. Reads nothing. */
   open(token: string): Callback | undefined;

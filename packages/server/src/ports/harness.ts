@@ -98,7 +98,7 @@ export type PreparedAgent =
       readonly ok: true;
       /** Equal for equal files beside `agent.yaml`. */
       readonly digest: string;
-      /** What its author should know, although it can run. */
+      /** Warnings for the author of an agent that can run. */
       readonly warnings?: readonly string[];
     }
   /** `isTransient`: a later attempt may succeed although no file has changed. */
@@ -227,7 +227,7 @@ export interface LegContext<Settings = unknown> {
   readonly allowance?: () => Promise<Allowance>;
   /** Reports a request to a model once it is over. */
   readonly asked?: (request: ModelRequest) => void;
-  /** What the run's callback URLs are made with. */
+  /** Makes the run's callback URLs. */
   readonly callbacks?: () => CallbackMaker;
   /** Present only while traces are exported (D-588). */
   readonly trace?: LegTracing | undefined;
@@ -262,7 +262,7 @@ export type NewCall = Pick<
   CallIntent,
   'ref' | 'toolName' | 'input' | 'touches' | 'isRepeatable'
 > & {
-  /** What the rules look at, where `input` is only the part of it that is kept. */
+  /** The whole input, for the rules, where `input` is only the part that is kept. */
   readonly wholeInput?: Json;
   /** It changes nothing, or may be repeated: without a rule about its tool it is not written down (D-508). */
   readonly isFree?: boolean;

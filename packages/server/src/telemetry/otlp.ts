@@ -14,7 +14,7 @@ import {
 } from '@opentelemetry/resources';
 import type { Log } from '../ports/log.ts';
 
-/** A server that stops waits no longer for what is left to be sent. */
+/** How long a server that stops waits for pending exports. */
 const flushMaxMs = 2_000;
 const logEveryMs = 60_000;
 

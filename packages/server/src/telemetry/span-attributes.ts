@@ -4,7 +4,7 @@ import { attemptOf } from '../domain/run/run.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { EndedWait, SpanAttributes, TracedCall, TracedRequest } from '../ports/traces.ts';
 
-/** What a span says of the agent of its run. */
+/** Attributes of the agent, for the spans of its runs. */
 export interface TracedAgent {
   readonly digest?: string | undefined;
   readonly model?: string | undefined;

@@ -68,7 +68,7 @@ export class Background {
     return this.#dispatcher.slots;
   }
 
-  /** What a drain waits for. */
+  /** The load that a drain waits for. */
   get load(): Load {
     return this.#dispatcher.slots.load;
   }

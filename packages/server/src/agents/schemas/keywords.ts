@@ -97,7 +97,7 @@ export class SchemaWalk {
     if (problem !== undefined) this.#report(path, problem);
   }
 
-  /** Checks one value, and walks the schemas inside. Returns what is wrong with the value itself. */
+  /** Checks one value, and walks the schemas inside. Returns the problem of the value itself. */
   #check(kind: Kind, value: Json | undefined, path: Path): string | undefined {
     switch (kind) {
       case 'schema':

@@ -1,13 +1,13 @@
 import type { RE2JS } from 're2js';
 
-/** What a schema needs of an expression. */
+/** The part of a regular expression that schemas use. */
 export interface LinearPattern {
   test(text: string): boolean;
   toString(): string;
 }
 
 export interface LinearPatterns {
-  /** Returns what is wrong with a pattern; undefined if there is nothing. */
+  /** Returns the problem of a pattern; undefined if it has none. */
   problemOf(pattern: string): string | undefined;
   compile(pattern: string): LinearPattern;
 }
@@ -22,7 +22,7 @@ export async function loadLinearPatterns(): Promise<LinearPatterns> {
   return {
     problemOf(pattern) {
       try {
-        // What readers of the schema would make of it: clients check with the engine of JavaScript.
+        // Clients compile the pattern with the engine of JavaScript, so it has to be valid there, too.
         new RegExp(pattern, 'u');
       } catch {
         return 'is not a regular expression';

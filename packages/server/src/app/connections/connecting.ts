@@ -132,7 +132,7 @@ function unavailable(message: string): never {
   return refuse('connect_unavailable', { message });
 }
 
-/** What a service sent back with a browser. */
+/** The parameters that a service sent back with a browser. */
 export interface ConnectReturn {
   readonly state: string | undefined;
   readonly code: string | undefined;

@@ -7,7 +7,7 @@ import type { Json } from '../../domain/json.ts';
 import type { RunEvent } from '../../domain/run/run-event.ts';
 import { type Run, attemptOf, isEnded } from '../../domain/run/run.ts';
 
-/** What a history shows of one run (D-195). A longer one is shown as its text. */
+/** The most that a history shows of one run (D-195). A longer one is shown as its text. */
 export const historyBounds = { limit: 5000, maxBytes: 4 * 1024 * 1024 };
 export const historyPage = { limit: 1000, maxBytes: 1024 * 1024 };
 

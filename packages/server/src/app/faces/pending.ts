@@ -21,7 +21,7 @@ export async function pendingOf(
   return items.filter(({ runId }) => runId === id);
 }
 
-/** What the run asks, as its log has it. */
+/** The pending requests of the run, as its log has them. */
 export async function eventsOfPending(
   services: Reading,
   run: Run,
@@ -33,7 +33,7 @@ export async function eventsOfPending(
   }));
 }
 
-/** What the run asks, as readers of its log see it, the oldest first. */
+/** The pending requests of the run, as readers of its log see them, the oldest first. */
 export async function openAsks(services: Reading, run: Run): Promise<readonly AskItem[]> {
   const transcript = new RunTranscript();
   for (const event of await eventsOfPending(services, run)) transcript.take(event);

@@ -14,7 +14,7 @@ export function emailOf({ email }: { readonly email: string }): string | undefin
 export interface Visitor extends Identity {
   /** Only if the issuer verified it. */
   readonly email: string | undefined;
-  /** What the issuer says that the person is called. */
+  /** The name of the person at the issuer. */
   readonly name?: string | undefined;
 }
 

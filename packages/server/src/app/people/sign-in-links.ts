@@ -16,7 +16,7 @@ const lifetimesMs: Readonly<Record<SignInSecret, number>> = {
   JoinTicket: 60_000,
 };
 
-/** What the audit log says that the person signed in with. */
+/** The method of the sign-in, for the audit log. */
 const words: Readonly<Record<SignInSecret, string>> = {
   SignInLink: 'link',
   JoinTicket: 'invitation',

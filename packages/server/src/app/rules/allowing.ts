@@ -78,7 +78,7 @@ export interface AnswerToJudge {
   readonly now: number;
 }
 
-/** What the current rules demanded of an allow. */
+/** The demands of the current rules on an allow. */
 export interface JudgedAllow {
   /** Absent where one person is enough. */
   readonly approvals?: Approvals;

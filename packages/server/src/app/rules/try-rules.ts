@@ -116,7 +116,7 @@ class Trial {
     this.#matched = new Map(draft.map(({ name }) => [name, 0]));
   }
 
-  /** What the page may still read. */
+  /** How much the page may still read. */
   get left(): { readonly limit: number; readonly maxBytes: number } {
     const limit = limits.ruleTrialCallsMax - this.#calls;
     return { limit, maxBytes: Math.max(0, bytesPerPage - this.#bytes) };

@@ -24,7 +24,7 @@ import { refuseUnpriced } from '../usage/unpriced-models.ts';
 import { beginRun } from './begin-run.ts';
 import type { InlineSlot } from './inline-slot.ts';
 
-/** What a caller asks a run to be. */
+/** The run that a caller asks for. */
 export interface RequestedRun {
   readonly input: JsonObject;
   /** The client whose usage the run is; null for none. */

@@ -24,7 +24,7 @@ export interface ShownRun {
   readonly waitingOn?: readonly OpenWait[] | undefined;
 }
 
-/** As `withQueuePosition`, with what the run waits for. */
+/** As `withQueuePosition`, with the waits of the run. */
 export async function withWaits(
   services: Pick<Services, 'store' | 'traces'>,
   run: Run,

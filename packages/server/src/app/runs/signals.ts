@@ -152,7 +152,7 @@ async function deliver(
   return { isReplayed: false, isReceived: open !== undefined };
 }
 
-/** Each leg of the run gets all of them with its start message. */
+/** Each leg of the run gets all messages with its start message. */
 async function refuseTooMany(
   tx: StoreTransaction,
   runId: RunId,

@@ -13,7 +13,7 @@ export type ListedSignIn = Omit<ActiveSignIn, 'assistant'> & {
 
 export interface AccountPage extends FormPage {
   readonly email: string;
-  /** What the person wants to be called. */
+  /** The name that the person chose. */
   readonly name?: string | null | undefined;
   readonly signIns: readonly ListedSignIn[];
   /** The session of the browser that shows the page. */
@@ -21,7 +21,7 @@ export interface AccountPage extends FormPage {
   readonly signOutPath: string;
   /** Where the console is, unless it is turned off. */
   readonly consolePath: string | undefined;
-  /** What was just done. */
+  /** The action that was just done. */
   readonly notice?: string | undefined;
 }
 

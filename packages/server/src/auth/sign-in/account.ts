@@ -39,7 +39,7 @@ interface Visit {
   readonly sessionId: string;
 }
 
-/** What the page says after a form was sent. */
+/** The message of the page after a form was sent. */
 interface Outcome {
   readonly notice?: string;
   readonly problem?: string;
@@ -153,7 +153,7 @@ async function changeByForm(
   });
 }
 
-/** What a rule refuses is said on the page. */
+/** A refusal of a rule is shown on the page. */
 async function refusedAsProblem(perform: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await perform();

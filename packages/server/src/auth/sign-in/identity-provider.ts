@@ -134,7 +134,7 @@ export function createIdentityProvider(parts: IdentityProviderParts): IdentityPr
   };
 }
 
-/** What the audit and the limits know of a request that the library answers. */
+/** A request that the library answers, for the audit and the limits. */
 interface ServedRequest extends Pick<Exchange, 'requestId' | 'address'> {
   /** A person is about to be asked, so that what an assistant says about itself is read anew. */
   readonly isAsking: boolean;

@@ -19,7 +19,7 @@ export interface SignInPage extends FormPage {
 
 export function signInPage(page: SignInPage & { readonly email: string }): string {
   const { organization } = page;
-  // After a wrong password, that is what is typed again.
+  // After a wrong password, only that is typed again.
   const [first, second] = page.email === '' ? [' autofocus', ''] : ['', ' autofocus'];
   return renderPage({
     title: organization === undefined ? 'Sign in' : `Sign in to ${organization}`,

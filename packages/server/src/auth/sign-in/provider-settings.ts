@@ -231,7 +231,7 @@ function clientsOf({
   ];
 }
 
-/** What the person has just agreed to. Nothing that was agreed to before counts (D-950). */
+/** The consent that the person has just given. Earlier ones do not count (D-950). */
 async function agreedGrant({ oidc: { provider, result } }: KoaContextWithOIDC) {
   const id = result?.consent?.grantId;
   return id === undefined ? undefined : provider.Grant.find(id);

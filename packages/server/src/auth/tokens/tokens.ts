@@ -69,7 +69,7 @@ export interface TenantTokenRequest {
   readonly notAfter: number;
 }
 
-/** What a token for one session says. */
+/** The claims of a token for one session. */
 export interface SessionTokenContent {
   readonly oauthClientId: string;
   readonly organizationId: OrganizationId;

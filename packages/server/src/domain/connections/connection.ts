@@ -47,7 +47,7 @@ export interface Connection {
   readonly updatedAt: number;
 }
 
-/** What is known of an account without its secrets. */
+/** An account without its secrets. */
 export type ShownAuth =
   | { readonly type: 'bearer' }
   | { readonly type: 'header'; readonly name: string }
@@ -62,7 +62,7 @@ export type ShownAuth =
       readonly refreshes: boolean;
     };
 
-/** What is sealed: the value of the header, and what a refresh needs. */
+/** The sealed part: the value of the header, and the credentials for a refresh. */
 export interface ConnectionSecret {
   /** Token or value. */
   readonly value: string;

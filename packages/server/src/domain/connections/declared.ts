@@ -66,7 +66,7 @@ export function isPerson(endUser: string): boolean {
 
 export const personsText = `end_user: names that begin with ${idPrefixes.user}_ are of people of the organization, who connect their own accounts.`;
 
-/** What a run says that cannot begin or continue without an account. */
+/** The message of a run that cannot begin or continue without an account. */
 export function missingText({ service, owner }: DeclaredConnection): string {
   const whose = owner === 'tenant' ? 'the tenant' : 'the end user of the session';
   return `The agent needs a connection to ${service} of ${whose}, and there is none that can be used.`;

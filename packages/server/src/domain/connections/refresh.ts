@@ -23,7 +23,7 @@ const retryMs = 30_000;
 export const aheadOfRequestMs = 60_000;
 export const aheadOfLegMs = 300_000;
 
-/** What can be done with the account now. */
+/** How the account can be used now. */
 export type AccountState =
   | { readonly kind: 'usable' }
   | { readonly kind: 'due' }
@@ -95,7 +95,7 @@ export type RefreshAnswer =
 
 export interface FreshToken {
   readonly accessToken: string;
-  /** Absent: the one before is kept. */
+  /** Absent: the previous one is kept. */
   readonly refreshToken?: string | undefined;
   readonly expiresInSeconds?: number | undefined;
   readonly scope?: string | undefined;

@@ -27,7 +27,7 @@ export interface AskingRule extends MatchedRule {
   readonly demands: Demands;
 }
 
-/** What the rules say about a call. `rules` are those that decided, the organization's first. */
+/** The decision of the rules about a call. `rules` are those that decided, the organization's first. */
 export type Decision = {
   /** Matches of rules that only observe (D-525). */
   readonly observed: readonly ObservedRule[];

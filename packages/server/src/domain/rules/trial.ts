@@ -14,11 +14,11 @@ export interface TriedCall {
   readonly after: RuleEffect;
   /** Names of the rules of the draft that the call meets. */
   readonly met: readonly string[];
-  /** The rule that makes the difference; absent where there is none. */
+  /** The rule that makes the difference; absent without one. */
   readonly rule?: string | undefined;
 }
 
-/** What the current rules and a draft say about a past call. */
+/** The decisions of the current rules and of a draft about a past call. */
 export function tryCall({ agent, before, after }: TrialLists, call: CallToDecide): TriedCall {
   const now = decide({ agent, organization: before }, call);
   const then = decide({ agent, organization: after }, call);

@@ -1,6 +1,6 @@
 import { type RunId, callbackToken, runId } from '@convoke/contract';
 
-/** What a callback URL opens (D-911): one message of a name, to one run. */
+/** The target of a callback URL (D-911): one message of a name, to one run. */
 export interface Callback {
   readonly runId: RunId;
   readonly name: string;

@@ -7,7 +7,7 @@ import type { LeasedRun, OpenRun, Run, RunOutcome } from './run.ts';
 import type { ToolCall } from './tool-call.ts';
 
 /**
- * What a framework can do after the loss of its worker (D-88, D-89).
+ * How a framework continues after the loss of its worker (D-88, D-89).
  *
  * - `repeat`: continue from the last recovery point. Every call passes the ledger, so a leg without one starts again.
  * - `point`: continue from the last recovery point only: the work of a leg before its first one is lost.

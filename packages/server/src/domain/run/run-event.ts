@@ -19,7 +19,7 @@ export interface RunEvent {
 export interface LogPosition {
   readonly sessionId: SessionId;
   readonly runId: RunId;
-  /** Sequence number of the event before the first of these. */
+  /** Sequence number that the first of these follows. */
   readonly after: number;
   readonly createdAt: string;
 }

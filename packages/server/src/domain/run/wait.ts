@@ -173,7 +173,7 @@ export function endedEvent({ id, kind, name, result }: Wait): RunEventDraft {
   return { type: 'wait_ended', data: { wait_id: id, kind, name, outcome, ...why } };
 }
 
-/** What a leg knows of a wait. */
+/** A wait as a leg gets it. */
 export type KnownWait =
   | { readonly state: 'open'; readonly kind: WaitKind }
   | {

@@ -22,7 +22,7 @@ export function sleepWords({ name, dueAt }: Pick<Wait, 'name' | 'dueAt'>): strin
   return `The agent waits${until} for "${name}".`;
 }
 
-/** What a run waits for, the oldest first. */
+/** The waits of a run, the oldest first. */
 export function waitingOn(
   waits: readonly Wait[],
   interactions: readonly PendingInteraction[],

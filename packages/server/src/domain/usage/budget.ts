@@ -1,12 +1,12 @@
 import type { OrganizationId } from '@convoke/contract';
 
-/** What may be used at most. Null: no ceiling of that kind. */
+/** Ceilings. Null: no ceiling of that kind. */
 export interface Ceiling {
   readonly maxTokens: number | null;
   readonly maxCostMicros: number | null;
 }
 
-/** What was used: input and output tokens, and their cost as far as it is known. */
+/** Usage: input and output tokens, and the cost of those that have a price. */
 export interface Spending {
   readonly tokens: number;
   readonly costMicros: number;
@@ -31,7 +31,7 @@ export interface Budget {
   readonly updatedAt: number;
 }
 
-/** A budget with what was used of it in the current period. */
+/** A budget with its usage in the current period. */
 export interface BudgetState {
   readonly budget: Budget;
   readonly spent: Spending;

@@ -9,7 +9,7 @@ export interface ModelRequest {
   readonly usage?: TokenCounts | undefined;
 }
 
-/** What the ceilings of a run leave for the next request to a model. */
+/** The tokens that the ceilings of a run leave for the next request to a model. */
 export type Allowance =
   | { readonly isExhausted: true }
   /** `outputTokens`: at most these, if there is a ceiling. */

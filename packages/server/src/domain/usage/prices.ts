@@ -52,7 +52,7 @@ export interface Cost {
   readonly currency: string;
 }
 
-/** Prices what a model used; undefined without a model, or where it has no price. */
+/** Prices the usage of a model; undefined without a model, or without a price. */
 export function pricing(prices: Prices, model = ''): (used: TokenCounts) => Cost | undefined {
   return (used) => {
     const micros = costOf(prices, model, used);

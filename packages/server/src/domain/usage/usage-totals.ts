@@ -36,7 +36,7 @@ export interface Countable {
   readonly amounts: UsageAmounts;
 }
 
-/** What the runs with a label used on a day. */
+/** Usage of the runs with a label on one day. */
 export interface LabelTotal extends UsageAmounts {
   readonly tenantId: TenantId;
   readonly organizationId: OrganizationId;
@@ -76,7 +76,7 @@ type Growing<Row> = { -readonly [Field in keyof Row]: Row[Field] };
 
 const grains: readonly UsageGrain[] = ['hour', 'day', 'session'];
 
-/** What is to be added to which rows. */
+/** The amounts to add, by row. */
 export function totalsOf(countables: readonly Countable[]): UsageTotal[] {
   const totals = new Map<string, Growing<UsageTotal>>();
   for (const countable of countables) {
@@ -90,7 +90,7 @@ export function totalsOf(countables: readonly Countable[]): UsageTotal[] {
   return inOrder(totals);
 }
 
-/** What is to be added to which rows of labels. */
+/** The amounts to add, by row of a label. */
 export function labelTotalsOf(countables: readonly Countable[]): LabelTotal[] {
   const totals = new Map<string, Growing<LabelTotal>>();
   for (const { tenantId, organizationId, labels, at, amounts } of countables) {

@@ -8,11 +8,11 @@ export interface TokenCounts {
   readonly reasoningTokens: number;
 }
 
-/** What a run has used so far. */
+/** The usage of a run so far. */
 export interface TokenUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** In millionths of the currency; null when no part of it has a cost. */
+  /** In millionths of the currency; null while nothing has a price. */
   readonly costMicros: number | null;
   /** Null exactly when there is no cost. */
   readonly currency: string | null;
@@ -37,7 +37,7 @@ export interface UsageEntry extends TokenCounts {
   readonly isModelless?: boolean;
 }
 
-/** Adds entries to what a run has used. Null as long as nothing was reported. */
+/** Adds entries to the usage of a run. Null as long as nothing was reported. */
 export function addUsage(
   known: TokenUsage | null,
   entries: readonly UsageEntry[],

@@ -62,7 +62,7 @@ export function messageId({
   return noticeSeq === null ? id : `${webhookId}_${formatNoticeId(noticeSeq)}`;
 }
 
-/** What came of one try. */
+/** The outcome of one try. */
 export type TryResult =
   | {
       readonly kind: 'answered';

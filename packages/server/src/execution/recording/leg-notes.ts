@@ -43,7 +43,7 @@ export interface PlacedNote {
 export interface NotesOfBatch {
   readonly holder: Holder;
   readonly notes: readonly PlacedNote[];
-  /** Sequence number of the event before the first of the batch. */
+  /** Sequence number that the first event of the batch follows. */
   readonly before: number;
   /** Whether a new recovery point ends a series of losses. */
   readonly hasLosses: boolean;

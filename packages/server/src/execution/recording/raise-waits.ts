@@ -9,7 +9,7 @@ import type { StoreTransaction } from '../../ports/store.ts';
 
 export type WaitEvent = Exclude<Extract<HarnessEvent, { type: 'wait' }>, { kind: 'run' }>;
 
-/** What a wait, or a call, has changed. */
+/** Changes that a wait, or a call, has made. */
 export interface RaisedWait {
   readonly events: readonly RunEventDraft[];
   /** How many of the run's waits it has opened: none where its message had come before. */

@@ -42,7 +42,7 @@ export class MessageTranslator {
     this.#hasText = before?.hasText === true;
   }
 
-  /** What the remote agent returns, as far as it has said so. */
+  /** The data that the remote agent has returned so far. */
   get output(): Json | undefined {
     return this.#returned.output;
   }

@@ -8,7 +8,7 @@ const outputName = 'output';
 /** Parts of messages, which belong to no artifact. */
 const ofMessages = '';
 
-/** Finds what a remote agent returns among the data of its task (D-568). */
+/** Finds the output of a remote agent among the data of its task (D-568). */
 export class ReturnedData {
   readonly #parts = new Map<string, readonly Json[]>();
   #named: string | undefined;

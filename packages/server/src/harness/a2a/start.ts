@@ -11,7 +11,7 @@ export type Start =
       readonly message: UserMessage;
       /** Counts the messages to the agent in this run. */
       readonly number: number;
-      /** What an earlier leg of the task emitted and asked. */
+      /** Text and question of an earlier leg of the task. */
       readonly before: Pick<Waiting, 'asked' | 'told'> | undefined;
       /** A task that waits for an answer to an earlier run. */
       readonly abandoned: string | undefined;
@@ -19,7 +19,7 @@ export type Start =
   | { readonly kind: 'attach'; readonly followed: FollowedTask }
   | { readonly kind: 'fail'; readonly reason: string; readonly before?: undefined };
 
-/** What a leg begins with, from its input and the last checkpoint. */
+/** The start of a leg, from its input and the last checkpoint. */
 export function startOf(input: LegInput, context: LegContext<A2aSettings>): Start {
   const { state, runId, prompt } = context;
   const known = stateOf(state);

@@ -27,7 +27,7 @@ const followed = z.strictObject({
   hasText: z.boolean(),
   /** Whether the answer is complete. */
   isDone: z.boolean(),
-  /** What the answer returns, once it is complete. */
+  /** The output, once the answer is complete. */
   output: parsedJson.exactOptional(),
 });
 export type FollowedTask = z.infer<typeof followed>;

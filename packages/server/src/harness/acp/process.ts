@@ -67,7 +67,7 @@ export class AgentProcess {
   readonly #connection: ClientConnection;
   /** The last run that used it. */
   run = '';
-  /** What it was started with: a process is not kept for other secrets. */
+  /** Environment and servers it was started with: a process is not reused with other secrets. */
   equipment: Pick<ResolvedEquipment, 'env' | 'mcpServers'> | undefined;
   #listener: Listener | undefined;
   #initialized: InitializeResponse | undefined;

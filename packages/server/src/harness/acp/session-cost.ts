@@ -26,7 +26,7 @@ export class SessionCost {
     this.#now = before;
   }
 
-  /** Returns whether the report says something new. */
+  /** Returns whether the report changes the cost. */
   take(report: unknown): boolean {
     const { data } = reportedCost.safeParse(report);
     if (data === undefined) return false;

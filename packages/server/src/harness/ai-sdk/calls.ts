@@ -13,7 +13,7 @@ import type { Catalogue } from './tools/catalogue.ts';
 /** The largest input that a person can be asked to approve; a larger one is refused, never shortened. */
 const approvalBytesMax = 256 * 1024;
 
-/** What the calls of one step need. */
+/** The parts that the calls of one step share. */
 export interface StepCalls {
   readonly catalogue: Catalogue;
   readonly signal: AbortSignal;
@@ -28,7 +28,7 @@ export interface StepCalls {
   readonly step: number;
 }
 
-/** What is known about the open calls of a leg that resumes. */
+/** Answers and results for the open calls of a leg that resumes. */
 export interface SettledCalls extends SettledRequests {
   /** Whether everything was asked: then a call without an answer gets none any more. */
   readonly isComplete: boolean;
@@ -41,7 +41,7 @@ export const noCallSettled: SettledCalls = {
   waits: new Map(),
 };
 
-/** What a leg that does not begin its run knows of the open calls. */
+/** The open calls as a leg finds them that does not begin its run. */
 export function settledIn(input: Exclude<LegInput, { kind: 'prompt' }>): SettledCalls {
   const { answers } = input;
   if (input.kind === 'resume') return { ...noCallSettled, answers, isComplete: true };

@@ -87,7 +87,7 @@ export class Continuation {
     return this.#repeated;
   }
 
-  /** Returns what is new; nothing while that is not known. */
+  /** Returns the new text; nothing while it could still be a repetition. */
   take(text: string): string {
     if (this.#isSettled) return text;
     let at = this.#held.length;
@@ -96,7 +96,7 @@ export class Continuation {
     return this.#starts.length > 0 ? '' : this.#settle(this.#repeated);
   }
 
-  /** The message is over: returns what is new in what was held back. */
+  /** The message is over: returns the new part of the text that was held back. */
   end(): string {
     if (this.#isSettled) return '';
     return this.#settle(this.#starts.includes(0) ? this.#held.length : this.#repeated);

@@ -111,9 +111,9 @@ class ConversationLeg {
   #isStored = true;
   #steps = 0;
   #hasSpoken = false;
-  /** What was said of the message that the leg continues, until the model has continued it. */
+  /** The beginning of the message that the leg continues, until the model has continued it. */
   #cut: string;
-  /** What the last answer added, until it is reported. */
+  /** Usage of the last answer, until it is reported. */
   #unreported: UsageReport | undefined;
   #usage: StepUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
 

@@ -29,7 +29,7 @@ interface SeenCall {
 
 type SeenResult = SeenCall & ToolOutput;
 
-/** What one request to the model used. */
+/** Usage of one request to the model. */
 export type StepUsage = Required<Omit<UsageReport, 'type' | 'isPartial' | 'model' | 'cost'>>;
 
 export interface RecordStep {
@@ -37,7 +37,7 @@ export interface RecordStep {
   readonly modelName: string;
   /** Emitted before the first text, to separate it from the text of earlier steps. */
   readonly separator: string;
-  /** What the model had said of this message before it was cut, if the step continues it. */
+  /** The text of this message before it was cut, if the step continues it. */
   readonly cut: string;
 }
 

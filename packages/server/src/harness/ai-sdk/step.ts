@@ -21,7 +21,7 @@ export interface StepRequest extends RecordStep {
   /** The step fails when the model sends nothing for this long. */
   readonly silenceMs: number;
   readonly signal: AbortSignal;
-  /** What a ceiling leaves; undefined without one. */
+  /** The tokens that a ceiling leaves; undefined without one. */
   readonly outputTokens: number | undefined;
   /** The model has to submit its output now. */
   readonly mustSubmit: boolean;
@@ -36,7 +36,7 @@ export interface StepResult {
   readonly hasResults: boolean;
   readonly hasSpoken: boolean;
   readonly usage: StepUsage;
-  /** Whether the message was cut, so that what it used is not known. */
+  /** Whether the message was cut, so that its usage is unknown. */
   readonly isUsagePartial: boolean;
 }
 

@@ -77,7 +77,7 @@ export class Submission {
     return { kind: isSilent ? 'repair' : 'ask' };
   }
 
-  /** The one place that checks outputs says what is wrong with it (D-567). */
+  /** The one place that checks outputs returns the problem (D-567). */
   #end(input: Json | undefined): Next {
     const output = input === undefined ? undefined : this.#outputIn(input);
     const end = { type: 'end', outcome: 'completed' } as const;

@@ -2,7 +2,7 @@ import type { LegContext, LegInput } from '../../ports/harness.ts';
 import type { SettledRequests } from '../parked-requests.ts';
 import { type ClaudeState, type Deferred, type Progress, stateOf } from './state.ts';
 
-/** What a leg starts from. */
+/** The start of a leg. */
 export interface Beginning {
   readonly input: LegInput;
   /** The last checkpoint of the session, from any of its runs. */
@@ -11,7 +11,7 @@ export interface Beginning {
   readonly progress: Progress | undefined;
   /** The call that an earlier leg of this run deferred. */
   readonly deferred: Deferred | undefined;
-  /** What is known of the run; undefined when it starts. */
+  /** The progress of the run; undefined when it starts. */
   readonly settled: SettledRequests | undefined;
   /** Whether Claude's session begins in this run: then it holds nothing that the run does not know. */
   readonly isNewSession: boolean;
@@ -45,7 +45,7 @@ export function beginningOf(
   };
 }
 
-/** What a leg that does not start with a prompt knows of its run. */
+/** The progress of the run in a leg that does not start with a prompt. */
 function settledBy(input: LegInput): SettledRequests | undefined {
   switch (input.kind) {
     case 'prompt':

@@ -63,7 +63,7 @@ export class CallGate {
     return begun;
   }
 
-  /** What the rules say about a call before it begins. */
+  /** The decision of the rules about a call, before it begins. */
   async decide({ id, name, input }: ToolCall): Promise<DecideOutcome> {
     const { effects, queue } = this.#parts;
     await queue.handled();

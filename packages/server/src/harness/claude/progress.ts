@@ -6,7 +6,7 @@ import type { Deferred, Progress } from './state.ts';
 /** The end of the answer that is kept, to tell Claude where it was stopped. */
 const saidCharactersMax = 400;
 
-/** What the checkpoints of a leg hold. */
+/** The content of the checkpoints of a leg. */
 export class LegProgress {
   session: string | undefined;
   deferred: Deferred | null;
@@ -44,7 +44,7 @@ export class LegProgress {
 
   say(event: HarnessEvent): void {
     if (event.type !== 'message_delta') return;
-    // Longer than what is kept, so that a secret at its start is still whole.
+    // Longer than the part that is kept, so that a secret at its start is still whole.
     this.#said = `${this.#said}${event.text}`.slice(-4 * saidCharactersMax);
   }
 

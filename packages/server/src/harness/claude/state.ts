@@ -23,7 +23,7 @@ const progress = z.strictObject({
   /** Claude's session began in this run. */
   isNewSession: z.literal(true).exactOptional(),
 });
-/** What a leg that resumes has to know of the run. */
+/** The progress that a leg needs to resume. */
 export type Progress = z.infer<typeof progress>;
 
 /**

@@ -19,7 +19,7 @@ export function outputOption({ output }: Pick<Agent, 'output'>): JsonObject {
   return { outputFormat: { type: 'json_schema', schema } };
 }
 
-/** `given`: what the result of Claude holds. */
+/** `given`: the output in Claude's result. */
 export function completedWithOutput(
   { output: declared }: Pick<Agent, 'output'>,
   given: Json | undefined,

@@ -9,7 +9,7 @@ import { linesOf } from '../lines.ts';
 const idleMax = 8;
 const readyBytesMax = 1024;
 
-/** What is known of a process beside what the pool knows. */
+/** Facts about a process that the pool does not keep. */
 interface StartedProcess {
   readonly env: ProgramNeeds['env'];
   /** Counts the processes that the program has started and that still run. */

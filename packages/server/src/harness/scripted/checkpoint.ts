@@ -18,7 +18,7 @@ const stateSchema = z.strictObject({
   answer: z.string(),
   /** Characters of that step's text that were said; absent when none were. */
   said: z.int().min(1).exactOptional(),
-  /** What the run returns, if a step before that one has said it. */
+  /** The output of the run, if an earlier step has set it. */
   output: parsedJson.exactOptional(),
 });
 type State = z.infer<typeof stateSchema>;

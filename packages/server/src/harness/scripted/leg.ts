@@ -86,7 +86,7 @@ interface Running extends LegParts {
   /** What the previous leg said of its step after its recovery point, until this leg has found its place. */
   cut: string;
   events: number;
-  /** What the leg has used so far, by model. */
+  /** The leg's usage so far, by model. */
   readonly used: Map<string, ScriptUsage>;
 }
 

@@ -20,7 +20,7 @@ export type Leaf =
   | { readonly kind: 'tool'; readonly name: ToolName; readonly input: JsonObject }
   | { readonly kind: 'emit'; readonly name: string; readonly data: JsonObject }
   | { readonly kind: 'use'; readonly usage: ScriptUsage }
-  /** What the run returns, unless a later step says otherwise (D-568). */
+  /** The output of the run, unless a later step sets another (D-568). */
   | { readonly kind: 'output'; readonly value: Json }
   | { readonly kind: 'fail'; readonly message: string; readonly code: FailCode };
 /**
@@ -57,7 +57,7 @@ export interface Script {
 }
 type ToolName = (typeof toolNames)[number];
 type FailCode = z.infer<typeof failCode>;
-/** Added to what the leg has reported. */
+/** Added to the usage that the leg has reported. */
 export type ScriptUsage = Omit<UsageReport, 'type'>;
 
 const toolNames = ['write_file', 'append_file', 'read_file'] as const;

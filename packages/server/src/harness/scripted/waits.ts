@@ -4,13 +4,13 @@ import { resultOfCall } from '../called-result.ts';
 import type { WaitLeaf } from './script.ts';
 import { type Values, expandText } from './template.ts';
 
-/** Each leg behind a wait gets all of the run. */
+/** A leg after a wait gets the results of all waits of the run. */
 export const waitsMax = 10_000;
 
 type SettledWait = Extract<KnownWait, { state: 'settled' }>;
 
 /**
- * What the run waits for at a step (D-927). Its ref is that of the step, so a leg that raises it again changes nothing.
+ * The wait of a step (D-927). Its ref is that of the step, so a leg that raises it again changes nothing.
  */
 export function waitEvent(leaf: WaitLeaf, ref: string, values: Values): HarnessEvent {
   const due = leaf.seconds === undefined ? {} : { due: { inMs: leaf.seconds * 1000 } };
@@ -26,13 +26,13 @@ export function waitEvent(leaf: WaitLeaf, ref: string, values: Values): HarnessE
   }
 }
 
-/** The wait of a step, if what it waits for has come. */
+/** The wait of a step, if it is settled. */
 export function settledWait(input: LegInput, ref: string): SettledWait | undefined {
   const wait = input.kind === 'continue' ? input.waits?.get(ref) : undefined;
   return wait?.state === 'settled' ? wait : undefined;
 }
 
-/** What `{{answer}}` is behind a wait. */
+/** The value of `{{answer}}` after a wait. */
 export function answerOfWait(wait: SettledWait): string {
   if (wait.kind === 'timer') return '';
   if (wait.kind === 'run') {

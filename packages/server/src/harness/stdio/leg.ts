@@ -55,13 +55,13 @@ export interface ProcessKeeper {
   take(needs: ProgramNeeds): Promise<SandboxedProcess | undefined>;
   /** Resolves when a process that was started for a leg can get its start message, or has ended. */
   admit(needs: ProgramNeeds, child: SandboxedProcess): Promise<void>;
-  /** Whether the program has left nothing behind that would run between two legs. */
+  /** Whether no process of the program would run between two legs. */
   isClean(child: SandboxedProcess): Promise<boolean>;
   /** Keeps it, stopped, or ends it. */
   keep(needs: ProgramNeeds, child: SandboxedProcess): Promise<void>;
 }
 
-/** What a process is made for. */
+/** The purpose of a process. */
 export interface ProgramNeeds {
   readonly context: LegContext<StdioSettings>;
   /** With its secrets. */
@@ -75,7 +75,7 @@ export interface StdioParts {
   readonly showOutput?: ShowOutput | undefined;
 }
 
-/** What a harness starts a leg with. */
+/** The parts that a harness starts a leg with. */
 export interface StartedLeg {
   readonly input: LegInput;
   readonly context: LegContext<StdioSettings>;
@@ -92,7 +92,7 @@ export interface StartedLeg {
 type ProcessPhase = 'starting' | 'started' | 'working';
 
 /**
- * What the server wants of a leg. It only moves down this list:
+ * The server's last request to a leg. It only moves down this list:
  *
  * - `run`: the leg runs to its end.
  * - `yield`: the server stops. The process is asked to end at a safe point, with `yielded`.
@@ -290,7 +290,7 @@ export class StdioLeg {
     });
   }
 
-  /** Emits one event, or writes one entry of the ledger. Returns what is wrong with it. */
+  /** Emits one event, or writes one entry of the ledger. Returns the problem if it is invalid. */
   async *#take(
     message: Exclude<ProgramMessage, LegEnd>,
   ): AsyncGenerator<HarnessEvent, string | undefined> {

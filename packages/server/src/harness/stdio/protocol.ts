@@ -176,7 +176,7 @@ const eventSchemas = {
     })),
 } satisfies Record<ProgramMessage['type'], z.ZodType<ProgramMessage>>;
 
-/** What a program says: an event, or an entry of the ledger of its tool calls (D-80). */
+/** A message of a program: an event, or an entry of the ledger of its tool calls (D-80). */
 export type ProgramMessage =
   | HarnessEvent
   | { readonly type: 'call_begin'; readonly call: NewCall }

@@ -5,7 +5,7 @@ import {
 } from '../../agents/process-settings.ts';
 import type { DeclaredAgent, FrameworkKeys, ReadSettings } from '../../ports/harness.ts';
 
-/** What starts the program, and what the start message passes on to it. */
+/** The command of the program, and the settings that the start message passes on. */
 export interface StdioSettings
   extends ProcessSettings,
     Pick<FrameworkKeys, 'instructions' | 'tools' | 'asksUser' | 'stepsMax'> {}

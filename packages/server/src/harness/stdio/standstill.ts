@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { HarnessEvent } from '../../ports/harness.ts';
 import type { Line } from '../lines.ts';
 
-/** What the server asks a program that is silent, and its answer. Both are between the server and its own kits. */
+/** The server's question to a program that is silent, and its answer. Both are between the server and its own kits. */
 const pingMessage = { type: 'ping' };
 const answer = '{"type":"alive"}';
 

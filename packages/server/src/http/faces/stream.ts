@@ -25,7 +25,7 @@ export function createFaceFollower(
  */
 export type FaceText = string | Iterable<string>;
 
-/** What one response of a face says. */
+/** The content of one response of a face. */
 export interface FaceEncoder {
   readonly start: () => FaceText;
   /** `isFollowed` says that more events are there: what they may change need not be said yet. */
@@ -50,7 +50,7 @@ export interface FaceResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** Stands for the events of a run whose log is gone. */
   readonly instead: readonly TranscriptEvent[] | undefined;
-  /** What the encoder needs of the run's row before it gets the last event. */
+  /** Fields of the run's row that the encoder needs before it gets the last event. */
   readonly atEnd?: {
     readonly read: () => Promise<Run>;
     readonly take: (run: Run) => void;

@@ -4,7 +4,7 @@ import { Frames } from './frames.ts';
 
 type RenderedBatch = Pick<NoticeBatch, 'notices' | 'lastSeq'>;
 
-/** What a reader of the feed wants. */
+/** The filter of a reader of the feed. */
 export interface NoticeForm {
   /** All when undefined. */
   readonly types: readonly NoticeType[] | undefined;

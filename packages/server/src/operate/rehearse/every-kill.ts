@@ -1,4 +1,4 @@
-import { type Expected, differencesIn, expectedOf } from './differences.ts';
+import { type ExpectedOutcome, differencesIn, expectedOf } from './differences.ts';
 import {
   type PlayOptions,
   type PlayedRun,
@@ -116,7 +116,7 @@ export async function everyKill(
 interface Comparison {
   readonly come: Coming;
   readonly played: PlayedRun;
-  readonly expected: Expected;
+  readonly expected: ExpectedOutcome;
 }
 
 async function comparisonOf(

@@ -147,7 +147,7 @@ class PostgresBatch implements Submittable {
       }
     }
     messages.push(serialize.bind({ statement: name, values: wireValues(values) }));
-    // What is known of the rows is not asked for again.
+    // Known columns are not asked for again.
     if (typeof known !== 'function') messages.push(serialize.describe({ type: 'P', name: '' }));
     messages.push(serialize.execute());
     return messages;

@@ -12,7 +12,7 @@ export type A2aReason =
   | 'EXTENDED_AGENT_CARD_NOT_CONFIGURED'
   | 'VERSION_NOT_SUPPORTED';
 
-/** What is wrong with a call, in the protocol of its client. The SDK's own handlers are not used (D-440). */
+/** The error of a call, in the protocol of its client. The SDK's own handlers are not used (D-440). */
 export class A2aError extends Error {
   override readonly name = 'A2aError';
   readonly reason: A2aReason;

@@ -12,7 +12,7 @@ import { type FaceCaller, startedBy } from '../caller.ts';
 import { followedOf, historyRuns, messagesBefore, messagesOfOthers } from './history.ts';
 import type { AgUiAsked } from './input.ts';
 
-/** What a response shows. */
+/** The content of a response. */
 export interface ShownRun {
   readonly run: Run;
   /** Messages of the conversation that are not of the run. */

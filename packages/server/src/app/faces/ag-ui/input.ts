@@ -19,7 +19,7 @@ export interface AgUiBody {
   readonly [field: string]: unknown;
 }
 
-/** What a request of AG-UI asks for (D-211). */
+/** The intent of an AG-UI request (D-211). */
 export type AgUiAsked =
   | { readonly kind: 'message'; readonly input: JsonObject }
   | { readonly kind: 'resume'; readonly entries: readonly ResumeEntry[] }

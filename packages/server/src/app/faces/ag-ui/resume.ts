@@ -14,7 +14,7 @@ import { type ResumeEntry, answerIn } from './input.ts';
 export interface Resume {
   readonly session: Session | undefined;
   readonly entries: readonly ResumeEntry[];
-  /** What the client shows of the conversation. */
+  /** The part of the conversation that the client shows. */
   readonly messages: readonly JsonObject[];
 }
 

@@ -17,7 +17,7 @@ import { readTranscript } from '../history.ts';
 interface HistoryParts extends Pick<Services, 'store'> {
   /** The address of the server for browsers: a page of another origin opens the files of a message by it (D-483). */
   readonly baseUrl: string;
-  /** What a run has used, as its record says it. */
+  /** The usage of a run, as in its record. */
   readonly usageOf: (run: Run) => ReturnType<NonNullable<UiStreamOptions['usage']>>;
   readonly reader: Allower;
 }

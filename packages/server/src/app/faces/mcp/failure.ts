@@ -1,4 +1,4 @@
-/** What is wrong with the call of a tool. The model reads it, in the tool's result. */
+/** The problem of a tool call. The model reads it, in the tool's result. */
 export class ToolProblem extends Error {
   override readonly name = 'ToolProblem';
 }

@@ -56,7 +56,7 @@ function toolOf({ name, description, ...agent }: Agent): McpTool {
   return agentTool({ name, description, ...schemasOf(agent) });
 }
 
-/** What the agent takes and returns, as its tool says it. */
+/** Input and output schema of the agent, as fields of its tool. */
 export function schemasOf({ input, output }: Pick<Agent, 'input' | 'output'>) {
   return { input_schema: input?.schema, output_schema: output?.schema };
 }

@@ -14,7 +14,7 @@ export function assistantRequest(url: string): string {
   const query = new URLSearchParams(parts.join('?'));
   const [clientId, ...others] = query.getAll('client_id');
   const isAssistant = clientId !== undefined && others.length === 0 && !isOwnClient(clientId);
-  // What is sent twice is refused by the library.
+  // The library refuses parameters that are sent twice.
   if (!isAssistant || query.getAll('scope').length > 1) return url;
   query.set('scope', mcpScopesOf(query.get('scope')).join(' '));
   for (const name of ofIdTokens) query.delete(name);

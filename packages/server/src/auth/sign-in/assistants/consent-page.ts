@@ -10,7 +10,7 @@ export interface ConsentPage extends FormPage {
   readonly returnsTo: string | undefined;
   readonly tenant: string;
   readonly email: string;
-  /** What the assistant asks for and the person may do. */
+  /** The scopes that the assistant asks for and the person has. */
   readonly scopes: ReadonlySet<Scope>;
 }
 
@@ -51,7 +51,7 @@ function returning({ returnsTo }: ConsentPage): Html {
     : html`It will return to <strong>${returnsTo}</strong>.`;
 }
 
-/** What a scope lets an assistant do, in the order in which it is read. */
+/** Sentences about each scope, in the order in which they are shown. */
 const words: readonly (readonly [Scope, string])[] = [
   ['agents:read', 'see them'],
   ['runs:read', 'read their runs'],

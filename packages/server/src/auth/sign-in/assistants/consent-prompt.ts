@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isOwnClient } from '../own-clients.ts';
 import { isRegisteredId } from './assistant-clients.ts';
 
-/** What the consent page shows, as it was when the person was asked. */
+/** The content of the consent page, as it was when the person was asked. */
 export const consentDetails = z.object({
   name: z.string(),
   clientId: z.string(),

@@ -23,7 +23,7 @@ export interface ConsentParts extends Pick<Services, 'store' | 'clock'> {
   readonly baseUrl: string;
   readonly proofKey: Uint8Array;
   readonly clients: AssistantClients;
-  /** Stores what was agreed to, for the list of sign-ins. */
+  /** Stores the consent, for the list of sign-ins. */
   readonly consents: Adapter;
   /** The requests that people are asked about. Consuming one that is consumed throws `AnsweredBefore`. */
   readonly interactions: Pick<Adapter, 'consume'>;
@@ -33,7 +33,7 @@ export class AnsweredBefore extends Error {
   override readonly name = 'AnsweredBefore';
 }
 
-/** What is stored of an agreement, with the grant that it made. */
+/** A stored consent, with its grant. */
 export interface StoredConsent {
   readonly accountId: string;
   readonly grantId: string;

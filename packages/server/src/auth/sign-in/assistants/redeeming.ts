@@ -17,7 +17,7 @@ export function isRedeemed(grantType: string | undefined): boolean {
   return redeemedGrants.some((grant) => grant === grantType);
 }
 
-/** What the library answered, instead of writing it. */
+/** The answer of the library, instead of writing it. */
 export interface TokenAnswer {
   readonly status: number;
   readonly body: unknown;
@@ -46,7 +46,7 @@ export function tokenExchangeOf(form: TokenForm) {
   return { request, response: new http.ServerResponse(request) };
 }
 
-/** Hands what the library answers to `take`, for the requests that it knows. */
+/** Hands the library's answer to `take`, for the requests that it knows. */
 export function takeTokenAnswers(
   provider: Provider,
   answers: WeakMap<IncomingMessage, (answer: TokenAnswer) => void>,

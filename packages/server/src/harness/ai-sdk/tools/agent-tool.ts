@@ -9,7 +9,7 @@ export interface AgentTool {
   readonly wireName: string;
   readonly description: string;
   readonly inputSchema: FlexibleSchema;
-  /** What a call can change (D-81). A call that changes nothing may be repeated at any time. */
+  /** The effects that a call can have (D-81). A call without effects may be repeated at any time. */
   readonly touches: Touches | 'none';
   /** Whether a call may be carried out twice without harm, by the nature of the tool or because its server says so. */
   readonly isRepeatable: boolean;

@@ -12,7 +12,7 @@ export interface McpAccount {
   readonly onSecret: (secret: string) => void;
 }
 
-/** Requests with an account, and what has become of it. */
+/** Requests with an account, and the state of that account. */
 export interface AuthorizedRequests {
   readonly fetch: typeof fetch;
   /** Why a request could not be authorized, or was refused for good. */

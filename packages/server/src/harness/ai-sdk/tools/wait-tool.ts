@@ -13,7 +13,7 @@ export interface WaitTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: FlexibleSchema;
-  /** What the run waits for; undefined if the input is invalid. */
+  /** The wait; undefined if the input is invalid. */
   request(ref: string, input: Json): WaitEvent | undefined;
   /** The result as the model reads it. */
   resultOf(wait: SettledWait): ToolOutput;

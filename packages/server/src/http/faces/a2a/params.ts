@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { failCall } from '../../../app/faces/a2a/failure.ts';
 import type { SentMessage } from '../../../app/faces/a2a/send.ts';
 
-/** A message, and what its answer shall be like. */
+/** A message, and the form of its answer. */
 export interface ReadMessage extends SentMessage {
   readonly isBlocking: boolean;
   /** Messages of the task that the answer shall contain. */

@@ -89,7 +89,7 @@ function emptyReply(face: Face, call: PostedMessage): RawReply {
   return whole(face, call, [...none.start(), none.finish()]);
 }
 
-/** What the protocol calls an error of a run (D-213). */
+/** An error of a run, in the protocol (D-213). */
 function errorReply(face: Face, call: PostedMessage, { message, code }: Refusal): RawReply {
   const stopped = new AgUiStream(namesOf(call.body));
   return whole(face, call, [...stopped.start(), stopped.fail(message, code)]);

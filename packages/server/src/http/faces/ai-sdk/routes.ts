@@ -94,7 +94,7 @@ interface StreamedRun {
   readonly caller: ApplicationCaller;
   readonly query: Call<'send_ui_message'>['query'];
   readonly run: Run;
-  /** What the reader has of the run. */
+  /** The position of the reader in the run. */
   readonly position?: Pick<UiStreamOptions, 'after' | 'shown'>;
 }
 

@@ -13,7 +13,7 @@ const faults = {
   UNSUPPORTED_VERSION: { code: -32022, status: 400 },
 } as const;
 
-/** What is wrong with a message, in the protocol of its client. */
+/** The error of a message, in the protocol of its client. */
 export class McpFault extends Error {
   override readonly name = 'McpFault';
   readonly reason: keyof typeof faults;

@@ -14,7 +14,7 @@ import type { Topic } from '../../../ports/fanout.ts';
 import type { RequestFacts } from '../../handler.ts';
 import type { RpcId } from './failure.ts';
 
-/** The caller of a request, and what its address says. */
+/** The caller of a request, and the settings of its address. */
 export interface McpCaller {
   readonly caller: ApplicationCaller;
   readonly request: RequestFacts;

@@ -22,7 +22,7 @@ import {
 } from './waiting.ts';
 
 export interface WaitingParts extends WaitParts {
-  /** Where a person sees a run in the console; undefined where there is none. */
+  /** The page of a run in the console; undefined without a console. */
   readonly linkTo: (run: Pick<Run, 'tenantId' | 'id'>) => string | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface Answering {
   readonly rpcId: RpcId;
   readonly isOld: boolean;
   readonly means: AskingMeans;
-  /** Says of a result what its era wants to know. */
+  /** Adds the fields that the era of the client requires to a result. */
   readonly wrap: (result: object) => object;
   readonly progressToken?: RpcId | undefined;
 }

@@ -33,7 +33,7 @@ export interface LiveForms {
   topicOf(key: string): Topic;
 }
 
-/** What a call keeps of its run, and not the row with everything in it. */
+/** The fields of a run that a call keeps, instead of the whole row. */
 export interface WaitedRun extends RunLog {
   readonly sessionId: SessionId;
   readonly runId: RunId;

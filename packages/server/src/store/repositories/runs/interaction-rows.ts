@@ -82,7 +82,7 @@ export const interactionTable = nounTable<StoredInteraction, InteractionRow>('in
   },
 });
 
-/** What a new row leaves out. */
+/** Columns that a new row leaves out. */
 export const unset = {
   toolName: null,
   toolInput: null,
