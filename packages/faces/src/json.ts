@@ -3,3 +3,7 @@ export type Json = string | number | boolean | null | readonly Json[] | JsonObje
 
 /** A JSON object with undeclared members: input of a tool, payload of an event. */
 export type JsonObject = { readonly [member: string]: Json | undefined };
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json.ts';
+import { type Json, type JsonObject, isObject } from '../json.ts';
 
 /** The messages of version 1.0 of the Agent2Agent protocol that this face sends. */
 export type A2aState =
@@ -122,6 +122,5 @@ function legacyPart(part: A2aPart) {
 
 /** Data of version 0.3 is an object, so any other value is the member `value` of one. */
 function objectOf(data: Json): { [member: string]: Json | undefined } {
-  const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);
-  return isObject ? { ...(data as JsonObject) } : { value: data };
+  return isObject(data) ? { ...data } : { value: data };
 }

@@ -1,6 +1,6 @@
 import { askedBecause } from '../approvers.ts';
 import { chooseOptions } from '../choose-options.ts';
-import type { Json, JsonObject } from '../json.ts';
+import { type JsonObject, isObject } from '../json.ts';
 import { inputText, printable } from '../printable.ts';
 import type { AskItem, PermissionItem, QuestionItem } from '../transcript.ts';
 
@@ -120,8 +120,4 @@ function questionForm(ask: QuestionItem, said: string): McpForm | undefined {
     own_words: { type: 'string', title: 'Or in your own words' },
   };
   return { message, requestedSchema: { type: 'object', properties } };
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json.ts';
+import { type JsonObject, isObject } from '../json.ts';
 
 /** The schemas of an agent, as `GET /v1/agents` shows them. */
 export interface AgentSchemas {
@@ -63,8 +63,4 @@ export function toolOutputSchema({ output_schema: schema }: AgentSchemas): ToolO
 
 function propertiesOf({ properties }: JsonObject): JsonObject {
   return isObject(properties) ? properties : {};
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
