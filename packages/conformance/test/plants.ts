@@ -32,6 +32,7 @@ export const missed: Readonly<Record<string, string>> = {
     'the crash has to hit a tool call, and the calls of its agents take no time',
   'right-secret-locked-out': 'guessing secrets would lock out other clients of the same address',
   'stream-outlives-token': 'it takes as long as a token lives',
+  'wake-up-during-tail-read': 'an event has to be stored in the moment in which the log is read',
 };
 
 /** What no client of the specified API sees, whatever it sends, by the reason. */
@@ -238,11 +239,13 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     [
       'archive-of-lost-answer',
       'bytes-without-removal',
+      'cut-connection-ends-server',
       'failed-batch-unhandled',
       'folder-marked-too-early',
       'folder-unsaved-before-call',
       'former-doubt-options',
       'in-doubt-commit-repeated',
+      'intent-committed-unseen-is-left',
       'intent-not-awaited',
       'outage-ends-a-leg',
       'point-before-its-events',
@@ -250,20 +253,24 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
       'result-not-awaited',
       'second-slot-for-one-run',
       'started-leg-recalled',
+      'started-run-not-looked-up',
       'unwritten-batch-awaited',
     ],
   'it shows only while a server drains, and a restart of the kit kills it': [
     'cancelled-leg-asked-to-yield',
     'cut-in-preparation-is-a-loss',
     'drain-starts-inline',
+    'half-sent-request-dropped',
     'yield-in-preparation-forgotten',
     'yield-overtakes-cancel',
+    'yield-unasked',
   ],
   'it shows only with several servers or machines': [
     'archive-name-reused',
     'call-begun-by-old-worker',
     'continued-run-looks-ready',
     'folder-of-lost-leg-unnamed',
+    'hand-over-without-archive',
     'lost-wake-up',
     'no-fencing',
     'programs-outlive-server',

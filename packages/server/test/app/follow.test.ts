@@ -76,6 +76,32 @@ describe.each(databaseKinds)('following a run on %s (D-31)', (kind) => {
     expect(await seen).toEqual(numbered(after + 1, 3));
   });
 
+  test('what is written while the shared tail is read is not missed', async () => {
+    const { run, leg } = await running();
+    let reads = 0;
+    const reading = Promise.withResolvers<void>();
+    const written = Promise.withResolvers<void>();
+    const slow = readingThrough(world.store, async (read) => {
+      const page = await read();
+      reads += 1;
+      // The first read is the reader's own, and finds nothing. The second one is that of the tail.
+      if (reads === 2) {
+        reading.resolve();
+        await written.promise;
+      }
+      return page;
+    });
+    const follower = new RunFollower({ ...world, store: slow }, renderFrames);
+    const seen = ids(follower, { run, after: 1 });
+    await eventually(() => reads === 1);
+    await turn();
+    await world.record(leg, { items: [delta('x')] });
+    await reading.promise;
+    await world.record(leg, { end: { status: 'completed', ...over } });
+    written.resolve();
+    expect(await seen).toEqual(numbered(2, 3));
+  });
+
   test('readers that join whenever, at whatever place, get the whole rest, once and in order', async () => {
     await fc.assert(
       fc.asyncProperty(

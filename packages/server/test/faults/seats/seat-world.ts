@@ -211,21 +211,6 @@ export class SeatWorld {
     this.clock.advance(4_000);
   }
 
-  /** As SIGTERM: the server hands its runs over, or cuts them at the limit; `isKilled` kills it while it drains. */
-  async drain({ graceMs, isKilled = false }: { graceMs: number; isKilled?: boolean }) {
-    const old = this.#current;
-    const next = this.#kind === 'sqlite' ? old : await this.addServer();
-    const { convoke, life } = this.#named(old);
-    this.#alive.delete(old);
-    const stopped = convoke.stop(graceMs);
-    if (isKilled) life.kill();
-    else life.thaw();
-    await stopped;
-    this.#current = next;
-    if (this.#kind === 'sqlite') await this.start(next);
-    else if (isKilled) this.clock.advance(4_000);
-  }
-
   /** A server beside the others, on PostgreSQL. */
   async addServer(): Promise<string> {
     const name = `server-${(this.#servers += 1)}`;

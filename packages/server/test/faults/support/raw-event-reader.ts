@@ -15,8 +15,6 @@ export interface Reading {
   readonly lastEventId?: string | undefined;
   /** Destroys the connection after this many bytes, headers and chunk framing counted. */
   readonly cutAfterBytes?: number | undefined;
-  /** Destroys the connection between two frames, after this many. */
-  readonly cutAfterFrames?: number | undefined;
   /** Destroys the connection when this event has come. */
   readonly untilId?: string | undefined;
   /** Sends the request, then reads nothing until this resolves. */
@@ -28,14 +26,11 @@ export interface Reading {
 export interface Read {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
-  readonly headBytes: number;
   readonly frames: readonly Frame[];
   /** `retry:` lines and comments, in order. */
   readonly asides: readonly string[];
   /** Bytes after the last complete frame. */
   readonly rest: Buffer;
-  /** All bytes of this connection, headers and chunk framing counted. */
-  readonly received: number;
   /** `ended`: the server finished the response. `cut`: by us. `lost`: the connection went away. */
   readonly how: 'ended' | 'cut' | 'lost';
 }
@@ -52,13 +47,11 @@ export function readEvents(reading: Reading): Promise<Read> {
     const finish = (how: Read['how']) => {
       reading.signal?.removeEventListener('abort', onAbort);
       socket.destroy();
-      const { status, headers, headBytes } = response;
-      resolve({ status, headers, headBytes, frames, asides, rest, received, how });
+      const { status, headers } = response;
+      resolve({ status, headers, frames, asides, rest, how });
     };
     const onAbort = () => finish('cut');
-    const isEnough = () =>
-      frames.length === reading.cutAfterFrames ||
-      (reading.untilId !== undefined && frames.at(-1)?.id === reading.untilId);
+    const isEnough = () => reading.untilId !== undefined && frames.at(-1)?.id === reading.untilId;
     reading.signal?.addEventListener('abort', onAbort, { once: true });
     socket.on('connect', () => {
       if (reading.cutAfterBytes === 0) return finish('cut');
@@ -125,7 +118,7 @@ function frameOf(sent: string): Frame | undefined {
 }
 
 type Manner = Partial<
-  Pick<Reading, 'port' | 'signal' | 'cutAfterBytes' | 'cutAfterFrames' | 'untilId' | 'stallUntil'>
+  Pick<Reading, 'port' | 'signal' | 'cutAfterBytes' | 'untilId' | 'stallUntil'>
 >;
 
 /** Follows one run over any number of connections, and remembers what it got. */

@@ -5,8 +5,6 @@
 export class ResponseBytes {
   status = 0;
   headers: ReadonlyMap<string, string> = new Map();
-  /** How many bytes stood before the body. */
-  headBytes = 0;
   /** The end of the body has been read, as its framing says. */
   isComplete = false;
   #rest: Buffer = Buffer.alloc(0);
@@ -33,8 +31,7 @@ export class ResponseBytes {
         return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
       }),
     );
-    this.headBytes = end + 4;
-    this.#rest = this.#rest.subarray(this.headBytes);
+    this.#rest = this.#rest.subarray(end + 4);
     this.#inBody = true;
     this.#left = Number(this.headers.get('content-length') ?? 0);
     return true;
