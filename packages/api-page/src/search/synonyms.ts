@@ -56,7 +56,7 @@ export const alsoCalled: Readonly<Record<string, string>> = {
 };
 
 /**
- * Operations whose words mean something else to most callers: a retry is one of their own request, and MCP is what their
- * agents or assistants speak.
+ * Operations whose words mean something else to most callers: a retry is one of their own request, and MCP is the
+ * protocol of their agents or assistants.
  */
 export const seldomMeant: ReadonlySet<string> = new Set(['retry_tenant', 'call_mcp', 'resume_mcp']);

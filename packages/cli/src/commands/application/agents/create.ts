@@ -53,9 +53,9 @@ export async function createAgent(
 }
 
 /**
- * Shows what npm says, and returns whether it could: offline, or without npm, the folder is whole anyway (D-451). Ctrl-C
- * ends npm, which would go on in the background otherwise where the shell's Node is too old: then the command has a
- * process group of its own.
+ * Shows the output of npm, and returns whether it could run: offline, or without npm, the folder is whole anyway
+ * (D-451). Ctrl-C ends npm, which would otherwise continue in the background where the shell's Node is too old: then the
+ * command has a process group of its own.
  */
 async function installPackages(folder: string): Promise<boolean> {
   remark('Installing its packages (npm install)', 'dim');
