@@ -54,6 +54,7 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'traces-metrics-counted-at-export',
     'traces-root-below-caller',
     'traces-sampled-by-caller',
+    'traces-version-of-now',
   ],
   'it is in an adapter of a framework or in a kit for agents, which the agents of the kit do not use':
     [

@@ -21,11 +21,13 @@ const contentMaxBytes = 16 * 1024;
 /** The attributes of every span of a run's trace (D-584). */
 export function ofRun(run: Run, { digest, model }: TracedAgent): SpanAttributes {
   const user = run.labels['user.id'];
+  // The agent may have been edited since its leg.
+  const version = run.agentDigest ?? digest;
   return {
     'gen_ai.conversation.id': run.sessionId,
     'session.id': run.sessionId,
     'gen_ai.agent.name': run.agentName,
-    ...(digest !== undefined && { 'gen_ai.agent.version': digest }),
+    ...(version !== undefined && { 'gen_ai.agent.version': version }),
     'gen_ai.provider.name': telemetryProvider(model),
     'convoke.run_id': run.id,
     'convoke.tenant_id': run.tenantId,

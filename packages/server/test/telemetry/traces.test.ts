@@ -39,6 +39,7 @@ const agents = {
     output_schema: { type: 'object', required: ['team'] },
     script: [{ say: 'Sorted.' }, { output: { team: 'tech', token: 'tok-1' } }],
   },
+  edited: { description: 'Asks', script: [{ ask: { question: 'Sure?' } }] },
   sleeper: { description: 'Sleeps', script: [{ say: 'Zzz' }, { sleep_ms: 3_600_000 }] },
   failing: { description: 'Fails', script: [{ fail: { message: 'x', code: 'model_error' } }] },
 };
@@ -199,6 +200,20 @@ test('runs that end without a leg, and those that fail, have a root (D-582)', as
   const failed = await traceOf(failing, 3);
   const root = failed.find(({ parentSpanId }) => parentSpanId === '');
   expect(root).toMatchObject({ isError: true, attributes: { 'error.type': 'model_error' } });
+});
+
+test('spans name the version that executed the run, also once its agent was edited (D-574, D-584)', async () => {
+  const version = async () =>
+    (await server.send('get_agent', { params: { agent_name: 'edited' } })).body.digest;
+  const first = await version();
+  const { run } = await begin(server, 'edited');
+  await runIn(server, run, 'waiting');
+  await server.writeAgent('edited', { ...agents.edited, script: [{ say: 'Other.' }] });
+  await eventually(async () => (await version()) !== first);
+  await cancel(server, run);
+  const spans = await traceOf(run, 4);
+  const versions = spans.map(({ attributes }) => attributes['gen_ai.agent.version']);
+  expect(versions).toEqual([first, first, first, first]);
 });
 
 test('a wait ends with the run that is cancelled, and is part of its trace (D-582)', async () => {
