@@ -131,9 +131,17 @@ describe('the schemas of an agent (D-560)', () => {
     expect(await reasonOf(yaml, { 'out.json': misspelt })).toContain(
       'out.json:3:2: requird is an unknown keyword',
     );
-    expect(await reasonOf(yaml, { 'out.json': '{\n  "type": }' })).toMatch(
-      /^out\.json(:2:\d+)?: is not JSON$/,
-    );
+    const broken = [
+      ['{\n  "type": }', '2:11'],
+      ['{"type": "object",}', '1:19'],
+      ['{\n"a": {"b": tru}\n}', '2:15'],
+      ['{"a": 1', '1:8'],
+      ["{'a': 1}", '1:2'],
+      ['', '1:1'],
+    ];
+    for (const [text = '', place] of broken) {
+      expect(await reasonOf(yaml, { 'out.json': text })).toBe(`out.json:${place}: is not JSON`);
+    }
     expect(await reasonOf(yaml, { 'out.json': '[]' })).toContain('is not a JSON object');
     expect(await reasonOf(yaml)).toContain(
       "agent.yaml:2:1: output_schema names a file that does not exist in the agent's folder",

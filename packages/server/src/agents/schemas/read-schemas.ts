@@ -5,6 +5,7 @@ import type { ValueSchema } from '../../domain/run/value-schema.ts';
 import type { AgentProblem, Harness } from '../../ports/harness.ts';
 import { type YamlSource, describeProblems, parseYaml } from '../yaml-source.ts';
 import { compileSchema } from './compile-schema.ts';
+import { jsonFault } from './json-fault.ts';
 import { SchemaWalk } from './keywords.ts';
 import { loadLinearPatterns } from './linear-patterns.ts';
 
@@ -145,8 +146,7 @@ function readJson(name: string, text: string): { source: YamlSource; value: Json
     return { source: parseYaml(name, text), value };
   } catch (error) {
     if (error instanceof AgentFileError) throw error;
-    const place = error instanceof Error ? /line (\d+) column (\d+)/.exec(error.message) : null;
-    const where = place === null ? name : `${name}:${place[1]}:${place[2]}`;
-    throw new AgentFileError(`${where}: is not JSON`, { cause: error });
+    const { line, column } = jsonFault(text);
+    throw new AgentFileError(`${name}:${line}:${column}: is not JSON`, { cause: error });
   }
 }
