@@ -175,6 +175,10 @@ describe('the input of an agent with a schema (D-562)', () => {
       expect.arrayContaining(['/input/ticket must be integer', '/input/colour is not declared']),
     );
     expect(await issuesOf(ticket, {})).toEqual(['/input/ticket is missing']);
+    const tags = { type: 'object', properties: { tags: { type: 'array', maxItems: 1 } } };
+    expect(await issuesOf(tags, { tags: ['a', 'b'] })).toEqual([
+      '/input/tags must not have more than 1 items',
+    ]);
     expect(await issuesOf(ticket, { ticket: 7 })).toEqual([]);
     expect(await issuesOf(ticket, { ticket: 0, prompt: 1 })).toEqual(
       expect.arrayContaining(['/input/ticket must be >= 1', '/input/prompt must be string']),

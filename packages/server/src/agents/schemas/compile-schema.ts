@@ -115,7 +115,8 @@ function messageOf({ keyword, params, message }: ErrorObject): string {
     case 'false schema':
       return 'must not be there';
     default:
-      return message ?? 'does not fit';
+      // As our own messages are written.
+      return message?.replace('must NOT', 'must not') ?? 'does not fit';
   }
 }
 
