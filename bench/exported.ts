@@ -28,13 +28,18 @@ await once(receiver, 'listening');
 const { port } = receiver.address() as AddressInfo;
 
 const folder = await mkdtemp(join(tmpdir(), 'convoke-exported-'));
-const open = (name: string, settings: Readonly<Record<string, string>>) =>
-  startServer({ name: 'convoke', folder: join(folder, name), agents: [agent], settings });
-const plain = await open('plain', {});
-const sending = await open('sending', {
-  OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
-});
+const servers: Server[] = [];
+const open = async (name: string, settings: Readonly<Record<string, string>>) => {
+  const place = { folder: join(folder, name), agents: [agent], settings };
+  const server = await startServer({ name: 'convoke', ...place });
+  servers.push(server);
+  return server;
+};
 try {
+  const plain = await open('plain', {});
+  const sending = await open('sending', {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+  });
   const load = (loadavg()[0] ?? 0).toFixed(1);
   console.log(`load average ${load} before the start; least processor time, ${rounds} rounds:`);
   for (const clients of [1, 16]) {
@@ -50,7 +55,7 @@ try {
     console.log(`  ${least.sending.toFixed(0)} µs over ${least.plain.toFixed(0)} µs`);
   }
 } finally {
-  for (const server of [plain, sending]) await server.stop();
+  for (const server of servers) await server.stop();
   receiver.closeAllConnections();
   receiver.close();
   await removeFolder(folder);
