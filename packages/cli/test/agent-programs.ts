@@ -80,6 +80,20 @@ export default agent(async (ctx) => {
 });
 `,
   },
+  // A script, which has no process that could be killed.
+  script: {
+    'agent.yaml': `framework: scripted
+agents: [researcher]
+script:
+  - sleep: { name: a pause, for: 3d }
+  - receive: { name: go, timeout: 2w }
+  - tool:
+      name: write_file
+      input: { path: outputs/note.txt, text: "{{answer}}" }
+  - call: { agent: researcher, prompt: oak }
+  - say: "It said: {{answer}}"
+`,
+  },
   stuck: {
     'agent.yaml': 'framework: code\n',
     'agent.ts': `import { agent } from '@convoke/agent';

@@ -16,7 +16,16 @@ beforeAll(async () => {
   requireSandbox();
   folder = await openProgramFolder(root);
   convoke = await createCommandLine(folder.path);
-  await writeAgents(folder.path, 'once', 'clumsy', 'forgetful', 'ruled', 'waits', 'calls-twice');
+  await writeAgents(
+    folder.path,
+    'once',
+    'clumsy',
+    'forgetful',
+    'ruled',
+    'waits',
+    'calls-twice',
+    'script',
+  );
 });
 afterAll(async () => {
   await convoke.remove();
@@ -67,6 +76,16 @@ test('what a run waits for comes one by one, and all of it at once', async () =>
   const { stdout, code } = await rehearse('waits', 'x', '--kill');
   expect(stdout).toContain('came one by one in half of the runs, and at once in the others');
   expect(stdout).toContain('nothing was done twice, and the answer was the same each time');
+  expect(code).toBe(0);
+});
+
+test('a script waits in no real time, and continues wherever it is lost (D-927)', async () => {
+  const comings = ['--signal', 'go="now"', '--call', 'researcher=Hard wood.'];
+  const { stdout, stderr, code } = await rehearse('script', 'x', ...comings, '--kill');
+  expect(stdout).toMatch(/^It said: Hard wood\.\n\nkilled before and after each of/);
+  expect(stdout).toContain('nothing was done twice, and the answer was the same each time');
+  const waited = ['(slept 3d: a pause)', '(message go)', '→ write_file', '(called researcher)'];
+  for (const line of waited) expect(stderr).toContain(line);
   expect(code).toBe(0);
 });
 

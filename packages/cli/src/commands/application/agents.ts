@@ -142,7 +142,7 @@ function rehearseAgent(): Command {
     .addHelpText('after', example('agents rehearse refunds "order 7" --kill'))
     .addHelpText(
       'after',
-      '\nFor agents of the frameworks code and stdio, in the sandbox that the server\nuses. Nothing is stored, but effects outside the session folder are real. With\n--kill they happen dozens of times: use a stand-in for services that cost money.\n\nExit codes: 0 completed; 3 failed, 4 cancelled; with --kill 1 if an effect ran\ntwice, or text or state differ.\n',
+      '\nFor agents of the frameworks code, stdio and scripted, in the sandbox that the\nserver uses. Nothing is stored, but effects outside the session folder are\nreal. With --kill they happen dozens of times: use a stand-in for services that\ncost money.\n\nExit codes: 0 completed; 3 failed, 4 cancelled; with --kill 1 if an effect ran\ntwice, or text or state differ.\n',
     )
     .action(
       async (

@@ -152,14 +152,20 @@ export function unsavedCalls(calls: readonly ToolCall[], run: Pick<Run, 'savedEp
   );
 }
 
-function isRepeatable(call: ToolCall, { agent, allowed }: LostLeg): boolean {
+type AskedCall = Pick<ToolCall, 'ref' | 'toolName' | 'input' | 'isRepeatable'>;
+
+/** Whether a call whose result was lost is carried out again without a question. */
+export function isRepeatable(
+  call: AskedCall,
+  { agent, allowed }: Pick<LostLeg, 'agent' | 'allowed'>,
+): boolean {
   if (allowed.some((each) => isOf(each, call))) return false;
   if (call.isRepeatable === true || repeatableByNature.has(call.toolName)) return true;
   return agent?.recovery.repeatableTools.some((glob) => matchesGlob(glob, call.toolName)) === true;
 }
 
 /** A framework that asks first and calls later may use two refs: tool and approved input tell as well (D-176). */
-function isOf({ ref, toolName, input }: AllowedCall, call: ToolCall): boolean {
+function isOf({ ref, toolName, input }: AllowedCall, call: AskedCall): boolean {
   if (ref === call.ref) return true;
   return toolName === call.toolName && canonicalJson(input) === canonicalJson(call.input);
 }

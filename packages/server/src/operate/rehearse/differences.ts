@@ -168,7 +168,7 @@ function mostOf(runs: readonly Counts[]): Counts {
 }
 
 function stateOf({ run }: Pick<PlayedRun, 'run'>): string {
-  return JSON.stringify(run.state ?? null);
+  return JSON.stringify(run.comparedState ?? null);
 }
 
 function outputOf({ run }: Pick<PlayedRun, 'run'>): string {

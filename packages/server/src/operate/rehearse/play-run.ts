@@ -260,9 +260,9 @@ class PlayedLeg {
     };
   }
 
-  /** Agents as code: the server itself makes events of their calls, so these are no lines of the program (D-160). */
+  /** The server itself makes events of their calls, so these are no lines of the program (D-160). */
   get #makesCallEvents(): boolean {
-    return this.#parts.stage.agent.framework === 'code';
+    return this.#parts.stage.agent.framework !== 'stdio';
   }
 
   #isShownCall(event: HarnessEvent): boolean {

@@ -8,8 +8,8 @@ import { type OpenHarnesses, withHarnesses } from '../with-harnesses.ts';
 import { type KillProgress, type KillReport, everyKill } from './every-kill.ts';
 import { type PlayOptions, type PlayedRun, type Stage, playRun } from './play-run.ts';
 
-/** Frameworks whose programs exchange lines with the server. */
-const rehearsed = new Set(['code', 'stdio']);
+/** Frameworks whose agents need no account: programs that exchange lines with the server, and scripts. */
+const rehearsed = new Set(['code', 'stdio', 'scripted']);
 
 /** An agent that can be rehearsed: run in its sandbox, without a server, an account or a database. */
 export interface Rehearsal {
@@ -70,7 +70,7 @@ async function openStage(
   const harness = harnesses.get(agent.framework);
   if (harness === undefined || !rehearsed.has(agent.framework)) {
     throw new NotRehearsed(
-      `its framework is ${agent.framework}, and only agents of ${[...rehearsed].join(' and ')} can be rehearsed`,
+      `its framework is ${agent.framework}, and only agents of ${[...rehearsed].join(', ')} can be rehearsed`,
     );
   }
   const { missingVariables: missing = [] } = agent.facts ?? {};

@@ -3,7 +3,7 @@ import { type Json, type JsonObject, isObject } from '../../domain/json.ts';
 import { refusedCall } from '../../domain/run/called-run.ts';
 import { leaveCall } from '../../domain/run/call-in-doubt.ts';
 import { completedWith } from '../../domain/run/completion.ts';
-import { type LostRunFacts, decideRecovery } from '../../domain/run/recovery.ts';
+import { type LostRunFacts, decideRecovery, isRepeatable } from '../../domain/run/recovery.ts';
 import { type Allow, allowFor } from '../../domain/rules/allows.ts';
 import { decide, namesTool } from '../../domain/rules/decide.ts';
 import { rulesOfAgent } from '../../domain/rules/rule.ts';
@@ -12,7 +12,6 @@ import {
   type CallEvent,
   type EndedWait,
   type Outside,
-  type Refused,
   type RehearsedComings,
   RehearsedWaits,
   type StartedRun,
@@ -129,6 +128,11 @@ export class RehearsedRun {
     return this.#checkpoint;
   }
 
+  /** The same without a place inside a text, where a kill leaves it and no later run looks at it. */
+  get comparedState(): Json | undefined {
+    return this.#harness.keepsCutText === true ? undefined : this.#checkpoint;
+  }
+
   get carriedOut(): readonly CarriedOut[] {
     return this.#carriedOut;
   }
@@ -220,8 +224,10 @@ export class RehearsedRun {
   }
 
   /** The program has been told to carry it out: from now on it counts as done. */
-  tell({ ref, toolName: name, input, isRepeatable = false }: NewCall): void {
-    const call = { name, input, isRepeatable };
+  tell(begun: NewCall): void {
+    const { ref, toolName: name, input } = begun;
+    const facts = { agent: this.#agent, allowed: this.#allowed };
+    const call = { name, input, isRepeatable: isRepeatable(begun, facts) };
     this.#begunCalls.set(ref, call);
     this.#carriedOut.push(call);
   }
@@ -310,14 +316,11 @@ export class RehearsedRun {
   async letCome(come: Coming, outside: Outside): Promise<void> {
     if (!this.#isParked) return;
     if (this.#waits.openCount > 1) this.hasWaitedForSeveral = true;
-    let hasCome = await this.#comeNext(outside);
-    while (hasCome && come === 'all') hasCome = await this.#comeNext(outside);
-  }
-
-  /** A message of a person who is at hand; else time passes. */
-  async #comeNext(outside: Outside): Promise<boolean> {
-    if (await this.#waits.hear(outside, this.#nextNumber)) return true;
-    return this.#waits.advance(this.#nextNumber) !== undefined;
+    // A message of a person who is at hand; else time passes.
+    const next = async () =>
+      (await this.#waits.hear(outside, this.#nextNumber)) || this.#waits.advance(this.#nextNumber);
+    let hasCome = await next();
+    while (hasCome && come === 'all') hasCome = await next();
   }
 
   /** As a server does (D-1051): rules are about `call_<agent>`, and the approved input is the one that is started. */
@@ -329,7 +332,8 @@ export class RehearsedRun {
     const allowed = answer?.kind === 'permission' && answer.allow ? answer.input : undefined;
     const decided = this.decide(call);
     if (decided.kind === 'denied') {
-      return this.#refuse(event, { code: 'denied', message: decided.reason });
+      const why = { code: 'denied', message: decided.reason } as const;
+      return this.#waits.refuse(event, why, this.#nextNumber);
     }
     if (decided.kind === 'ask' && allowed === undefined) {
       return this.#ask(ref, { kind: 'permission', toolName: call.toolName, toolInput: input });
@@ -337,14 +341,12 @@ export class RehearsedRun {
     const wanted = allowed ?? input;
     const caller = { agentName: this.#agent.name, ancestors: null };
     const message = refusedCall({ caller, agent: this.#agent, name, input: wanted });
-    if (message !== undefined) return this.#refuse(event, { code: 'refused', message });
+    if (message !== undefined) {
+      return this.#waits.refuse(event, { code: 'refused', message }, this.#nextNumber);
+    }
     // Any other value was refused.
     const approved = isObject(wanted) ? wanted : input;
     this.#waits.raise({ ...event, input: approved }, this.#nextNumber);
-  }
-
-  #refuse(event: CallEvent, why: Refused): void {
-    this.#waits.refuse(event, why, this.#nextNumber);
   }
 
   /** The place of what is settled next among the answers and waits. */

@@ -61,7 +61,7 @@ export interface Outside {
   readonly called?: (call: StartedRun) => Promise<string>;
 }
 
-export type Refused = Pick<Extract<WaitResult, { outcome: 'refused' }>, 'code' | 'message'>;
+type Refused = Pick<Extract<WaitResult, { outcome: 'refused' }>, 'code' | 'message'>;
 
 /** What a rehearsed run waits for beside a person. Its clock moves as soon as there is nothing else to do. */
 export class RehearsedWaits {
@@ -175,23 +175,22 @@ export class RehearsedWaits {
     return false;
   }
 
-  /** Time passes until the next wait is over. Returns that wait; undefined if none is open. */
-  advance(number: number): EndedWait | undefined {
+  /** Time passes until the next wait is over; false if none is open. */
+  advance(number: number): boolean {
     const open = this.#waits.filter(({ status }) => status === 'open');
     const [next] = open.toSorted((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
-    if (next === undefined) return undefined;
+    if (next === undefined) return false;
     this.#now = Math.max(this.#now, next.dueAt ?? 0);
     const result: WaitResult = next.kind === 'run' ? { outcome: 'completed' } : resultAtEnd(next);
     const settled = settleWait(next, result, { number, now: this.#now });
-    return this.#replace(settled, (this.#now - next.createdAt) / 1000);
+    this.#replace(settled, (this.#now - next.createdAt) / 1000);
+    return true;
   }
 
-  #replace(wait: Wait, seconds: number): EndedWait {
+  #replace(wait: Wait, seconds: number): void {
     this.#waits = this.#waits.map((each) => (each.id === wait.id ? wait : each));
     const { kind, name, result } = wait;
     const message = result !== null && 'message' in result ? { message: result.message } : {};
-    const ended = { kind, name, outcome: result?.outcome ?? 'fired', ...message, seconds };
-    this.over.push(ended);
-    return ended;
+    this.over.push({ kind, name, outcome: result?.outcome ?? 'fired', ...message, seconds });
   }
 }

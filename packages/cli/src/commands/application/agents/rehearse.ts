@@ -42,6 +42,8 @@ export async function rehearseInTerminal(asked: RehearsalCall, command: Command)
   const stopping = new AbortController();
   const stop = () => stopping.abort(new Failure('stopped', exitCodes.interrupted));
   process.on('SIGINT', stop);
+  // A script waits by timers of the server alone, which keep no process alive.
+  const alive = setInterval(() => {}, 60_000);
   try {
     await withRehearsal(readConfig(process.env), asked.name, (rehearsal) =>
       play(rehearsal, { asked, json, stopping, stop }),
@@ -52,6 +54,7 @@ export async function rehearseInTerminal(asked: RehearsalCall, command: Command)
     if (!(error instanceof NotRehearsed)) throw error;
     throw new Failure(`the agent "${asked.name}" cannot be rehearsed: ${error.message}`);
   } finally {
+    clearInterval(alive);
     process.off('SIGINT', stop);
   }
 }
