@@ -104,7 +104,7 @@ export class CallLedger implements Effects {
       const { holder } = claimed;
       const answers = isSilent(decision)
         ? await readDenials(read, holder, [call.ref])
-        : await readAnswers(read, { deciding, toolNames: [call.toolName] });
+        : await readAnswers(read, { deciding, calls: [call] });
       const standing = standingOf(call, decision, answers);
       if (standing.kind === 'denied') return { kind: 'denied', reason: standing.reason };
       if (standing.kind === 'ask') return standing;

@@ -156,6 +156,39 @@ describe.each(databaseKinds)('rules about the calls of a leg on %s (D-507)', (ki
     expect([await calls(), await types()]).toEqual([[], ['run_started', 'call_decided']]);
   });
 
+  test('earlier denials are not read with each call: an agent can cause any number of them', async () => {
+    let rows = 0;
+    const countedRows = (all: StoreTransaction['interactions']) =>
+      new Proxy(all, {
+        get:
+          (_, name) =>
+          async (...given: readonly unknown[]) => {
+            const found: unknown = await Reflect.apply(Reflect.get(all, name) as never, all, given);
+            if (Array.isArray(found)) rows += found.length;
+            return found;
+          },
+      });
+    const counted = (tx: StoreTransaction) =>
+      new Proxy(tx, {
+        get: (_, name) => {
+          if (name === 'interactions') return countedRows(tx.interactions);
+          const value: unknown = Reflect.get(tx, name);
+          return typeof value === 'function' ? value.bind(tx) : value;
+        },
+      });
+    const store: Store = {
+      ...world.store,
+      transaction: (work) => world.store.transaction((tx) => work(counted(tx))),
+    };
+    const { ledger } = ledgerOn({ ...world, store }, [{ effect: 'deny' }]);
+    for (let call = 0; call < 20; call += 1) {
+      expect(await ledger.begin(pay(5, { ref: `c${call}` }))).toMatchObject({ kind: 'denied' });
+    }
+    expect(rows).toBe(0);
+    expect(await ledger.begin(pay(5, { ref: 'c7' }))).toMatchObject({ kind: 'denied' });
+    expect(rows).toBe(1);
+  });
+
   test('an allow stays one when the rules name approvers later: it was judged when it was given (D-820)', async () => {
     const { ledger, writer } = ledgerOf({});
     expect(await ledger.begin(pay())).toEqual({ kind: 'ask' });

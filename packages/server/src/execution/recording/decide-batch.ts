@@ -70,13 +70,10 @@ export async function decideBatch(
   if (begins.every((note) => isSilent(decisions.get(note)))) {
     return { items, notes, refused: new Map(), denials: [], spent: [], decided: [] };
   }
-  const { runId } = deciding.holder;
-  const refs = begins.map(({ intent }) => intent.ref);
-  const [answers, known] = await Promise.all([
-    readAnswers(tx, { deciding, toolNames: begins.map(({ intent }) => intent.toolName) }),
-    tx.interactions.ofRequests(runId, refs),
-  ]);
-  const taken = new Set(known.map(({ requestId }) => requestId));
+  const { taken, ...answers } = await readAnswers(tx, {
+    deciding,
+    calls: begins.map(({ intent }) => intent),
+  });
   const calls = new CallsOfBatch(services, { deciding, answers, taken });
   const placed: LegItem[] = [];
   let from = 0;

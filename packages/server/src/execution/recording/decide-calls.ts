@@ -123,22 +123,40 @@ export function standingOf(
   return { kind: 'allowed', ...('key' in found && { spends: found.key }) };
 }
 
-/** Reads what decides about calls that a rule is about. */
+/** The run's record of calls, with the refs of all requests about them. */
+export interface ReadAnswers extends KnownAnswers {
+  readonly taken: ReadonlySet<string>;
+}
+
+/**
+ * Reads what decides about calls that a rule is about. Denials of other calls are not among it: an agent can cause any
+ * number of them.
+ */
 export async function readAnswers(
   { interactions, toolCalls }: Pick<Repositories, 'interactions' | 'toolCalls'>,
   {
     deciding: { holder, rules },
-    toolNames,
-  }: { readonly deciding: Deciding; readonly toolNames: readonly string[] },
-): Promise<KnownAnswers> {
+    calls,
+  }: {
+    readonly deciding: Deciding;
+    readonly calls: readonly Pick<CallToDecide, 'ref' | 'toolName'>[];
+  },
+): Promise<ReadAnswers> {
   const { runId } = holder;
-  const [answered, calls, memories] = await Promise.all([
-    interactions.answered(runId),
+  const toolNames = calls.map(({ toolName }) => toolName);
+  const [own, usable, again, memories] = await Promise.all([
+    interactions.ofRequests(
+      runId,
+      calls.flatMap(({ ref }) => refsOfDenial(ref)),
+    ),
+    interactions.usable(runId, calls),
     toolCalls.toRepeat(runId),
     interactions.memories(memoriesOf(holder, toolNames)),
   ]);
-  const repeated = calls.map((call) => ({ ...call, spentOn: call.ref }));
-  return { answered, repeated, memories, startedBy: rules.startedBy };
+  const answered = [...own.filter(isSettled), ...usable];
+  const repeated = again.map((call) => ({ ...call, spentOn: call.ref }));
+  const taken = new Set(own.map(({ requestId }) => requestId));
+  return { answered, repeated, memories, startedBy: rules.startedBy, taken };
 }
 
 /** The allows that the session of the run remembers of these tools. */

@@ -35,6 +35,11 @@ export interface AskedForConnected extends TenantScope {
   readonly connectedBy: ApplicationActor;
 }
 
+interface NamedCall {
+  readonly ref: string;
+  readonly toolName: string;
+}
+
 interface RememberingSession {
   readonly tenantId: TenantId;
   readonly sessionId: SessionId;
@@ -65,6 +70,8 @@ export interface InteractionRepository {
   unapplied(runId: RunId): Promise<SettledInteraction[]>;
   /** Every one of the run that was answered, or denied because its time was over (D-522), in that order. */
   answered(runId: RunId): Promise<SettledInteraction[]>;
+  /** Answers of the run about these tools that people gave, without allows that calls with other refs have used. */
+  usable(runId: RunId, calls: readonly NamedCall[]): Promise<SettledInteraction[]>;
   /** Uses the allow up for this call (D-519). False: another call has used it. */
   spend(key: InteractionKey, ref: string): Promise<boolean>;
   /** The allows of these tools that the session remembers. */

@@ -52,7 +52,7 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       if (requests.length === 0) return [];
       const rows = await db.all<InteractionRow>(sql`
         select * from interactions where run_id = ${run}
-          and request_id in (${sql.join(requests.map((each) => sql`${each}`))})`);
+          and request_id in (${listed(requests)})`);
       return rows.map(interactionOf);
     },
 
@@ -130,6 +130,18 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       return rows.map(interactionTable.read).map(settledOf);
     },
 
+    async usable(run, calls) {
+      if (calls.length === 0) return [];
+      const tools = new Set(calls.map(({ toolName }) => toolName));
+      const rows = await db.all<InteractionRow>(sql`
+        select * from interactions where run_id = ${run} and ${isSettled}
+          and (decided_by is null or decided_by <> 'rule')
+          and (spent_on is null or spent_on in (${listed(calls.map(({ ref }) => ref))}))
+          and tool_name in (${listed([...tools])})
+        order by answered_at, interaction_key`);
+      return rows.map(interactionTable.read).map(settledOf);
+    },
+
     async spend(key, ref) {
       const changed = await db.run(sql`
         update interactions set spent_on = ${ref}
@@ -141,7 +153,7 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       if (toolNames.length === 0) return [];
       const rows = await db.all<InteractionRow>(sql`
         select * from interactions where session_id = ${session} and tenant_id = ${tenantId}
-          and remembered is not null and tool_name in (${sql.join(toolNames.map((each) => sql`${each}`))})
+          and remembered is not null and tool_name in (${listed(toolNames)})
         order by interaction_key limit ${limits.memoriesMax}`);
       return rows.map(interactionTable.read).flatMap(memoryIn);
     },
@@ -189,6 +201,10 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       return rows.map(interactionTable.read).map(pendingOf);
     },
   };
+}
+
+function listed(texts: readonly string[]): Statement {
+  return sql.join(texts.map((each) => sql`${each}`));
 }
 
 const ofAwakeRun = sql`exists (select 1 from runs where runs.id = interactions.run_id
