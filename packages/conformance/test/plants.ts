@@ -196,6 +196,7 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'rules-doubt-without-agent',
     'rules-approver-cannot-repeat',
     'rules-mixed-names-of-claude',
+    'rules-all-denials-read',
     'rules-approval-taken-for-batch',
     'rules-decided-before-the-transaction',
     'rules-decision-in-the-log-twice',
