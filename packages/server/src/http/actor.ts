@@ -17,7 +17,7 @@ export function actorOf(
   return { ...actor, requestId, address, endUser: session?.endUser };
 }
 
-/** The same caller as one that may allow tool calls (D-512). */
+/** The same caller as one that may allow tool calls (D-512). An assistant is the person of its token (D-1043). */
 export function allowerOf({
   actor,
   identity,

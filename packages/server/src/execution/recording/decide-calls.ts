@@ -130,7 +130,7 @@ export interface ReadAnswers extends KnownAnswers {
 
 /**
  * Reads what decides about calls that a rule is about. Denials of other calls are not among it: an agent can cause any
- * number of them.
+ * number of them (D-1044).
  */
 export async function readAnswers(
   { interactions, toolCalls }: Pick<Repositories, 'interactions' | 'toolCalls'>,
