@@ -2,11 +2,17 @@ import type { ErrorObject, Options, ValidateFunction } from 'ajv/dist/2020.js';
 import { limits } from '@convoke/contract';
 import { type Json, type JsonObject, canonicalJson, measureJson } from '../../domain/json.ts';
 import type { Issue } from '../../domain/run/value-schema.ts';
+import { CheckBudget, CostlyCheck } from './check-budget.ts';
+import { type CheckCost, costKeyword, stepsOf, withCosts } from './check-costs.ts';
 import type { LinearPattern } from './linear-patterns.ts';
 
 /** A larger value is told its first issue only: a million of them would cost more than the value itself. */
 const allIssuesCharactersMax = 16 * 1024;
 const depthMax = 1000;
+/** Steps of a check: 240 for each value of the largest input. */
+const usualStepsMax = 12_000_000;
+/** Steps of the search for all issues, of which each makes an object. */
+const allIssuesStepsMax = 200_000;
 /** Of a pointer or a message, which may contain names and texts of the value. */
 const textMaxCharacters = 300;
 
@@ -14,32 +20,54 @@ export interface CompileSchema {
   readonly schema: JsonObject;
   /** Compiles a `pattern`. Absent for a schema without one. */
   readonly compilePattern: ((pattern: string) => LinearPattern) | undefined;
+  readonly stepsMax?: number;
 }
 
 /** Compiles a schema that `SchemaWalk` has accepted into its check. Loads the validator with the first one. */
 export async function compileSchema(
   request: CompileSchema,
 ): Promise<(value: Json) => readonly Issue[]> {
-  const make = await maker(request);
+  const { stepsMax = usualStepsMax } = request;
+  const budget = new CheckBudget();
+  const make = await maker(request, budget);
   const first = make('first');
   let all: ValidateFunction | undefined;
+  /** Undefined where the check was given up. */
+  const judge = (check: ValidateFunction, value: Json, steps: number) => {
+    budget.begin(steps);
+    try {
+      return check(value);
+    } catch (error) {
+      if (error instanceof CostlyCheck) return undefined;
+      throw error;
+    }
+  };
   return (value) => {
-    if (first(value)) return [];
+    const isFitting = judge(first, value, stepsMax);
+    if (isFitting === undefined) return [{ pointer: '', message: tooCostly(stepsMax) }];
+    if (isFitting) return [];
     const size = measureJson(value, { charactersMax: allIssuesCharactersMax, depthMax });
     if (typeof size !== 'number') return issuesIn(first.errors);
     all ??= make('all');
-    all(value);
-    const issues = issuesIn(all.errors);
+    const isJudged = judge(all, value, allIssuesStepsMax) !== undefined;
+    const issues = issuesIn(isJudged ? all.errors : first.errors);
     all.errors = null;
     return issues;
   };
 }
 
-async function maker({ schema, compilePattern }: CompileSchema) {
-  const { Ajv2020 } = await import('ajv/dist/2020.js');
-  const regExp = Object.assign((pattern: string) => engineOf(compilePattern, pattern), {
-    code: 'linear',
-  });
+function tooCostly(steps: number): string {
+  return `takes more than ${steps} steps to check: the schema has too many branches or too large patterns for a value of this size`;
+}
+
+async function maker({ schema, compilePattern }: CompileSchema, budget: CheckBudget) {
+  const { Ajv2020, _ } = await import('ajv/dist/2020.js');
+  const regExp = Object.assign(
+    (pattern: string) => withBudget(engineOf(compilePattern, pattern), budget),
+    { code: 'linear' },
+  );
+  const charge = (cost: CheckCost, value: Json) => budget.spend(stepsOf(cost, value));
+  const costed = withCosts(schema);
   return (which: 'first' | 'all') => {
     const options: Options = {
       allErrors: which === 'all',
@@ -58,8 +86,19 @@ async function maker({ schema, compilePattern }: CompileSchema) {
     const ajv = new Ajv2020(options);
     // Its own comparison is quadratic in the length of a list.
     ajv.removeKeyword('uniqueItems');
+    const areUnique = (isWanted: boolean, list: readonly Json[]) =>
+      !isWanted || areDifferent(list, budget);
     ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', validate: areUnique });
-    return ajv.compile(schema);
+    ajv.addKeyword({
+      keyword: costKeyword,
+      // In front of everything that goes into other schemas.
+      before: '$ref',
+      code({ gen, schema: cost, data }) {
+        const [charged, costs] = [charge, cost].map((ref) => gen.scopeValue('keyword', { ref }));
+        gen.code(_`${charged}(${costs}, ${data})`);
+      },
+    });
+    return ajv.compile(costed);
   };
 }
 
@@ -68,8 +107,29 @@ function engineOf(compilePattern: CompileSchema['compilePattern'], pattern: stri
   return compilePattern(pattern);
 }
 
-function areUnique(isWanted: boolean, list: readonly Json[]): boolean {
-  return !isWanted || new Set(list.map(canonicalJson)).size === list.length;
+/** Steps of a pattern before its first character. */
+const testSteps = 24;
+
+function withBudget(pattern: LinearPattern, budget: CheckBudget): LinearPattern {
+  const test = (text: string) => {
+    budget.spend(testSteps + text.length * pattern.stepsPerCharacter);
+    return pattern.test(text);
+  };
+  return { ...pattern, test, toString: () => pattern.toString() };
+}
+
+/** Steps of writing a character of an item down. */
+const writingSteps = 3;
+const itemSteps = 24;
+
+function areDifferent(list: readonly Json[], budget: CheckBudget): boolean {
+  const texts = new Set<string>();
+  for (const item of list) {
+    const text = canonicalJson(item);
+    budget.spend(itemSteps + text.length * writingSteps);
+    texts.add(text);
+  }
+  return texts.size === list.length;
 }
 
 function issuesIn(errors: readonly ErrorObject[] | null | undefined): readonly Issue[] {

@@ -51,6 +51,20 @@ const levelsMax = 32;
 
 type Path = readonly PropertyKey[];
 
+/** The schema with another one in the place of each that stands directly in it. */
+export function mapSchemas(schema: JsonObject, map: (inner: Json) => Json): JsonObject {
+  const mapped = Object.entries(schema).map(([name, value = null]): [string, Json] => {
+    const kind = keywords.get(name);
+    if (kind === 'schema') return [name, map(value)];
+    if (kind === 'schemas' && isList(value)) return [name, value.map(map)];
+    const isMap = kind === 'schema map' || kind === 'pattern map';
+    if (!isMap || !isObject(value)) return [name, value];
+    const inner = Object.entries(value).map(([of, each = null]) => [of, map(each)]);
+    return [name, Object.fromEntries(inner) as JsonObject];
+  });
+  return Object.fromEntries(mapped);
+}
+
 /** Finds what cannot be checked in a schema, each problem with its path. */
 export class SchemaWalk {
   readonly problems: AgentProblem[] = [];

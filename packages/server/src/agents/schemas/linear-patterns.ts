@@ -4,6 +4,8 @@ import type { RE2JS } from 're2js';
 export interface LinearPattern {
   test(text: string): boolean;
   toString(): string;
+  /** How many steps of a check a character takes. */
+  readonly stepsPerCharacter: number;
 }
 
 export interface LinearPatterns {
@@ -41,6 +43,16 @@ export async function loadLinearPatterns(): Promise<LinearPatterns> {
 
 function compiled(Engine: typeof RE2JS, pattern: string): LinearPattern {
   const expression = Engine.compile(Engine.translateRegExp(pattern));
-  // The validator takes two expressions with the same text for one.
-  return { test: (text) => expression.test(text), toString: () => pattern };
+  const isOnePass = expression.re2().onepass !== null;
+  return {
+    test: (text) => expression.test(text),
+    // The validator takes two expressions with the same text for one.
+    toString: () => pattern,
+    stepsPerCharacter: isOnePass ? onePassSteps : expression.programSize() * instructionSteps,
+  };
 }
+
+/** Of an expression of which the next character always decides, whatever its size. */
+const onePassSteps = 6;
+/** Of any other one, which may be at each of its instructions after each character. */
+const instructionSteps = 1.5;
