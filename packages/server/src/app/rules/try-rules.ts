@@ -53,9 +53,12 @@ const runsPerPage = 1_000;
 /** Read at once: SQLite reads in this thread. */
 const runsPerRead = 100;
 const bytesPerPage = 16 * 1024 * 1024;
+const bytesPerRead = 1024 * 1024;
+const callsPerRead = 1_000;
 /** A page ends when its decisions have taken this long, whatever the rules are. */
 const decidingMaxSeconds = 2;
-const callsPerTurn = 50;
+/** Decisions take this long before others have a turn. */
+const turnMaxSeconds = 0.01;
 
 type TryServices = Pick<Services, 'store' | 'clock' | 'agents' | 'metrics'>;
 
@@ -80,15 +83,15 @@ export async function tryRules(
   const trial = new Trial(services, request.rules, lists);
   for (let at = 0; at < runs.length; at += runsPerRead) {
     const chunk = runs.slice(at, at + runsPerRead);
-    const after = at === 0 && start?.ref !== undefined ? { ...start, ref: start.ref } : undefined;
-    const { calls, isCut } = await read.pastCalls.calls(
-      chunk.map(({ id }) => id),
-      { after, ...trial.left },
-    );
-    if ((await trial.take(chunk, calls)) === 'ended') return trial.result();
-    const last = calls.at(-1);
-    if (isCut && last !== undefined) return trial.result(placeText(last));
-    if (trial.isFull) return trial.result(chunk.at(-1)?.id);
+    const ids = chunk.map(({ id }) => id);
+    let after = at === 0 && start?.ref !== undefined ? { ...start, ref: start.ref } : undefined;
+    for (let isCut = true; isCut; ) {
+      const page = await read.pastCalls.calls(ids, { after, ...trial.nextRead });
+      if ((await trial.take(chunk, page.calls)) === 'ended') return trial.result();
+      after = page.calls.at(-1);
+      isCut = page.isCut && after !== undefined;
+      if (trial.isFull) return trial.result(isCut && after ? placeText(after) : ids.at(-1));
+    }
   }
   return trial.result(runs.length === runsPerPage ? runs.at(-1)?.id : undefined);
 }
@@ -100,6 +103,8 @@ class Trial {
   readonly #matched: Map<string, number>;
   readonly #agents = new Map<string, Agent | undefined>();
   readonly #changes: RuleChange[] = [];
+  /** Also of what no rule decides about. */
+  #seen = 0;
   #calls = 0;
   #changed = 0;
   #bytes = 0;
@@ -116,35 +121,36 @@ class Trial {
     this.#matched = new Map(draft.map(({ name }) => [name, 0]));
   }
 
-  /** How much the page may still read. */
-  get left(): { readonly limit: number; readonly maxBytes: number } {
-    const limit = limits.ruleTrialCallsMax - this.#calls;
-    return { limit, maxBytes: Math.max(0, bytesPerPage - this.#bytes) };
+  /** How much is read at once: SQLite reads in this thread, and each input is parsed in it. */
+  get nextRead(): { readonly limit: number; readonly maxBytes: number } {
+    const limit = Math.min(callsPerRead, limits.ruleTrialCallsMax - this.#seen);
+    return { limit, maxBytes: Math.min(bytesPerRead, bytesPerPage - this.#bytes) };
   }
 
   get isFull(): boolean {
-    const { limit, maxBytes } = this.left;
-    return limit <= 0 || maxBytes === 0;
+    return this.#seen >= limits.ruleTrialCallsMax || this.#bytes >= bytesPerPage;
   }
 
   /** `ended`: the time of the page is over. */
   async take(runs: readonly PastRun[], calls: readonly PastCall[]): Promise<'ended' | 'taken'> {
     const byId = new Map(runs.map((run) => [run.id, run]));
     const { metrics } = this.#services;
-    for (let at = 0; at < calls.length; at += callsPerTurn) {
-      const startedAt = metrics.seconds();
-      for (const call of calls.slice(at, at + callsPerTurn)) {
-        const run = byId.get(call.runId);
-        if (run !== undefined) this.#decide(run, call);
-      }
-      this.#seconds += metrics.seconds() - startedAt;
-      const last = calls[Math.min(at + callsPerTurn, calls.length) - 1];
-      if (this.#seconds > decidingMaxSeconds && last !== undefined) {
-        this.#end = placeText(last);
+    let startedAt = metrics.seconds();
+    for (const call of calls) {
+      const run = byId.get(call.runId);
+      if (run !== undefined) this.#decide(run, call);
+      const seconds = metrics.seconds() - startedAt;
+      if (seconds < turnMaxSeconds) continue;
+      this.#seconds += seconds;
+      if (this.#seconds > decidingMaxSeconds) {
+        this.#end = placeText(call);
         return 'ended';
       }
       await nextTurn();
+      startedAt = metrics.seconds();
     }
+    this.#seconds += metrics.seconds() - startedAt;
+    await nextTurn();
     return 'taken';
   }
 
@@ -160,6 +166,7 @@ class Trial {
 
   #decide(run: PastRun, { toolName, input, at, bytes }: PastCall): void {
     const { id: runId, sessionId, tenantId, agentName } = run;
+    this.#seen += 1;
     this.#bytes += bytes;
     const agent = this.#agent(agentName);
     if (!isDecided(agent, toolName)) return;
