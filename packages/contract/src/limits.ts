@@ -70,8 +70,8 @@ export const limits = {
   waitMaxSeconds: (366 * days) / seconds,
   signalNameMaxCharacters: 64,
   signalsKeptPerRun: 100,
-  /** Of all messages that a run has got, as JSON text. */
-  signalsMaxCharacters: 32 * mebibyte,
+  /** Of all messages that a run has got, as JSON text: each leg of the run parses them (D-1011). */
+  signalsMaxCharacters: 4 * mebibyte,
   signalBodyMaxBytes: 256 * kibibyte,
   /** D-910: callbacks of one network, which may be a provider that many runs wait for. */
   callbackRatePerMinute: 3000,

@@ -90,6 +90,18 @@ describe.each(deployments)('messages to a run on %s (D-856)', (database) => {
     await cancel(server, run);
   });
 
+  test('are bounded together, because each leg gets all of them (D-1011)', async () => {
+    const { run } = await begin(server, 'puppet');
+    const message = { name: 'more', data: 'x'.repeat(limits.signalBodyMaxBytes - 100) };
+    const most = Math.floor((4 * 1024 * 1024) / (message.data.length + 2));
+    for (let sent = 0; sent < most; sent += 1) {
+      expect((await send(run, message)).status).toBe(202);
+    }
+    expect(await refused(run, message)).toEqual([409, 'signal_limit_reached']);
+    expect((await send(run, { name: 'more' })).status).toBe(202);
+    await cancel(server, run);
+  });
+
   test('of a run that does not exist, or of another tenant, is 404 and reaches nobody', async () => {
     expect(await refused({ id: 'run_unknown' }, { name: 'paid' })).toEqual([404, 'not_found']);
     const { run } = await begin(server, 'puppet');
