@@ -218,3 +218,29 @@ async function until(run: AsyncIterable<RunEvent>, type: RunEvent['type']): Prom
   for await (const event of run) if (event.type === type) return event;
   throw new Error(`the run ended without ${type}`);
 }
+
+test('a service that restarts while it is asked or answered is waited for, as for the events', async () => {
+  const key = 'int_1';
+  const answered = Promise.withResolvers<void>();
+  const record = { interaction_key: key, kind: 'question', run_id: 'run_1', question: 'Which?' };
+  const frame = (id: number, type: string, data: object) =>
+    `data: ${JSON.stringify({ id: `${id}`, type, session_id: 'sess_1', run_id: 'run_1', data })}\n\n`;
+  const failures = { GET: 9, POST: 9 };
+  await using fake = await answering(async ({ method, path }, response) => {
+    if (path.includes('/interactions')) {
+      const left = method === 'POST' ? failures.POST-- : failures.GET--;
+      if (left > 0) return void response.writeHead(503).end();
+      if (method === 'POST') return void response.end('{}', () => answered.resolve());
+      return void response.end(JSON.stringify({ interactions: [record] }));
+    }
+    if (!path.endsWith('/events')) return void response.end(JSON.stringify(runRecord));
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(frame(1, 'user_question', { interaction_key: key }));
+    await answered.promise;
+    response.end(frame(2, 'run_completed', {}));
+  });
+  const onQuestion = vi.fn<QuestionHandler>(() => 'this');
+  const convokeOfFake = clientAt(fake, { retry: { attempts: 2, baseMs: 1, maxMs: 2 } });
+  await convokeOfFake.sessions.at('sess_1').runs.at('run_1').wait({ onQuestion });
+  expect(onQuestion).toHaveBeenCalledOnce();
+});

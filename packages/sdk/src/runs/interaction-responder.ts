@@ -1,9 +1,11 @@
-import { ConflictError } from '../errors.ts';
+import { ConflictError, isTemporary } from '../errors.ts';
 import type { InteractionRecord } from '../generated/records.ts';
 import type { PermissionAnswer, QuestionDeclined, QuestionReply } from '../generated/requests.ts';
 import type { Decision } from '../generated/values.ts';
 import type { Answer, Interactions } from './interactions.ts';
 import type { RunEvent } from './run-event.ts';
+import { type RetryPolicy, pauseMs } from '../transport/retry.ts';
+import { pause } from '../transport/waiting.ts';
 
 export interface AskContext {
   /** Aborted when the interaction was answered elsewhere, or when the run is no longer followed. */
@@ -45,6 +47,9 @@ interface ResponderParts {
   readonly runId: string;
   readonly interactions: Interactions;
   readonly handlers: InteractionHandlers;
+  readonly retry: RetryPolicy;
+  /** How long a service may be unreachable, as for the events. */
+  readonly patienceMs: number;
   /** Called when a handler throws or its answer fails; `follow()` throws the error. */
   readonly fail: (error: unknown) => void;
 }
@@ -77,8 +82,7 @@ export class InteractionResponder {
   }
 
   async #resume(signal: AbortSignal): Promise<void> {
-    for await (const record of this.#parts.interactions.pending({ signal })) {
-      if (record.run_id !== this.#parts.runId) continue;
+    for (const record of await this.#pending(signal)) {
       this.#guard(record.interaction_key, (asked) => this.#ask(record, asked));
     }
   }
@@ -97,8 +101,37 @@ export class InteractionResponder {
   }
 
   async #respond(key: string, signal: AbortSignal): Promise<void> {
-    for await (const record of this.#parts.interactions.pending({ signal })) {
-      if (record.interaction_key === key) return this.#ask(record, signal);
+    const record = (await this.#pending(signal)).find(({ interaction_key: of }) => of === key);
+    if (record !== undefined) await this.#ask(record, signal);
+  }
+
+  /** The pending interactions of the run. */
+  #pending(signal: AbortSignal): Promise<readonly InteractionRecord[]> {
+    return this.#patiently(signal, async () => {
+      const found: InteractionRecord[] = [];
+      for await (const record of this.#parts.interactions.pending({ signal })) {
+        if (record.run_id === this.#parts.runId) found.push(record);
+      }
+      return found;
+    });
+  }
+
+  /**
+   * Repeats a call for as long as following waits for a service: one that is restarted while it asks is no failure.
+   * Both calls may be repeated: the same answer again changes nothing (D-38).
+   */
+  async #patiently<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+    const { retry, patienceMs } = this.#parts;
+    const since = performance.now();
+    for (let failures = 0; ; failures += 1) {
+      try {
+        return await call();
+      } catch (error) {
+        if (!isTemporary(error) || performance.now() - since >= patienceMs) throw error;
+        const ms = pauseMs(error, retry, failures);
+        if (ms === undefined) throw error;
+        await pause(ms, signal);
+      }
     }
   }
 
@@ -106,7 +139,9 @@ export class InteractionResponder {
     const answer = await this.#answerTo(record, { signal });
     if (answer === undefined || signal.aborted) return;
     // Without the signal: the event of this answer may arrive before the response.
-    await this.#parts.interactions.answer(record.interaction_key, answer);
+    await this.#patiently(signal, () =>
+      this.#parts.interactions.answer(record.interaction_key, answer),
+    );
   }
 
   async #answerTo(record: InteractionRecord, context: AskContext): Promise<Answer | undefined> {

@@ -170,7 +170,7 @@ export class RunHandle<Output = Json> implements AsyncIterable<RunEvent> {
   }
 
   #responder(
-    { onPermission, onQuestion, onWaiting }: InteractionHandlers,
+    { onPermission, onQuestion, onWaiting, patienceMs = usualPatienceMs }: FollowOptions,
     stop: AbortController,
   ): InteractionResponder | undefined {
     const given = [onPermission, onQuestion, onWaiting];
@@ -179,6 +179,8 @@ export class RunHandle<Output = Json> implements AsyncIterable<RunEvent> {
       runId: this.id,
       interactions: new Interactions(this.#transport, this.sessionId),
       handlers: { onPermission, onQuestion, onWaiting },
+      retry: this.#transport.options.retry,
+      patienceMs,
       fail: (error) => stop.abort(error),
     });
   }
