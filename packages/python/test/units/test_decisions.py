@@ -5,7 +5,7 @@ import unittest
 
 from convoke_sdk import ConflictError, Convoke, Retry, ServerError
 from convoke_sdk._core.calls import Call, Calls, Operation
-from convoke_sdk._core.effects import Exclusive, Invoke, Read, Send
+from convoke_sdk._core.effects import Exclusive, Invoke, Read, Send, Sleep
 from convoke_sdk._core.events import is_after
 from convoke_sdk._core.interactions import Handlers, InteractionResponder
 from convoke_sdk._core.requests import UNSET, input_of, present
@@ -122,11 +122,49 @@ class Requests(unittest.TestCase):
     def test_that_other_people_have_to_allow_are_for_no_handler(self):
         handlers = Handlers(on_permission=lambda _: "allow", on_question=None)
         calls = Calls(Settings("http://h"), NoAuthority())
-        responder = InteractionResponder(calls, "sess_1", "run_1", handlers)
+        responder = InteractionResponder(calls, "sess_1", "run_1", handlers, patience=120)
         record = {"kind": "permission", "interaction_key": "int_1"}
         self.assertEqual(list(responder.ask({**record, "can_allow": False})), [])
         for own in (record, {**record, "can_allow": True}):
             self.assertEqual(next(responder.ask(own)), Invoke(handlers.on_permission, (own,)))
+
+
+    def test_wait_for_a_service_that_restarts(self):
+        pending = {"interactions": [{"kind": "question", "interaction_key": "int_1", "run_id": "run_1"}]}
+        now = 0.0
+        left = 9
+
+        class Restarting:
+            settings = Settings("http://h", clock=lambda: now)
+
+            def json(self, call):
+                nonlocal left
+                left -= 1
+                if left > 0:
+                    raise ServerError("it restarts", code="unavailable")
+                return pending if call.operation.method == "GET" else {}
+                yield
+
+        handlers = Handlers(on_permission=None, on_question=lambda _: "red")
+
+        def respond():
+            responder = InteractionResponder(Restarting(), "sess_1", "run_1", handlers, patience=120)
+            return responder.respond("int_1")
+
+        steps = respond()
+        effects = [next(steps) for _ in range(9)]
+        self.assertTrue(all(isinstance(effect, Sleep) for effect in effects[:8]))
+        self.assertIsInstance(effects[8], Invoke)
+        left = 4
+        self.assertIsInstance(steps.send("red"), Sleep)
+        self.assertEqual(len(list(steps)), 2)
+        # Not for ever.
+        left = 9
+        steps = respond()
+        next(steps)
+        now = 121.0
+        with self.assertRaises(ServerError):
+            next(steps)
 
 
 class Values(unittest.TestCase):

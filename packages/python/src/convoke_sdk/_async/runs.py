@@ -84,7 +84,7 @@ class AsyncRunFollowing(AsyncResource):
         """
         log = RunLog(self.id, self._connect, self._read)
         follower = RunFollower(self._calls.settings, log, after=after, silence=silence, patience=patience)
-        responder = self._responder(Handlers(on_permission, on_question))
+        responder = self._responder(Handlers(on_permission, on_question), patience)
         return follow(self._driver, follower.steps(), responder, is_resumed=bool(after))
 
     def __aiter__(self) -> AsyncGenerator[RunEvent, None]:
@@ -165,7 +165,7 @@ class AsyncRunFollowing(AsyncResource):
         limit = WaitLimit(self._calls.settings.clock, self.id, timeout)
         log = RunLog(self.id, self._connect, self._read)
         follower = RunFollower(self._calls.settings, log, after=None, silence=silence, patience=patience)
-        responder = self._responder(handlers)
+        responder = self._responder(handlers, patience)
         async for event in follow(
             self._driver, follower.steps(), responder, is_resumed=False, limit=limit
         ):
@@ -176,10 +176,10 @@ class AsyncRunFollowing(AsyncResource):
     def _read(self) -> Steps[Any]:
         return self._calls.json(Call(op.GET_RUN, self._bound))
 
-    def _responder(self, handlers: Handlers) -> InteractionResponder | None:
+    def _responder(self, handlers: Handlers, patience: float) -> InteractionResponder | None:
         if handlers.on_question is None and handlers.on_permission is None:
             return None
-        return InteractionResponder(self._calls, self.session_id, self.id, handlers)
+        return InteractionResponder(self._calls, self.session_id, self.id, handlers, patience=patience)
 
     def _connect(self, after: str | None) -> Steps[EventStream]:
         opened, self._opened = self._opened, None

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from .._generated.operations import ANSWER_INTERACTION, LIST_INTERACTIONS
-from ..errors import ConflictError
+from ..errors import ConflictError, ConvokeError, is_temporary
 from .calls import Call, Calls
-from .effects import Invoke, Steps
+from .effects import Invoke, Sleep, Steps
 from .listing import next_cursor_of
+from .retry import pause_after
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -24,8 +27,12 @@ class Handlers:
 
 
 class InteractionResponder:
-    def __init__(self, calls: Calls, session_id: str, run_id: str, handlers: Handlers) -> None:
+    def __init__(
+        self, calls: Calls, session_id: str, run_id: str, handlers: Handlers, *, patience: float
+    ) -> None:
         self._calls = calls
+        #: How long a service may be unreachable, as for the events.
+        self._patience = patience
         self._path = {"session_id": session_id}
         self._run_id = run_id
         self._handlers = handlers
@@ -69,7 +76,8 @@ class InteractionResponder:
             return
         try:
             path = {**self._path, "interaction_key": record["interaction_key"]}
-            yield from self._calls.json(Call(ANSWER_INTERACTION, path, json=_answer(said, is_permission)))
+            call = Call(ANSWER_INTERACTION, path, json=_answer(said, is_permission))
+            yield from self._patiently(lambda: self._calls.json(call))
         except ConflictError:
             # No longer pending: answered elsewhere, or the run has ended.
             return
@@ -80,8 +88,31 @@ class InteractionResponder:
         self._asked.add(key)
         return key
 
+    def _patiently(self, steps: Callable[[], Steps[T]]) -> Steps[T]:
+        """Repeats a call for as long as following waits for a service that is restarted.
+
+        Both calls may be repeated: the same answer again changes nothing (D-38).
+        """
+        settings = self._calls.settings
+        since = settings.clock()
+        failures = 0
+        while True:
+            try:
+                return (yield from steps())
+            except ConvokeError as error:
+                if not is_temporary(error) or settings.clock() - since >= self._patience:
+                    raise
+                pause = pause_after(error, settings.retry, failures, settings.random)
+                if pause is None:
+                    raise
+            failures += 1
+            yield Sleep(pause)
+
     def _pending(self) -> Steps[list[Any]]:
-        """Reads the pending interactions of the run, oldest first."""
+        """Returns the pending interactions of the run, oldest first."""
+        return (yield from self._patiently(self._read_pending))
+
+    def _read_pending(self) -> Steps[list[Any]]:
         found: list[Any] = []
         cursor: str | None = None
         while True:

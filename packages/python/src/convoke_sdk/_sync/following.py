@@ -26,11 +26,11 @@ def follow(
     meantime is opened again.
     """
     if responder is not None and is_resumed:
-        for record in driver.run(responder.earlier()):
-            driver.run(responder.ask(record))
+        for record in driver.run(responder.earlier(), limit):
+            driver.run(responder.ask(record), limit)
     with closing(driver.stream(steps, limit)) as events:
         for event in events:
             yield event
             key = None if responder is None else responder.asked_by(event)
             if responder is not None and key is not None:
-                driver.run(responder.respond(key))
+                driver.run(responder.respond(key), limit)

@@ -85,7 +85,7 @@ class RunFollowing(Resource):
         """
         log = RunLog(self.id, self._connect, self._read)
         follower = RunFollower(self._calls.settings, log, after=after, silence=silence, patience=patience)
-        responder = self._responder(Handlers(on_permission, on_question))
+        responder = self._responder(Handlers(on_permission, on_question), patience)
         return follow(self._driver, follower.steps(), responder, is_resumed=bool(after))
 
     def __iter__(self) -> Generator[RunEvent, None, None]:
@@ -166,7 +166,7 @@ class RunFollowing(Resource):
         limit = WaitLimit(self._calls.settings.clock, self.id, timeout)
         log = RunLog(self.id, self._connect, self._read)
         follower = RunFollower(self._calls.settings, log, after=None, silence=silence, patience=patience)
-        responder = self._responder(handlers)
+        responder = self._responder(handlers, patience)
         for event in follow(
             self._driver, follower.steps(), responder, is_resumed=False, limit=limit
         ):
@@ -177,10 +177,10 @@ class RunFollowing(Resource):
     def _read(self) -> Steps[Any]:
         return self._calls.json(Call(op.GET_RUN, self._bound))
 
-    def _responder(self, handlers: Handlers) -> InteractionResponder | None:
+    def _responder(self, handlers: Handlers, patience: float) -> InteractionResponder | None:
         if handlers.on_question is None and handlers.on_permission is None:
             return None
-        return InteractionResponder(self._calls, self.session_id, self.id, handlers)
+        return InteractionResponder(self._calls, self.session_id, self.id, handlers, patience=patience)
 
     def _connect(self, after: str | None) -> Steps[EventStream]:
         opened, self._opened = self._opened, None
