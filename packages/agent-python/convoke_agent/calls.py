@@ -19,9 +19,9 @@ _BUDGET = ("max_tokens", "max_cost")
 
 
 class Called:
-    """What a called run has brought.
+    """The result of a called run.
 
-    One that fails, is cancelled or is not allowed ends nothing: it is a value, too.
+    One that fails, is cancelled or is not allowed is a value, too: it does not end the caller.
     """
 
     def __init__(self, settled: dict) -> None:
@@ -30,7 +30,7 @@ class Called:
         self.text: str = settled.get("text", "")
         #: Whether the text is only the beginning of the answer.
         self.is_cut: bool = settled.get("is_cut", False)
-        #: What the agent returned, if it is more than a text.
+        #: The output of the agent, if it is more than a text.
         self.output: object = settled.get("output")
         #: `cancelled`, `timed_out`, `refused`, `denied`, or why the called run failed. None if it is ok.
         self.code: str | None = settled.get("code")

@@ -140,7 +140,7 @@ class Leg:
         self._end_if_idle()
 
     def begin(self, call: dict) -> Pending:
-        """Settles with what the server says when it has stored the intent (L2), or refused it: nothing was begun then."""
+        """Settles with the server's reply when it has stored the intent (L2), or refused it: then nothing was begun."""
         begin = self._begins[call["call_id"]] = Pending(self.host)
         self.send(call)
         return begin

@@ -61,7 +61,7 @@ class RehearsedRun:
         #: The list is the last rule (D-504).
         listed = {"name": "approval_required_tools", "tools": self._approval_required_tools, "effect": "ask"}
         self._rules = [*rules, listed]
-        #: What the server says to calls that it has refused.
+        #: The server's replies to calls that it has refused.
         self._refused: dict[str, dict] = {}
         self._folder = folder
         self._output_schema = output_schema
@@ -92,7 +92,7 @@ class RehearsedRun:
 
     @property
     def waits(self) -> list[RehearsedWait]:
-        """What it has waited for beside people, in the order in which it came."""
+        """Its waits for times, messages and called runs, in the order in which they were settled."""
         return self._waits.over
 
     @property
@@ -188,7 +188,7 @@ class RehearsedRun:
             self._keep(message["point"])
 
     def tell(self, ref: str) -> dict:
-        """What the server says to a call. If the intent is stored, the step counts as run from then on."""
+        """The server's reply to a call. If the intent is stored, the step counts as run from then on."""
         if ref in self._refused:
             return self._refused[ref]
         call = self._calls[ref]
@@ -240,7 +240,7 @@ class RehearsedRun:
 
     @property
     def _next_number(self) -> int:
-        """The place of what is settled next among the answers and waits."""
+        """The place that the next settled answer or wait gets."""
         return len(self._answers) + self._waits.settled_count + 1
 
     def _is_allowed(self, ref: str, call: dict) -> bool:

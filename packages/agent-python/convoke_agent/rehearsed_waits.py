@@ -1,4 +1,4 @@
-"""What a rehearsed run waits for beside a person, with a clock that moves as soon as there is nothing else to do."""
+"""Times, messages and called runs that a rehearsed run waits for. Its clock moves as soon as the run is idle."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class RehearsedWaits:
         }
 
     def advance(self, number: int) -> bool:
-        """What comes next settles one wait; False if nothing is open. `number` is the place of the settled wait."""
+        """Settles the next wait; False if none is open. `number` is the place of the settled wait."""
         while self._open:
             if self._answer_receive(number):
                 return True

@@ -6,7 +6,7 @@ import math
 
 from .results import read_result
 
-#: What comes for the first time follows all stored results.
+#: New results follow all stored ones.
 _FIRST_TIME = 2**52
 
 
@@ -40,7 +40,7 @@ class Replay:
         return self._calls.get(ref)
 
     def take_call(self, ref: str) -> dict | None:
-        """Returns what is known of a called run that the function asks for."""
+        """Returns the known result of a called run that the function asks for."""
         self._left_calls.pop(ref, None)
         return self.waits.get(ref)
 

@@ -1,6 +1,6 @@
 """Steps, questions and approvals of one leg.
 
-A step is found by its name, a question by a digest of what was shown.
+A step is found by its name, a question by a digest of its content.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Steps:
             scope.running.discard(name)
 
     def ref_of(self, method: str, name: str) -> str:
-        """Numbers what is not a step by its name in its scope, so every leg finds it again."""
+        """Numbers waits and calls by their name in their scope, so every leg finds them again."""
         self._guard_outside(f"ctx.{method}() was called")
         return self._scope.count(name)
 

@@ -33,7 +33,7 @@ class Rehearsal:
     def __init__(self, run: RehearsedRun, messages: list[list[dict]]) -> None:
         end = run.end or {}
         self.text = run.text
-        #: What the agent returned, as the run has it; None without one.
+        #: The output of the agent, as the run stores it; None without one.
         self.output: object = end.get("output")
         self.asked = run.asked
         #: The steps that ran, in order.
@@ -43,7 +43,7 @@ class Rehearsal:
         self.outcome: str = end.get("outcome", "")
         #: Why it failed.
         self.message: str | None = end.get("message")
-        #: What the next run of the session finds in `ctx.state`.
+        #: The value of `ctx.state` in the next run of the session.
         self.state = run.state
         self.tokens = run.tokens
         #: The times, messages and called runs that it waited for, in the order in which they came.
@@ -108,7 +108,7 @@ def every_kill(
     of `rehearse`.
     """
     first = _play(make_agent(), options)
-    # What a run waits for may come one by one, or much of it before a worker is free.
+    # Waits may be settled one by one, or several of them before a worker is free.
     for come in ("one", "all") if first.has_waited else ("one",):
         expected = first if come == "one" else _play(make_agent(), options, come=come)
         together = "" if come == "one" else ", with everything that it waits for come at once"

@@ -108,7 +108,7 @@ def _is_async(function: Callable) -> bool:
 
 
 async def sleep_of_model(steps: Steps, duration: object, reason: object) -> str:
-    """Sleeps, and returns what a model reads."""
+    """Sleeps, and returns the answer for the model."""
     seconds = seconds_in(duration)
     if seconds is None or not 0 < seconds <= _SLEEP_SECONDS_MAX:
         return '"duration" must be such as 90s, 15m, 2h, 3d or 2w, and 30d at most.'
@@ -127,7 +127,7 @@ def _described(tool: Callable, name: str, description: str, parameters: dict) ->
 
 
 def text_of(called: Called) -> str:
-    """Returns what a model reads of a called run: its answer, or why there is none."""
+    """Returns the result of a called run for the model: its answer, or why it has none."""
     if not called.ok:
         return f"{called.code}: {called.message}"
     if called.output is not None:

@@ -19,7 +19,7 @@ _PROOF_CHARACTERS = 32
 
 
 class Received:
-    """A message from outside; what it says is as little to be trusted as a prompt."""
+    """A message from outside. Its data is as untrusted as a prompt."""
 
     def __init__(self, timed_out: bool, data: object = None) -> None:
         #: Whether the time for it ended before it came.

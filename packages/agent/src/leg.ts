@@ -16,7 +16,7 @@ export interface LegParts {
   readonly locate?: (error: Error) => string;
 }
 
-/** What the server says to the intent of a call. */
+/** The server's reply to the intent of a call. */
 export type IntentReply = { readonly effect: 'allow'; readonly key: string } | CallRefused;
 
 /**

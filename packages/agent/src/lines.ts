@@ -52,7 +52,7 @@ export type SettledWait =
   | { readonly kind: 'signal'; readonly timed_out: true }
   | CalledRun;
 
-/** What a call has brought: the answer of the called run, or why there is none. */
+/** The result of a call: the answer of the called run, or why it has none. */
 export type CalledRun = { readonly kind: 'run' } & (
   | {
       readonly ok: true;

@@ -16,7 +16,7 @@ export interface ToolCall {
   readonly input: Json;
   readonly repeatable?: boolean;
   readonly touches?: Touches;
-  /** What a person has allowed already, where that is not the input as the tool has read it. */
+  /** The input that a person has allowed already, where it differs from the input as the tool has read it. */
   readonly approvedInput?: Json | undefined;
 }
 

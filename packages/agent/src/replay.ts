@@ -1,7 +1,7 @@
 import type { Answer, KnownCall, KnownWait, Point, StartMessage } from './lines.ts';
 import { readResult } from './results.ts';
 
-/** What comes for the first time follows all stored results. */
+/** New results follow all stored ones. */
 const firstTime = 2 ** 52;
 
 /** What earlier legs have left: results, answers, settled waits, and the last recovery point. */
@@ -50,7 +50,7 @@ export class Replay {
     return this.#calls.get(ref);
   }
 
-  /** Returns what is known of a called run that the function asks for. */
+  /** Returns the known result of a called run that the function asks for. */
   takeCall(ref: string): KnownWait | undefined {
     this.#leftCalls.delete(ref);
     return this.waits.get(ref);

@@ -49,7 +49,7 @@ export interface StepOptions {
   readonly repeatable?: boolean;
   /** Shown to a person who has to allow the step, or to say whether it ran. */
   readonly input?: Json;
-  /** What the step can change: files of the session, the world outside, or (by default) both. */
+  /** The effects of the step: on files of the session, on the world outside, or (by default) on both. */
   readonly touches?: Touches;
 }
 
@@ -85,7 +85,7 @@ interface Call {
 
 type Work = (call: StepCall) => unknown;
 
-/** Steps, questions and approvals of one leg. A step is found by its name, a question by a digest of what was shown. */
+/** Steps, questions and approvals of one leg. A step is found by its name, a question by a digest of its content. */
 export class Steps {
   readonly #leg: Leg;
   readonly #positions = new AsyncLocalStorage<Position>();
@@ -114,7 +114,7 @@ export class Steps {
     }
   }
 
-  /** Numbers what is not a step by its name in its scope, so every leg finds it again. */
+  /** Numbers waits and calls by their name in their scope, so every leg finds them again. */
   refOf(method: string, name: string): string {
     this.#guardOutside(`ctx.${method}() was called`);
     return countName(this.#scope, name);

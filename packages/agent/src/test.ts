@@ -22,7 +22,7 @@ export type { Condition, Rule } from './rehearsal/rules.ts';
 /** How a run went. */
 export interface Rehearsal {
   readonly text: string;
-  /** What the agent returned, as the run has it; absent without one. */
+  /** The output of the agent, as the run stores it; absent without one. */
   readonly output?: Json;
   readonly asked: readonly RehearsedInteraction[];
   /** The steps that were carried out, in order. */
@@ -31,7 +31,7 @@ export interface Rehearsal {
   readonly outcome: 'completed' | 'cancelled' | 'error';
   /** Why it failed. */
   readonly message?: string;
-  /** What the next run of the session finds in `ctx.state`. */
+  /** The value of `ctx.state` in the next run of the session. */
   readonly state: JsonObject;
   readonly tokens: number;
   /** The times, messages and called runs that it waited for, in the order in which they came. */
@@ -76,7 +76,7 @@ export async function everyKill(
 ): Promise<Rehearsal> {
   const { comparable = (text) => text } = options;
   const first = await play(makeAgent(), options);
-  // What a run waits for may come one by one, or much of it before a worker is free.
+  // Waits may be settled one by one, or several of them before a worker is free.
   const modes = first.run.waited.isUsed ? (['one', 'all'] as const) : (['one'] as const);
   for (const come of modes) {
     const { run: undisturbed, messages } =

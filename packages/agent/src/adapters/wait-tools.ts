@@ -5,7 +5,7 @@ import type { CallOptions, Called } from '../waits/calls.ts';
 
 /** Options of a tool that calls another agent. */
 export interface AgentToolOptions extends CallOptions {
-  /** What the agent does, for the model. */
+  /** Description of the agent, for the model. */
   readonly description: string;
 }
 
@@ -53,20 +53,20 @@ export function isWaitingTool(tool: object): boolean {
   return waiting.has(tool);
 }
 
-/** What a model calls an agent with. */
+/** The input with which a model calls an agent. */
 export function inputOfCall(input: unknown): { readonly prompt: Json } {
   const { prompt = '' } = input as { readonly prompt?: Json };
   return { prompt };
 }
 
-/** What the model reads of a called run: its answer, or why there is none. */
+/** The result of a called run for the model: its answer, or why it has none. */
 export function textOfCalled(called: Called): string {
   if (!called.ok) return `${called.code}: ${called.message}`;
   if (called.output !== undefined) return JSON.stringify(called.output);
   return called.isCut === true ? `${called.text}\n(cut here)` : called.text;
 }
 
-/** What a model waits for, or what the tool answers if it cannot wait for that. */
+/** The wait that a model asks for, or the tool's answer if that cannot be waited for. */
 export type ModelSleep =
   | { readonly name: string; readonly duration: string }
   | { readonly refused: string };
@@ -100,7 +100,7 @@ interface ModelCall {
   readonly input: unknown;
 }
 
-/** Has another agent work for the model of a framework that is replayed. Returns what the model reads. */
+/** Has another agent work for the model of a framework that is replayed. Returns the tool's answer. */
 export function callForModel(
   { id, input }: ModelCall,
   agent: string,

@@ -75,7 +75,7 @@ export class RehearsedRun {
   readonly #waits: RehearsedWaits;
   /** Calls that a person has allowed: one permission is for one execution (D-39). */
   readonly #allowed: AllowedCall[] = [];
-  /** What the server says to calls that it has refused. */
+  /** The server's replies to calls that it has refused. */
   readonly #refused = new Map<string, CallRefused>();
   #checkpoint: Json;
   #texts: string[] = [];
@@ -101,7 +101,7 @@ export class RehearsedRun {
     return this.#texts.join('');
   }
 
-  /** What it has waited for beside people. */
+  /** Its waits for times, messages and called runs. */
   get waited(): Pick<RehearsedWaits, 'over' | 'elapsed' | 'isUsed' | 'started'> {
     return this.#waits;
   }
@@ -203,7 +203,7 @@ export class RehearsedRun {
     if ('point' in message && message.point !== undefined) this.#keep(message.point);
   }
 
-  /** What the server says to a call. If the intent is stored, the step counts as run from then on. */
+  /** The server's reply to a call. If the intent is stored, the step counts as run from then on. */
   tell(ref: string): ServerMessage {
     const refused = this.#refused.get(ref);
     if (refused !== undefined) return refused;
@@ -272,7 +272,7 @@ export class RehearsedRun {
     return hasAnswered;
   }
 
-  /** The place of what is settled next among the answers and waits. */
+  /** The place that the next settled answer or wait gets. */
   get #nextNumber(): number {
     return this.#answers.size + this.#waits.settledCount + 1;
   }
@@ -370,7 +370,7 @@ export class RehearsedRun {
     this.#answers.set(ref, { kind: 'permission', allow: false, reason });
   }
 
-  /** A report is the sum of its leg: it replaces the one before. */
+  /** A report is the sum of its leg: it replaces the previous one. */
   #charge(model: string | undefined, tokens: number): void {
     const last = this.#usage.findLastIndex((each) => each.model === model);
     const boundary = this.#usage.findLastIndex((each) => each.model === 'another leg');

@@ -25,7 +25,7 @@ export interface RehearsedCall {
   readonly input: JsonObject;
 }
 
-/** What a called run brings: a text, or why there is none. */
+/** The result of a called run: a text, or why it has none. */
 export type CallReply =
   | string
   | { readonly ok: true; readonly text: string; readonly output?: Json }
@@ -36,7 +36,7 @@ export interface WaitOptions {
   readonly signals?: readonly RehearsedSignal[];
   /** The message that comes when the run asks for one of this name; undefined for none, and the time for it ends. */
   readonly message?: (name: string) => Json | undefined;
-  /** What a called run brings; `done` by default. */
+  /** The results of called runs; `done` by default. */
   readonly called?: (call: RehearsedCall) => CallReply;
   /** How long runs of an agent take, such as `{ researcher: '2h' }`. Others end at once. */
   readonly takes?: Readonly<Record<string, string>>;
@@ -56,7 +56,7 @@ interface Row {
 /** As long as a server waits where neither the program nor its agent.yaml says how long. */
 const defaultWaitMs = 72 * 3_600_000;
 
-/** What a rehearsed run waits for beside a person, with a clock that moves as soon as there is nothing else to do. */
+/** Times, messages and called runs that a rehearsed run waits for. Its clock moves as soon as the run is idle. */
 export class RehearsedWaits {
   readonly #options: WaitOptions;
   readonly #rows = new Map<string, Row>();
@@ -143,7 +143,7 @@ export class RehearsedWaits {
     );
   }
 
-  /** What comes next settles one wait; false if nothing is open. `number` is the place of the settled wait. */
+  /** Settles the next wait; false if none is open. `number` is the place of the settled wait. */
   advance(number: number): boolean {
     while (this.isWaiting) {
       if (this.#answerReceive(number)) return true;

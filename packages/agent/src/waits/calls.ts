@@ -22,14 +22,14 @@ interface AgentCall {
   readonly options: CallOptions | undefined;
 }
 
-/** What a called run has brought. One that fails, is cancelled or is not allowed ends nothing: it is a value, too. */
+/** The result of a called run. One that fails, is cancelled or is not allowed is a value, too. */
 export type Called =
   | {
       readonly ok: true;
       readonly text: string;
       /** Set if the text is only the beginning of the answer. */
       readonly isCut?: true;
-      /** What the agent returned, if it is more than a text. */
+      /** The output of the agent, if it is more than a text. */
       readonly output?: Json;
       readonly runId: string;
       readonly sessionId: string;

@@ -11,7 +11,7 @@ export interface ReceiveOptions {
   readonly timeout?: Duration;
 }
 
-/** A message from outside; what it says is as little to be trusted as a prompt. */
+/** A message from outside. Its data is as untrusted as a prompt. */
 export type Received<T> =
   | { readonly timedOut: false; readonly data: T }
   | { readonly timedOut: true };

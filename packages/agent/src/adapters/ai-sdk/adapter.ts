@@ -31,7 +31,7 @@ type Tools = Readonly<Record<string, object>>;
 
 /** The arguments of an agent, or of `streamText`. */
 export interface Call {
-  /** Messages of the SDK: fits its type without an import of it. */
+  /** Messages of the SDK: fits its type without importing it. */
   readonly messages: never[];
   readonly abortSignal: AbortSignal;
 }

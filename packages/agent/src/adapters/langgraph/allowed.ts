@@ -2,7 +2,7 @@ import type { Json } from '../../json.ts';
 import { digestOf } from '../../names.ts';
 import { type Content, isTaskBelow } from './content.ts';
 
-/** Beside the checkpoints in what is saved: no namespace of a graph begins so. */
+/** Key next to the saved checkpoints: no namespace of a graph begins with a bar. */
 const savedKey = '|allowed';
 
 interface AllowedCall {
@@ -62,14 +62,14 @@ export class AllowedCalls {
     this.#all = Object.fromEntries(open);
   }
 
-  /** What is saved of a graph, with the calls that a later node may make. */
+  /** The saved state of a graph, with the calls that a later node may make. */
   savedWith(content: Content): Json {
     const isEmpty = Object.keys(this.#all).length === 0;
     return { ...content, ...(!isEmpty && { [savedKey]: this.#all }) } as unknown as Json;
   }
 }
 
-/** The parts of what was saved. */
+/** The parts of the saved state. */
 export function readSaved(saved: Json | Content | undefined): {
   readonly content: Content;
   readonly allowed: AllowedCalls;

@@ -18,7 +18,7 @@ interface Action {
   readonly args: Json;
 }
 
-/** The tasks that wait for people, with what they have not been answered. */
+/** The tasks that wait for people, with their unanswered interrupts. */
 export function openTasks(tasks: readonly Task[], content: Content): readonly Task[] {
   return tasks.flatMap(({ id, interrupts: all }) => {
     const interrupts = all.filter((each) => isOpen(content, each.id ?? ''));

@@ -48,7 +48,7 @@ export async function withAnswers<C extends Config>(
   const configurable = {
     ...config.configurable,
     [scratchpadKey]: scratchpadWith(scratchpadOf(config), own),
-    // The answers are none that LangGraph should keep for the node.
+    // LangGraph must not keep these answers for the node.
     [sendKey]: (writes: Parameters<Send>[0]) =>
       send?.(writes.filter(([channel]) => channel !== '__resume__')),
   };

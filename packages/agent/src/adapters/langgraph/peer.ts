@@ -16,7 +16,7 @@ export interface CheckpointTuple {
   readonly pendingWrites?: [string, string, unknown][];
 }
 
-/** What a checkpointer has of LangGraph's own. */
+/** The parts of LangGraph that a checkpointer uses. */
 interface Saver {
   readonly serde: {
     dumpsTyped(value: unknown): Promise<[string, Uint8Array]>;

@@ -77,7 +77,7 @@ export const sleepTool = waitingTool(
   ),
 );
 
-/** Waits for what an interrupt has named. Returns what it gets as its answer. */
+/** Carries out the wait that an interrupt has named. Returns its answer. */
 export async function waitedFor(wanted: GraphWait): Promise<unknown> {
   const { ctx } = current();
   const timeout = wanted.time === undefined ? {} : { timeout: durationOf(wanted.time) };

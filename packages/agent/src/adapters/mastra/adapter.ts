@@ -35,7 +35,7 @@ interface ToolContext {
 
 /** The arguments of an agent's `stream`. */
 export interface Call {
-  /** Messages of Mastra: fits its type without an import of it. */
+  /** Messages of Mastra: fits its type without importing it. */
   readonly messages: never[];
   readonly abortSignal: AbortSignal;
 }

@@ -44,7 +44,7 @@ const { Agent, OpenAIProvider, Usage, setDefaultModelProvider, tool } = (await i
 )) as OpenAiAgents;
 
 const durable = new WeakSet<object>();
-/** Tools that are agents: what they do is durable, so their calls are no steps. */
+/** Tools that are agents: their steps are durable, so their calls are no steps. */
 const agents = new WeakSet<FunctionTool>();
 
 /** A model whose requests are steps. The import does this to the model that an agent names or has. */

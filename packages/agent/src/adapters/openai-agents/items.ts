@@ -1,7 +1,7 @@
 import { current } from '../../current.ts';
 import type { Json, JsonObject } from '../../json.ts';
 
-/** The last event of a streamed answer has all of it. */
+/** The last event of a streamed answer has the whole answer. */
 export interface StoredResponse {
   readonly id?: string;
   readonly usage: {
