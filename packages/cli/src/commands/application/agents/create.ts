@@ -54,7 +54,7 @@ export async function createAgent(
 
 /**
  * Shows the output of npm, and returns whether it could run: offline, or without npm, the folder is whole anyway
- * (D-451). Ctrl-C ends npm, which would otherwise continue in the background where the shell's Node is too old: then the
+ * (D-451). Ctrl-C ends npm. Where the shell's Node is too old, npm would otherwise continue in the background: then the
  * command has a process group of its own.
  */
 async function installPackages(folder: string): Promise<boolean> {
