@@ -2,7 +2,7 @@ import { type RunEvent, isTerminalEvent } from '@convoke/sdk';
 import { type CallItem, type ResultItem, RunText, RunTranscript } from '@convoke/faces';
 import { deniedText } from './events/event-lines.ts';
 import { type AskItem, type ToolItem, type TranscriptItem, askOf } from './transcript.ts';
-import { SpanRecorder, type Spans } from './spans.ts';
+import { SpanRecorder, type Spans } from './spans/spans.ts';
 
 /** A run as the page shows it at one moment. */
 export interface RunSnapshot {

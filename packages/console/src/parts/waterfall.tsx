@@ -1,14 +1,14 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { compactly, duration, plural } from '../data/formats.ts';
+import type { Spans } from '../data/spans/spans.ts';
 import {
-  type Spans,
   type TimeScale,
   durationPlace,
   isSilentOnPhone,
   phoneDurationPlace,
   timeScale,
-} from '../data/spans.ts';
+} from '../data/spans/time-scale.ts';
 
 type DrawnSpan = Spans['spans'][number];
 

@@ -1,7 +1,7 @@
 import { RunText } from '@convoke/faces';
 import { expect, test } from 'vitest';
 import { RunView } from '../../src/data/run-view.ts';
-import { durationPlace } from '../../src/data/spans.ts';
+import { durationPlace } from '../../src/data/spans/time-scale.ts';
 import { oneOpenQuestion } from '../../src/data/transcript.ts';
 import { EventScript, startedAt } from './run-events.ts';
 

@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  type Spans,
-  isSilentOnPhone,
-  phoneDurationPlace,
-  timeScale,
-} from '../../src/data/spans.ts';
+import type { Spans } from '../../src/data/spans/spans.ts';
+import { isSilentOnPhone, phoneDurationPlace, timeScale } from '../../src/data/spans/time-scale.ts';
 
 const hour = 3_600_000;
 
