@@ -115,13 +115,15 @@ const columns: readonly Column<ConnectionRecord>[] = [
         <>
           <Status of={hasEnded(connection) ? 'expired' : connection.status} />
           {reason !== undefined && (
-            <div class="muted small">{`${reasonWords[reason]}: connect it again`}</div>
+            <div class="muted small status-reason">
+              {`${reasonWords[reason]}: connect it again`}
+            </div>
           )}
         </>
       );
     },
   },
-  { title: 'Service', class: 'nowrap', cell: ({ service }) => <code>{service}</code> },
+  { title: 'Service', class: 'service-cell', cell: ({ service }) => <code>{service}</code> },
   {
     title: 'Owner',
     class: 'clip wide-cell',

@@ -107,6 +107,18 @@ test('the accounts of a tenant are listed with owner and state, and revoked', as
   // Nothing refreshes it, so it is over, though no run has tried to use it since.
   await row('mail').getByText('its token has ended: connect it again').waitFor();
   await expectAccessibleAtBothWidths(page);
+  // On a phone nothing has to be scrolled to revoke one, whatever its name.
+  await put('calendar-of-the-whole-company', { auth: { type: 'bearer', token } });
+  await page.getByRole('button', { name: 'Revoke crm' }).waitFor();
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.reload();
+  for (const name of ['calendar-of-the-whole-company', 'mail']) {
+    const revoke = page.getByRole('button', { name: `Revoke ${name}` });
+    await revoke.waitFor();
+    const { x, width } = (await revoke.boundingBox()) ?? { x: 0, width: 0 };
+    expect([name, x > 0 && x + width <= 390]).toEqual([name, true]);
+  }
+  await page.setViewportSize({ width: 1280, height: 820 });
   await page.getByRole('button', { name: 'Revoke mail of u-17' }).click();
   const dialog = page.getByRole('dialog', { name: 'Revoke mail of u-17?' });
   await dialog.getByRole('button', { name: 'Revoke' }).click();

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../../../test/free-port.ts';
 import { currentAccount } from '../../src/app/connections/current-account.ts';
+import type { TokenEndpoints } from '../../src/ports/connections/token-endpoints.ts';
 import { AccountService, signInAt } from '../support/account-service.ts';
 import { connectSteps, product, returnUrl } from '../support/connect-steps.ts';
 import { databaseKinds } from '../support/databases.ts';
@@ -65,8 +66,20 @@ describe.each(databaseKinds)('the account of an MCP server on %s', (database) =>
 
     // A refreshed token is for the MCP server, too, and asks for nothing to be found again.
     const { services } = server.convoke;
+    const asked: unknown[] = [];
+    const tokenEndpoints: TokenEndpoints = {
+      ...services.tokenEndpoints,
+      refresh(request) {
+        asked.push(request.resource);
+        return services.tokenEndpoints.refresh(request);
+      },
+    };
     const wanted = { scope: place.scope, at: { service: 'github', endUser: 'u-17' } };
-    const account = await currentAccount(services, { ...wanted, aheadMs: 24 * 3_600_000 });
+    const account = await currentAccount(
+      { ...services, tokenEndpoints },
+      { ...wanted, aheadMs: 24 * 3_600_000 },
+    );
+    expect(asked).toEqual([service.mcpServer]);
     expect(account).toMatchObject({ kind: 'usable', connection: { version: 2 } });
     const fresh = account.kind === 'usable' ? account.secret.value : '';
     expect(await service.tokenOf(fresh)).toEqual(given);
