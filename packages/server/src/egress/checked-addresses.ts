@@ -16,7 +16,9 @@ export async function checkedAddresses(
 ): Promise<readonly LookupAddress[]> {
   const host = hostOf(url);
   const problem = urlProblem(url, allow);
-  if (problem !== undefined) throw new Unreachable(`${url.origin} ${problem}`);
+  // Other schemes have no origin.
+  const shown = url.origin === 'null' ? url.protocol : url.origin;
+  if (problem !== undefined) throw new Unreachable(`${shown} ${problem}`);
   const version = isIP(host);
   const found = version === 0 ? await resolve(host) : [{ address: host, family: version }];
   const reach = reachProblem(

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { root } from '../../../../test/repository.ts';
 import { readAgentFolder } from '../../src/agents/agent-folder.ts';
 import { acpHarness } from '../../src/harness/acp/harness.ts';
 import { resolveEquipment } from '../../src/harness/resolve-equipment.ts';
@@ -64,6 +66,11 @@ mcp_servers:
   mail: { url: "https://mail.test/mcp", connection: mail }`);
   expect(found.ok && found.agent.connections).toMatchObject([
     { service: 'mail', link: { mcpServer: 'https://mail.test/mcp', scope: 'read' } },
+  ]);
+  const guide = await readFile(join(root, 'docs/guides/connections.md'), 'utf8');
+  const documented = await read(/^```yaml discovered\n(.*?)^```/ms.exec(guide)?.[1] ?? '');
+  expect(documented.ok && documented.agent.connections).toMatchObject([
+    { service: 'notes', link: { mcpServer: 'https://mcp.example.com/mcp' } },
   ]);
 });
 

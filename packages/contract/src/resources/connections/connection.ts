@@ -64,7 +64,7 @@ const secret = z
 
 /** Headers that belong to the connection, to the body or to MCP itself. */
 const reservedHeaders =
-  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|cookie|content-.*|mcp-.*)$/i;
+  /^(?:connection|expect|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|cookie|content-.*|mcp-.*)$/i;
 
 const headerName = z
   .string()
