@@ -122,6 +122,7 @@ export const hidden: Readonly<Record<string, readonly string[]>> = {
     'mcp-resumed-stream-asks-again',
     'mcp-run-in-every-round',
     'mcp-scopes-ignored',
+    'mcp-stream-answered-at-its-end',
     'mcp-stream-without-place',
   ],
   'it is in a client of ours: the console, the command line, the Python client': [

@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { addClient } from '../../support/identities.ts';
 import type { Puppet } from '../../support/puppet-harness.ts';
 import { startPuppetServer } from '../../support/puppet-server.ts';
-import { type TestServer, startServer } from '../../support/server.ts';
+import { type TestServer, requestToken, selecting, startServer } from '../../support/server.ts';
 import { type Sent, envelope, headersOf, old, placeOf, postTo, recent } from './mcp-posts.ts';
 
 /** Its call may be allowed by an admin only. */
@@ -37,6 +37,8 @@ const statusOf = async ({ session_id }: { readonly session_id: string }) => {
   const asked = { params: { session_id }, query: { status: 'all' } } as const;
   return (await server.send('list_interactions', asked)).body.interactions[0]?.status;
 };
+type Run = Awaited<ReturnType<typeof startRun>>;
+type Waited = { readonly text: string };
 const streamed = { accept: 'text/event-stream' };
 
 describe('the form of a response', () => {
@@ -305,15 +307,17 @@ test('every message costs what a request costs', async () => {
   }
 });
 
-test('a call of the newer era has its result before its token expires (D-617)', async () => {
+/** A call that waits for a run that continues, at a server whose clock goes to the end of the call's token. */
+async function waitingAtTheEnd(
+  afterMs: number,
+  send: (own: TestServer, run: Run) => Promise<Waited>,
+) {
   const clock = new MovingClock();
   const own = await startServer({ clock, agents: usualAgents });
   const session = await openSession(own, 'sleeper');
   const run = await startRun(own, session, 'x');
   await runIn(own, run, 'running');
-  const body = recent('tools/call', { name: 'convoke_wait', arguments: { run_id: run.id } });
-  const headers = headersOf('tools/call', 'convoke_wait');
-  const waits = postTo(own, body, { headers, query: '?wait=3600' });
+  const waits = send(own, run);
   const open = async () =>
     (await (await own.fetch('GET', '/metrics')).text()).match(/^convoke_streams_open [1-9]/m);
   await eventually(async () => (await open()) !== null);
@@ -321,6 +325,40 @@ test('a call of the newer era has its result before its token expires (D-617)', 
   const { exp } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as {
     readonly exp: number;
   };
-  clock.advance(exp * 1000 - 1000 - clock.now());
-  expect((await waits).message?.result).toMatchObject({ structuredContent: { status: 'running' } });
+  clock.advance(exp * 1000 + afterMs - clock.now());
+  return { own, run, answer: await waits };
+}
+
+test('a call of the newer era has its result before its token expires (D-617)', async () => {
+  const { answer } = await waitingAtTheEnd(-1000, (own, { id: run_id }) => {
+    const body = recent('tools/call', { name: 'convoke_wait', arguments: { run_id } });
+    const headers = headersOf('tools/call', 'convoke_wait');
+    return postTo(own, body, { headers, query: '?wait=3600' });
+  });
+  expect(JSON.parse(answer.text).result).toMatchObject({
+    structuredContent: { status: 'running' },
+  });
+});
+
+test('a stream of the older era that ends with its token has no answer, and another token continues it (D-617)', async () => {
+  const pathOf = (own: TestServer) => {
+    const { organization_id, tenant_id } = placeOf(own);
+    return `/v1/mcp/${organization_id}/${tenant_id}?wait=3600`;
+  };
+  const { own, run, answer } = await waitingAtTheEnd(0, (at, { id: run_id }) => {
+    const body = old('tools/call', { name: 'convoke_wait', arguments: { run_id } });
+    return at.call('POST', pathOf(at), { body, headers: streamed });
+  });
+  expect(answer.text).not.toContain('result');
+  const [, place = ''] = /^id: (.+)$/m.exec(answer.text) ?? [];
+  const as = selecting(own.quickstart, await requestToken(own.baseUrl, own.quickstart));
+  const headers = { ...streamed, 'last-event-id': place };
+  const resumed = own.call('GET', pathOf(own), { as, headers });
+  const params = { session_id: run.session_id, run_id: run.id };
+  await own.send('cancel_run', { as, params });
+  const [, message = '{}'] = /^data: (\{.*)$/m.exec((await resumed).text) ?? [];
+  expect(JSON.parse(message)).toMatchObject({
+    id: 7,
+    result: { structuredContent: { run_id: run.id, status: 'cancelled' } },
+  });
 });
