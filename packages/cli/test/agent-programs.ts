@@ -75,7 +75,7 @@ export default agent(async (ctx) => {
   const paid = ctx.receive('paid', { timeout: '2w' });
   const called = ctx.call('researcher', { prompt: 'oak' });
   const [message, run] = await Promise.all([paid, called]);
-  await ctx.sleep('a pause', '3d');
+  if (ctx.prompt !== 'short') await ctx.sleep('a pause', '3d');
   return JSON.stringify(message) + ' ' + run.text + '\\n';
 });
 `,

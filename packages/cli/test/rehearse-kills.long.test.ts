@@ -73,7 +73,7 @@ test('the invoices of docs/guides/long-work.md get their message in every repeti
 });
 
 test('what a run waits for comes one by one, and all of it at once', async () => {
-  const { stdout, code } = await rehearse('waits', 'x', '--kill');
+  const { stdout, code } = await rehearse('waits', 'short', '--kill');
   expect(stdout).toContain('came one by one in half of the runs, and at once in the others');
   expect(stdout).toContain('nothing was done twice, and the answer was the same each time');
   expect(code).toBe(0);
