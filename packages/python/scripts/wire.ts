@@ -155,7 +155,7 @@ function longLiteral(values: readonly string[]): string {
 function typesFile(text: string): string {
   const uses = (name: string) => new RegExp(`\\b${name}\\b`).test(text);
   const collections = ['Mapping', 'Sequence'].filter(uses);
-  const typing = ['Any', 'Literal', 'TypedDict', 'Union'].filter(uses);
+  const typing = ['Any', 'Literal', 'TypeAlias', 'TypedDict', 'Union'].filter(uses);
   const values = ['JsonObject', ...Object.keys(enums)].filter(uses);
   return [
     generated,
