@@ -64,6 +64,11 @@ const messages: Record<string, (value: string) => string> = {
   'call_begin.tool_input': (value) =>
     `{"type":"call_begin","call_id":"c","tool_name":"t","tool_input":${value}}`,
   'call_end.point': (value) => `{"type":"call_end","call_id":"c","point":${value}}`,
+  'wait.name': (value) => `{"type":"wait","ref":"r","kind":"signal","name":${value}}`,
+  'wait.input': (value) => `{"type":"wait","ref":"r","kind":"run","name":"n","input":${value}}`,
+  'wait.until': (value) => `{"type":"wait","ref":"r","kind":"timer","name":"n","until":${value}}`,
+  'end.output': (value) => `{"type":"end","output":${value}}`,
+  'end.message': (value) => `{"type":"end","outcome":"error","message":${value}}`,
   'end.state': (value) => `{"type":"end","state":${value}}`,
   'an unknown member': (value) => `{"type":"custom","name":"n","zz":${value}}`,
   'members of the message': (value) =>
@@ -78,6 +83,13 @@ describe.each(Object.entries(messages))('a line of a program with %s', (_name, m
     expect(await ratioOf(value, () => readLine(line, { isEnded: true }))).toBeLessThan(ratioMax);
     if (!read.ok) expect(read.problem.length).toBeLessThanOrEqual(500);
   });
+});
+
+test('every type of message is among them', () => {
+  const read = readLine('{"type":"none"}', { isEnded: true });
+  const [, types = ''] = /\((.*)\)/.exec(read.ok ? '' : read.problem) ?? [];
+  const tried = Object.keys(messages).map((name) => name.split('.')[0]);
+  expect(types.split(', ').filter((type) => !tried.includes(type))).toEqual([]);
 });
 
 test('a line that is nested too deeply is refused with the number of levels', () => {
