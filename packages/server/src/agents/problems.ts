@@ -1,5 +1,6 @@
 import { nearestName } from '@convoke/contract';
 import { z } from 'zod';
+import { plainIssue } from '../domain/plain-issue.ts';
 import type { AgentProblem } from '../ports/harness.ts';
 
 export type { AgentProblem };
@@ -17,7 +18,7 @@ export function problemsOf(error: z.ZodError, schema: z.ZodType): readonly Agent
     if (issue.code === 'invalid_key') {
       return [{ path: issue.path, message: 'is not a valid name here' }];
     }
-    return [{ path: issue.path, message: plain(issue.message) }];
+    return [{ path: issue.path, message: plainIssue(issue.message) }];
   });
 }
 
@@ -46,8 +47,4 @@ function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly strin
   if (step === undefined) return Object.keys(schema.shape);
   const member: unknown = schema.shape[String(step)];
   return member instanceof z.ZodType ? keysAt(member, rest) : [];
-}
-
-function plain(message: string): string {
-  return message.replace(/^Invalid (input|option): /, '').replace(/^Too (small|big): /, '');
 }

@@ -12,6 +12,7 @@ import {
 import type { z } from 'zod';
 import { refuse } from '../app/refusal.ts';
 import { timesSent } from '../auth/repeated-headers.ts';
+import { plainIssue } from '../domain/plain-issue.ts';
 import { shownName } from '../domain/preview.ts';
 
 /** Reads path parameters. A segment that is not an id gets 404, with the code of the missing thing (D-01). */
@@ -55,7 +56,7 @@ export function readQuery(operation: Operation, url: string): unknown {
   if (issue?.code === 'unrecognized_keys') return unknownParameter(issue.keys[0] ?? '');
   const name = String(issue?.path[0] ?? '');
   return refuse(queryErrors[name] ?? 'invalid_query', {
-    message: `The query parameter ${name} is not valid: ${issue?.message ?? 'unknown value'}.`,
+    message: `The query parameter ${name} is not valid: ${plainIssue(issue?.message ?? 'unknown value')}.`,
   });
 }
 
@@ -94,7 +95,9 @@ export function validateBody(body: BodySchema, value: unknown): unknown {
     return refuse('unknown_field', { message: `${name} is not a field of this request.` });
   }
   const where = path === '' ? 'The body' : path;
-  return refuse('invalid_body', { message: `${where}: ${issue?.message ?? 'is not valid'}.` });
+  return refuse('invalid_body', {
+    message: `${where}: ${plainIssue(issue?.message ?? 'is not valid')}.`,
+  });
 }
 
 /** The schema of an operation's body, and its fields that are arrays with their bounds. */

@@ -228,7 +228,7 @@ describe('an agent folder', () => {
     ['framework: acp\nname\nenv: {}', 'agent.yaml:2:1: the line is not a key with a value'],
     [
       'framework: none\nname: other\ndescripton: a\nlimits: { memory_mb: a }',
-      'agent.yaml:4:11: limits.memory_mb expected number, received string; agent.yaml:3:1: descripton is an unknown key; did you mean "description"?; agent.yaml:2:1: name must be the folder\'s name, "tester"; agent.yaml:1:1: framework none is not available',
+      'agent.yaml:4:11: limits.memory_mb must be a number, not a string; agent.yaml:3:1: descripton is an unknown key; did you mean "description"?; agent.yaml:2:1: name must be the folder\'s name, "tester"; agent.yaml:1:1: framework none is not available',
     ],
     ['framework: acp\nname: other', 'agent.yaml:2:1: name must be the folder\'s name, "tester"'],
     ['framework: acp\nschema: 2', 'schema must be 1'],
@@ -270,7 +270,7 @@ describe('an agent folder', () => {
     ['framework: acp\npublish: [a2a, a2a]', 'agent.yaml:2:1: publish'],
     ['framework: scripted', 'script must be a non-empty list of steps'],
     ['', 'agent.yaml is empty'],
-    ['- a', 'agent.yaml:1:1: expected object, received array'],
+    ['- a', 'agent.yaml:1:1: must be an object, not an array'],
     ['a: *x', 'Unresolved alias'],
     ['framework: acp\n---\nframework: acp', 'agent.yaml:2:1'],
     [
