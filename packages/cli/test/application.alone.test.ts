@@ -23,6 +23,12 @@ env: { A_KEY: "\${env:NO_SUCH_KEY}" }
 script: [{ say: Hello }]
 `;
 
+const typed = `framework: scripted
+description: Takes a ticket
+input_schema: { type: object, properties: { ticket: { type: integer } }, required: [ticket] }
+script: [{ say: "Ticket {{input.ticket}}" }]
+`;
+
 const broken = 'schema: 1\nname: broken\nframework: nothing\n';
 
 const { server, convoke } = await openCommandLine(async (place) => {
@@ -30,6 +36,8 @@ const { server, convoke } = await openCommandLine(async (place) => {
   await writeFile(join(place, 'agents/lasting/agent.yaml'), lasting);
   await mkdir(join(place, 'agents/keyless'));
   await writeFile(join(place, 'agents/keyless/agent.yaml'), keyless);
+  await mkdir(join(place, 'agents/typed'));
+  await writeFile(join(place, 'agents/typed/agent.yaml'), typed);
   await mkdir(join(place, 'agents/broken'));
   await writeFile(join(place, 'agents/broken/agent.yaml'), broken);
 });
@@ -61,6 +69,21 @@ describe('a script', () => {
     expect(stdout).toMatch(/cron +0 9 \* \* 1-5 \(Asia\/Tokyo\)/);
     await convoke.json('schedules', 'delete', id);
     expect(await convoke.json('schedules')).toEqual({ schedules: [] });
+  });
+
+  test('plans runs of an agent that takes no prompt', async () => {
+    const plan = ['schedules', 'create', 'typed', '--cron', '0 9 * * *', '--input'];
+    const { id = '', name } = await convoke.json(...plan, '{"ticket": 7}');
+    expect(name).toBe('{"ticket":7}');
+    const update = ['schedules', 'update', id, '--input'];
+    expect(await convoke.json(...update, '{"ticket": 8}')).toMatchObject({ input: { ticket: 8 } });
+    const unfit = await convoke.run([...update, '{}']);
+    expect([unfit.code, unfit.stderr]).toEqual([1, expect.stringContaining('ticket is missing')]);
+    const run = await convoke.json('schedules', 'run', id);
+    expect(run['input']).toEqual({ ticket: 8 });
+    const neither = await convoke.run(['schedules', 'create', 'typed', '--cron', '0 9 * * *']);
+    expect([neither.code, neither.stderr]).toEqual([2, expect.stringContaining('--input')]);
+    await convoke.json('schedules', 'delete', id);
   });
 
   test('finds the development server of its folder and shows the caller', async () => {

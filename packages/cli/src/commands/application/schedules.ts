@@ -1,5 +1,6 @@
 import type {
   Convoke,
+  JsonObject,
   MissedPolicy,
   OverlapPolicy,
   ScheduleRecord,
@@ -10,6 +11,7 @@ import { collect } from '../../collect.ts';
 import { completeId } from '../../complete-id.ts';
 import { globalOptions } from '../../options/global-options.ts';
 import { example, limitOption, readLabels } from '../../options/options.ts';
+import { inputOption, runInputOf } from '../../options/run-input.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { forOutput, print, printJson } from '../../terminal/output.ts';
 import { labelsText, printFacts, printTable } from '../../terminal/table.ts';
@@ -78,6 +80,19 @@ interface PlanOptions {
   readonly label?: Readonly<Record<string, string>>;
 }
 
+interface NewPlanOptions extends PlanOptions {
+  readonly cron: string;
+  readonly input?: string;
+  readonly keep?: boolean;
+  readonly session?: string;
+  readonly endUser?: string;
+}
+
+interface ChangeOptions extends PlanOptions {
+  readonly prompt?: string;
+  readonly input?: string;
+}
+
 const labelText = 'label of every run; may be repeated';
 
 function overlapOption(): Option {
@@ -106,10 +121,11 @@ function createSchedule(): Command {
       example('schedules create demo "Report." --cron "0 9 * * 1-5" --time-zone Europe/Berlin'),
     )
     .argument('<agent>')
-    .argument('<prompt>')
+    .argument('[prompt]')
+    .addOption(inputOption())
     .requiredOption('--cron <pattern>', 'minute, hour, day of the month, month, day of the week')
     .option('--time-zone <zone>', 'IANA time zone of the pattern', 'UTC')
-    .option('--name <name>', 'name (default: the prompt)')
+    .option('--name <name>', 'name (default: the prompt, or the input)')
     .option('--keep', 'use one session for all runs instead of a new one for each')
     .option('--session <id>', 'use this session for all runs')
     .option('--end-user <name>', 'user of your product that its sessions are for')
@@ -119,11 +135,13 @@ function createSchedule(): Command {
     .action(
       async (
         agent: string,
-        prompt: string,
-        options: PlanOptions & { cron: string; keep?: boolean; session?: string; endUser?: string },
+        prompt: string | undefined,
+        options: NewPlanOptions,
         command: Command,
       ) => {
-        const { keep = false, session, name = prompt.slice(0, 80), cron, endUser } = options;
+        const input = await runInputOf({ prompt, input: options.input });
+        const about = prompt ?? JSON.stringify(input);
+        const { keep = false, session, name = about.slice(0, 80), cron, endUser } = options;
         const isKept = keep || session !== undefined;
         const convoke = await connect(command);
         const schedule = await convoke.schedules.create({
@@ -132,7 +150,7 @@ function createSchedule(): Command {
           cron,
           agent_name: agent,
           end_user: endUser,
-          input: prompt,
+          input,
           session: isKept ? { mode: 'keep', session_id: session } : { mode: 'new' },
         });
         await printResult(command, schedule, printLine);
@@ -185,20 +203,30 @@ function updateSchedule(): Command {
     .option('--cron <pattern>', 'new pattern')
     .option('--time-zone <zone>', 'new time zone')
     .option('--prompt <text>', 'new prompt')
+    .option('--input <json>', 'new input, instead of all of the old one: a JSON object, or @FILE')
     .option('--label <key:value>', labelText, readLabels)
     .addOption(overlapOption())
     .addOption(missedOption())
-    .action(async (typed: string, options: PlanOptions & { prompt?: string }, command: Command) => {
+    .action(async (typed: string, options: ChangeOptions, command: Command) => {
       const convoke = await connect(command);
-      const { id, version, input } = await convoke.schedules.get(await idOf(convoke, typed));
-      const { prompt } = options;
-      const change = prompt === undefined ? {} : { input: { ...input, prompt } };
+      const schedule = await convoke.schedules.get(await idOf(convoke, typed));
+      const { id, version } = schedule;
+      const input = await changedInput(schedule, options);
       await printResult(
         command,
-        await convoke.schedules.update(id, { version, ...planOf(options), ...change }),
+        await convoke.schedules.update(id, { version, ...planOf(options), input }),
         printLine,
       );
     });
+}
+
+/** Undefined: the input stays. */
+async function changedInput(
+  { input: old }: ScheduleRecord,
+  { prompt, input }: ChangeOptions,
+): Promise<JsonObject | undefined> {
+  if (input !== undefined) return runInputOf({ prompt, input });
+  return prompt === undefined ? undefined : { ...old, prompt };
 }
 
 const pauseSchedule = scheduleCommand({
