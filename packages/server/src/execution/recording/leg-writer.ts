@@ -19,6 +19,7 @@ import {
 } from './inspect-output.ts';
 import type { LegRules } from './decide-calls.ts';
 import type { LegNote, NewIntent, PlacedNote } from './leg-notes.ts';
+import { OutageLog } from './outage-log.ts';
 import { PendingOutput } from './pending-output.ts';
 import type { LegItem } from './raise-interactions.ts';
 import {
@@ -81,6 +82,7 @@ export class LegWriter {
   readonly #services: WriterServices;
   readonly #options: LegWriterOptions;
   readonly #pending = new PendingOutput();
+  readonly #outage: OutageLog;
   #draining: Promise<void> | undefined;
   #isLost = false;
   #isClosed = false;
@@ -92,6 +94,7 @@ export class LegWriter {
   constructor(services: WriterServices, options: LegWriterOptions) {
     this.#services = services;
     this.#options = options;
+    this.#outage = new OutageLog(services, options.holder.runId);
     this.#isUnasked = options.run.leaseEpoch === firstEpoch;
     this.#lastSeq = options.run.lastSeq;
   }
@@ -275,6 +278,7 @@ export class LegWriter {
         this.#isLost = recorded === undefined;
         this.#lastSeq = recorded?.lastSeq ?? this.#lastSeq;
         if (this.#isLost) onLost();
+        else this.#outage.stored();
         if (recorded?.breach !== undefined) onBreach?.(recorded.breach);
         const lost = recorded === undefined ? notDurable : undefined;
         settleAll(batch?.notes ?? [], (note) => lost ?? recorded?.refused.get(note) ?? begun);
@@ -284,7 +288,7 @@ export class LegWriter {
           settleAll(batch?.notes ?? [], () => notDurable);
           throw error;
         }
-        this.#services.log.error('events not stored; retrying', error, { run_id: holder.runId });
+        this.#outage.failed(error);
         inDoubtAfter = this.#lastSeq;
         this.#isUnasked = false;
         await new Promise<void>((resolve) => this.#services.clock.after(retryMs, resolve));
