@@ -6,7 +6,6 @@ import { openAgents } from '../../agents/registry.ts';
 import { describeFrameworks } from '../../compose/frameworks.ts';
 import type { Config } from '../../config/config.ts';
 import { noPrices } from '../../domain/usage/prices.ts';
-import type { Sandbox } from '../../ports/sandbox.ts';
 import { oldestSafeVersion } from '../../store/dialects/sqlite-connection.ts';
 import { type OpenHarnesses, withHarnesses } from '../with-harnesses.ts';
 import { examineBackground } from './background.ts';
@@ -14,6 +13,7 @@ import { examineBlobs } from './blobs.ts';
 import { examineDataFolder, examineMasterKey } from './data-folder.ts';
 import { examineDatabase } from './database.ts';
 import { type Finding, failed, fine, messageOf, warned } from './finding.ts';
+import { sandboxFinding } from './sandbox.ts';
 import { examineServer } from './server.ts';
 import { examineWaits } from './waits.ts';
 
@@ -53,7 +53,7 @@ async function examineHarness(config: Config): Promise<readonly Finding[]> {
     return await withHarnesses(config, async (parts) => [
       await examineAgents(config, parts),
       await examineFrameworks(parts),
-      await examineSandbox(parts.sandbox),
+      sandboxFinding(await parts.sandbox.describe()),
     ]);
   } catch (error) {
     return [
@@ -113,12 +113,4 @@ async function examineFrameworks(parts: OpenHarnesses): Promise<Finding> {
   const others = all.filter((framework) => !framework.ready);
   const reasons = others.map(({ name, reason = '' }) => `${name} is not ready: ${reason}`);
   return fine('frameworks', [`${ready.join(', ')} are ready`, ...reasons].join('; '));
-}
-
-async function examineSandbox(sandbox: Sandbox): Promise<Finding> {
-  const { level, systemCalls, network, limits, problems } = await sandbox.describe();
-  const files = level === 'bwrap' ? ', no file of the server open' : '';
-  const text = `programs run in ${level}, system calls ${systemCalls}${files}, network ${network}, limits by ${limits}`;
-  if (problems.length === 0) return fine('sandbox', text);
-  return warned('sandbox', text, problems.join('; '));
 }
