@@ -3,7 +3,7 @@ import { catalogue } from './commands/catalogue.ts';
 import { exitCodesHelp } from './failure.ts';
 import { applyConventions } from './options/conventions.ts';
 import { ownVersion } from './own-version.ts';
-import { waitOf } from './commands/wait-of.ts';
+import { waitOf } from './wait-of.ts';
 import { armSpinner } from './terminal/spinner.ts';
 
 /** Their log would continue the spinner's line. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { waitOf } from '../src/commands/wait-of.ts';
+import { waitOf } from '../src/wait-of.ts';
 import { createProgram } from '../src/program.ts';
 
 test.each([

@@ -1,4 +1,4 @@
-import { catalogue } from './catalogue.ts';
+import { catalogue } from './commands/catalogue.ts';
 
 /** They read folders and databases: "waiting for the server" would send a person looking for one. */
 const local: ReadonlySet<string> = new Set([
