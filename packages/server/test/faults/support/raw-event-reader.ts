@@ -36,7 +36,7 @@ export interface Read {
 }
 
 /** One connection to the events of a run, over a raw socket. Never rejects: a lost connection is a result. */
-export function readEvents(reading: Reading): Promise<Read> {
+function readEvents(reading: Reading): Promise<Read> {
   return new Promise((resolve) => {
     const response = new ResponseBytes();
     const frames: Frame[] = [];
