@@ -66,6 +66,27 @@ export default agent(async (ctx) => {
 });
 `,
   },
+  // Calls an agent that answers with an output.
+  purchase: {
+    'agent.yaml': 'framework: code\nagents: [appraiser]\n',
+    'agent.ts': `import { agent } from '@convoke/agent';
+
+export default agent(async (ctx) => {
+  const appraised = await ctx.call('appraiser', { prompt: ctx.prompt });
+  if (!appraised.ok) return 'Nothing.\\n';
+  const { value } = appraised.output;
+  return 'It is worth ' + value + '.\\n';
+});
+`,
+  },
+  appraiser: {
+    'agent.yaml': `framework: code
+output_schema: { type: object, properties: { value: { type: integer } }, required: [value] }
+`,
+    'agent.ts': `import { agent } from '@convoke/agent';
+export default agent(async () => ({ value: 1 }));
+`,
+  },
   // Waits for a message and a called run at the same time.
   waits: {
     'agent.yaml': 'framework: code\nagents: [researcher]\n',

@@ -34,6 +34,8 @@ beforeAll(async () => {
     'stuck',
     'calls',
     'waits',
+    'purchase',
+    'appraiser',
   );
 });
 afterAll(async () => {
@@ -113,6 +115,19 @@ test('a person has to allow calls as at a server, and what may not be called is 
     asked: [{ toolName: 'call_researcher', toolInput: { prompt: 'oak' } }, {}],
     waits: [{ kind: 'run', name: 'researcher', outcome: 'refused', message: no }, {}],
   });
+});
+
+test('a called agent with an output_schema answers with JSON that fits it', async () => {
+  const answered = await rehearse('purchase', 'a chair', '--call', 'appraiser={"value": 50}');
+  expect([answered.code, answered.stdout]).toEqual([0, 'It is worth 50.\n']);
+  for (const [said, problem] of [
+    [['--call', 'appraiser=much'], /--call appraiser=much: appraiser has an output_schema, and/],
+    [['--call', 'appraiser={"value":"x"}'], /--call appraiser=.*does not fit.*: \/value must be/],
+    [[], /waits for the output of appraiser\. Pass --call appraiser=JSON, or answer at/],
+  ] as const) {
+    const refused = await rehearse('purchase', 'a chair', ...said);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(problem)]);
+  }
 });
 
 test('what it waited for is told, also a message that was there before', async () => {
@@ -206,6 +221,12 @@ test('at a terminal a person says which message comes, and what a called agent a
     await terminal.type('Hard wood.');
     const screen = await terminal.shows(/\(slept 3d: a pause\)[^]*Hard wood\.\n/);
     expect(screen).toContain('{"timedOut":false,"data":{"amount":20}} Hard wood.');
+    await terminal.type('clear; convoke agents rehearse purchase chair');
+    await terminal.shows(/\? call of appraiser \{"prompt":"chair"\}\n {2}its output as JSON/);
+    await terminal.type('50');
+    await terminal.shows(/does not fit its output_schema/);
+    await terminal.type('{"value": 50}');
+    await terminal.shows(/It is worth 50\./);
   } finally {
     await terminal.close();
   }

@@ -1,10 +1,11 @@
 export { examine } from './operate/doctor/doctor.ts';
 export type { Finding } from './operate/doctor/finding.ts';
 export { NotRehearsed, type Rehearsal, withRehearsal } from './operate/rehearse/rehearsal.ts';
+export type { CalledAgents } from './operate/rehearse/called-agents.ts';
 export type { KillReport } from './operate/rehearse/every-kill.ts';
 export type { PlayedRun, RehearsedEvent } from './operate/rehearse/play-run.ts';
 export type { RehearsedInteraction } from './operate/rehearse/rehearsed-run.ts';
-export type { Outside } from './operate/rehearse/rehearsed-waits.ts';
+export type { CalledAnswer, Outside } from './operate/rehearse/rehearsed-waits.ts';
 export type { Answer } from './ports/harness.ts';
 export { type CheckedAgent, checkAgents } from './operate/check-agents.ts';
 export { type Backup, backupDeployment } from './operate/backup.ts';

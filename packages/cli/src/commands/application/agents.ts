@@ -135,8 +135,8 @@ function rehearseAgent(): Command {
       repeated,
     )
     .option(
-      '--call <agent=text>',
-      'what a called agent answers, such as researcher="Oak"; `done` by default; may be repeated',
+      '--call <agent=answer>',
+      'what a called agent answers, such as researcher="Oak", as JSON if it has an output_schema; `done` by default; may be repeated',
       repeated,
     )
     .addHelpText('after', example('agents rehearse refunds "order 7" --kill'))

@@ -1,10 +1,12 @@
 import { runId, sessionId, tenantId } from '@convoke/contract';
 import type { Config } from '../../config/config.ts';
+import type { Agent } from '../../domain/agent.ts';
 import { readRunInput } from '../../domain/run/run-input.ts';
 import { createIds } from '../../runtime/ids.ts';
 import { openSessionFolders } from '../../session-folders/session-folders.ts';
 import { readAgent } from '../check-agents.ts';
 import { type OpenHarnesses, withHarnesses } from '../with-harnesses.ts';
+import { CalledAgents } from './called-agents.ts';
 import { type KillProgress, type KillReport, everyKill } from './every-kill.ts';
 import { type PlayOptions, type PlayedRun, type Stage, playRun } from './play-run.ts';
 
@@ -15,6 +17,8 @@ const rehearsed = new Set(['code', 'stdio', 'scripted']);
 export interface Rehearsal {
   /** Set where its program runs without a sandbox, which the server would allow as well. */
   readonly isBare: boolean;
+  /** The agents that it may call. */
+  readonly called: CalledAgents;
   readonly play: (options: PlayOptions) => Promise<PlayedRun>;
   readonly everyKill: (
     options: PlayOptions,
@@ -42,6 +46,7 @@ export function withRehearsal<T>(
     if (level === 'nothing') throw new NotRehearsed(problems.join('; '));
     return work({
       isBare: level === 'none',
+      called: await readCalled(config, open, stage.agent),
       play: async (options) => playRun(stage, accepted(stage, options)),
       everyKill: async (options, onProgress) =>
         everyKill(stage, accepted(stage, options), onProgress),
@@ -55,6 +60,21 @@ function accepted({ agent }: Pick<Stage, 'agent'>, options: PlayOptions): PlayOp
   const ruling = readRunInput(options.input, { agent, takesFiles: false });
   if (!ruling.ok) throw new NotRehearsed(ruling.message ?? ruling.code);
   return options;
+}
+
+/** One that has no folder here, or cannot be loaded, is taken for one without an `output_schema`. */
+async function readCalled(
+  config: RehearsalConfig,
+  open: OpenHarnesses,
+  { calls = [] }: Agent,
+): Promise<CalledAgents> {
+  const agents: Agent[] = [];
+  // One after the other: loading a program takes a processor for itself.
+  for (const name of calls) {
+    const read = await readAgent(config, open, name);
+    if (read?.ok === true) agents.push(read.agent);
+  }
+  return new CalledAgents(agents);
 }
 
 async function openStage(

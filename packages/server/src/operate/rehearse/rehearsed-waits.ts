@@ -1,5 +1,6 @@
 import type { Json } from '../../domain/json.ts';
 import {
+  type CompletedRun,
   type KnownWait,
   type Wait,
   type WaitResult,
@@ -20,12 +21,17 @@ export interface RehearsedSignal {
   readonly data: Json;
 }
 
+/** What a called run answers. */
+export type CalledAnswer = Pick<CompletedRun, 'outputText' | 'output'>;
+
+const done: CalledAnswer = { outputText: 'done', output: null };
+
 /** What comes to a rehearsed run from outside. */
 export interface RehearsedComings {
   /** Messages, sent before it begins. Others do not come. */
   readonly signals: readonly RehearsedSignal[];
-  /** The texts of called runs, by agent; `done` for any other. */
-  readonly calls: ReadonlyMap<string, string>;
+  /** The answers of called runs, by agent; the text `done` for any other. */
+  readonly calls: ReadonlyMap<string, CalledAnswer>;
 }
 
 /** Of a run that is in no database. */
@@ -58,7 +64,7 @@ export interface Outside {
   /** The message that comes where the run asks for one; undefined: none comes, and the time for it ends. */
   readonly message?: (name: string) => Promise<Json | undefined>;
   /** What a called run answers. */
-  readonly called?: (call: StartedRun) => Promise<string>;
+  readonly called?: (call: StartedRun) => Promise<CalledAnswer>;
 }
 
 type Refused = Pick<Extract<WaitResult, { outcome: 'refused' }>, 'code' | 'message'>;
@@ -72,11 +78,11 @@ export class RehearsedWaits {
   /** By the id of their wait. */
   readonly #started = new Map<string, StartedRun>();
   /** What a person said that a called run answers, by the id of its wait. */
-  readonly #texts = new Map<string, string>();
+  readonly #answers = new Map<string, CalledAnswer>();
   /** Waits that a person was asked about. */
   readonly #heard = new Set<string>();
 
-  readonly #calls: ReadonlyMap<string, string>;
+  readonly #calls: ReadonlyMap<string, CalledAnswer>;
 
   constructor(
     waitHours: number,
@@ -113,7 +119,7 @@ export class RehearsedWaits {
     this.#waits.push(openWait({ ...nowhere, id: this.#nextId }, request, this.#now));
   }
 
-  /** The called run ends at once, with the text that is given for its agent. */
+  /** The called run ends at once, with the answer that is given for its agent. */
   #call(event: CallEvent): void {
     this.#started.set(this.#nextId, { agent: event.name, input: event.input });
     const id = runId(`run_called_${this.#waits.length}`);
@@ -150,8 +156,8 @@ export class RehearsedWaits {
 
   known(): ReadonlyMap<string, KnownWait> {
     const called = this.#waits.flatMap(({ id: wait, name, childRunId: id }) => {
-      const outputText = this.#calls.get(name) ?? this.#texts.get(wait) ?? 'done';
-      return id === null ? [] : [{ id, outputText, output: null }];
+      const answer = this.#calls.get(name) ?? this.#answers.get(wait) ?? done;
+      return id === null ? [] : [{ id, ...answer }];
     });
     return knownWaits(this.#waits, called);
   }
@@ -164,7 +170,7 @@ export class RehearsedWaits {
       this.#heard.add(id);
       const call = this.#started.get(id);
       if (called !== undefined && call !== undefined && !this.#calls.has(name)) {
-        this.#texts.set(id, await called(call));
+        this.#answers.set(id, await called(call));
       }
       const data = kind === 'signal' ? await message?.(name) : undefined;
       if (data === undefined) continue;

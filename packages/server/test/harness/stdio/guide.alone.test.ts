@@ -178,7 +178,7 @@ test('the program of the guide that waits is started again for each thing that c
     input: { prompt: 'invoice 7' },
     signal: new AbortController().signal,
     answer: () => Promise.reject(new Error('it asks nothing')),
-    calls: new Map([['clerk', 'A receipt.\n']]),
+    calls: new Map([['clerk', { outputText: 'A receipt.\n', output: null }]]),
   };
   const paid = { name: 'paid', data: { amount: 20 } };
   const texts = await withRehearsal(config, 'invoice', async ({ play }) => {

@@ -20,7 +20,7 @@ import {
 import { armSpinner } from '../../../terminal/spinner.ts';
 import { runInputOf } from '../../../options/run-input.ts';
 import { printOutput } from '../../../terminal/run-output.ts';
-import { type Answers, answersIn, outsideIn } from './rehearsed-answers.ts';
+import { type Answers, answersIn, callOf, outsideIn } from './rehearsed-answers.ts';
 import { KillPointCounter } from './kill-point-counter.ts';
 
 export interface RehearsalOptions extends Answers {
@@ -74,15 +74,6 @@ function signalOf(text: string): { name: string; data: Json } {
   };
 }
 
-/** `researcher=text`: what a called agent answers. */
-function callOf(text: string): [string, string] {
-  const at = text.indexOf('=');
-  if (at < 1) {
-    throw new Failure(`--call ${text}: pass an agent and its answer, such as researcher="Oak"`);
-  }
-  return [text.slice(0, at), text.slice(at + 1)];
-}
-
 interface Playing {
   readonly asked: RehearsalCall;
   readonly json: boolean;
@@ -100,10 +91,10 @@ async function play(rehearsal: Rehearsal, playing: Playing): Promise<void> {
   const options = {
     input: await runInputOf(asked),
     signals: (asked.signal ?? []).map(signalOf),
-    calls: new Map((asked.call ?? []).map(callOf)),
+    calls: new Map((asked.call ?? []).map((text) => callOf(text, rehearsal.called))),
     signal,
     answer: answersIn(answering),
-    ...outsideIn(answering),
+    ...outsideIn(answering, rehearsal.called),
     ...(!json && { show }),
   };
   if (asked.kill !== true) {

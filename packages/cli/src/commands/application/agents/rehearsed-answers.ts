@@ -1,7 +1,13 @@
 import type { Json } from '@convoke/contract';
 import { chooseOptions } from '@convoke/faces';
 import { printable } from '@convoke/faces/printable';
-import type { Answer, Outside, RehearsedInteraction } from '@convoke/server';
+import type {
+  Answer,
+  CalledAgents,
+  CalledAnswer,
+  Outside,
+  RehearsedInteraction,
+} from '@convoke/server';
 import { Failure } from '../../../failure.ts';
 import { type Asking, ask } from '../../../terminal/ask.ts';
 import { endLine, isInteractive, remark } from '../../../terminal/output.ts';
@@ -36,13 +42,31 @@ export function answersIn(answering: Answering): (asked: RehearsedInteraction) =
 }
 
 /** The messages and the answers of called agents that no option gives, as the person at the terminal says. */
-export function outsideIn(answering: Answering): Outside {
+export function outsideIn(answering: Answering, agents: CalledAgents): Outside {
   const person = personAt(answering);
-  if (person === undefined) return {};
+  if (person === undefined) return { called: async ({ agent }) => usualAnswer(agent, agents) };
   return {
     message: (name) => askMessage(name, person),
-    called: ({ agent, input }) => askCalled(agent, { input, person }),
+    called: ({ agent, input }) => askCalled(agent, { input, person, agents }),
   };
+}
+
+/** An output cannot be made up. */
+function usualAnswer(agent: string, agents: CalledAgents): CalledAnswer {
+  if (agents.isTyped(agent)) throw unanswered(`the output of ${agent}`, `--call ${agent}=JSON`);
+  return { outputText: 'done', output: null };
+}
+
+/** `researcher=text`, or `appraiser={"value": 50}` where its folder has an `output_schema`. */
+export function callOf(text: string, agents: CalledAgents): [string, CalledAnswer] {
+  const at = text.indexOf('=');
+  if (at < 1) {
+    throw new Failure(`--call ${text}: pass an agent and its answer, such as researcher="Oak"`);
+  }
+  const agent = text.slice(0, at);
+  const read = agents.read(agent, text.slice(at + 1));
+  if (!read.ok) throw new Failure(`--call ${text}: ${read.problem}`);
+  return [agent, read.answer];
 }
 
 function personAt(answering: Answering): Asking | undefined {
@@ -68,12 +92,25 @@ async function askMessage(name: string, person: Asking): Promise<Json | undefine
 
 async function askCalled(
   agent: string,
-  { input, person }: { readonly input: Json; readonly person: Asking },
-): Promise<string> {
+  {
+    input,
+    person,
+    agents,
+  }: { readonly input: Json; readonly person: Asking; readonly agents: CalledAgents },
+): Promise<CalledAnswer> {
   endLine();
+  const isTyped = agents.isTyped(agent);
+  const wanted = isTyped ? 'its output as JSON' : 'what it answers, or nothing for "done"';
   const call = printable(`${agent} ${JSON.stringify(input)}`);
-  const shown = `\n? call of ${call}\n  what it answers, or nothing for "done"\n  > `;
-  return (await ask(shown, person)) || 'done';
+  let shown = `\n? call of ${call}\n  ${wanted}\n`;
+  for (;;) {
+    const said = await ask(`${shown}  > `, person);
+    if (said === undefined && isTyped) throw unanswered(`the output of ${agent}`, undefined);
+    const read = agents.read(agent, said || (isTyped ? '' : 'done'));
+    if (read.ok) return read.answer;
+    shown = '';
+    remark(printable(`  ${read.problem}`));
+  }
 }
 
 async function permissionFor(
