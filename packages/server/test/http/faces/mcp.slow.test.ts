@@ -122,8 +122,10 @@ describe.each(databaseKinds)('on %s', (database) => {
     test('what is wrong is said in a result', async () => {
       const assistant = await connect({ query: '?agents=echo,failing' });
       for (const [tool, given, said] of [
-        ['missing', { prompt: 'Hello' }, 'There is no agent missing'],
-        ['asker', { prompt: 'Hello' }, 'There is no agent asker'],
+        ['missing', { prompt: 'Hello' }, 'There is no agent missing.'],
+        ['faling', { prompt: 'Hello' }, 'There is no agent faling; did you mean "failing"?'],
+        ['asker', { prompt: 'Hello' }, 'There is no agent asker.'],
+        ['askr', { prompt: 'Hello' }, 'There is no agent askr.'],
         ['echo', { prompt: 'Hello', session_id: 'sess_x' }, 'echo has no session sess_x'],
         ['echo', { prompt: 7 }, 'prompt must be a string'],
         ['echo', { prompt: 'x', session_id: 'a\u0000' }, 'echo has no session a'],

@@ -1,4 +1,10 @@
-import { type SessionId, idPattern, interactionKey, sessionId } from '@convoke/contract';
+import {
+  type SessionId,
+  idPattern,
+  interactionKey,
+  nearestName,
+  sessionId,
+} from '@convoke/contract';
 import {
   aboutOf,
   answerTool,
@@ -19,7 +25,7 @@ import { findSession } from '../../sessions.ts';
 import { type FaceCaller, startedBy } from '../caller.ts';
 import { openAsks } from '../pending.ts';
 import { failTool } from './failure.ts';
-import { type Offer, findRun, isNamed, schemasOf, scopesOfTool } from './tools.ts';
+import { type Offer, findRun, isNamed, offeredAgents, schemasOf, scopesOfTool } from './tools.ts';
 
 /** The first round of a call. */
 export interface ToolCall {
@@ -55,7 +61,7 @@ async function start(services: Services, caller: FaceCaller, call: ToolCall): Pr
   const agent = services.agents.find(name);
   const isOffered =
     agent !== undefined && isEnabledFor(agent, scope.tenantId) && isNamed(offer, name);
-  if (!isOffered) return failTool(`There is no agent ${shownName(name)}.`);
+  if (!isOffered) return failUnknownAgent(services, offer, name);
   const argument = sessionArgument(schemasOf(agent));
   const { [argument]: session, ...members } = given;
   // Of an agent without a schema nothing else is read.
@@ -66,6 +72,14 @@ async function start(services: Services, caller: FaceCaller, call: ToolCall): Pr
   }
   const id = await sessionOf(services, call, textIn(given, argument));
   return (await startRun(services, scope, { ...started, sessionId: id })).resource;
+}
+
+/** Only an agent that is a tool at this address is suggested. */
+function failUnknownAgent({ agents }: Services, offer: Offer, name: string): never {
+  const offered = offeredAgents(agents, offer).map((agent) => agent.name);
+  const meant = nearestName(name, offered);
+  const end = meant === undefined ? '.' : `; did you mean "${meant}"?`;
+  return failTool(`There is no agent ${shownName(name)}${end}`);
 }
 
 async function sessionOf(services: Services, call: ToolCall, id: string): Promise<SessionId> {

@@ -43,13 +43,18 @@ export function offeredTools(
   offer: Offer,
   scopes: ReadonlySet<Scope>,
 ): readonly McpTool[] {
-  const offered = agents
-    .all()
-    .filter((agent) => isEnabledFor(agent, offer.scope.tenantId) && isNamed(offer, agent.name))
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  return [...offered.slice(0, agentsMax).map(toolOf), ...ownTools].filter(({ name }) =>
+  return [...offeredAgents(agents, offer).map(toolOf), ...ownTools].filter(({ name }) =>
     scopesOfTool(name).every((scope) => scopes.has(scope)),
   );
+}
+
+/** Those that are tools, by name. */
+export function offeredAgents(agents: Services['agents'], offer: Offer): readonly Agent[] {
+  return agents
+    .all()
+    .filter((agent) => isEnabledFor(agent, offer.scope.tenantId) && isNamed(offer, agent.name))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .slice(0, agentsMax);
 }
 
 function toolOf({ name, description, ...agent }: Agent): McpTool {
