@@ -51,6 +51,19 @@ describe('convoke invoke', () => {
     }
   });
 
+  test('reads a prompt from standard input for -, as much as a server takes', async () => {
+    const invoke = ['invoke', 'typed', '-', '--input', '{"ticket": 7}'];
+    const { code, stdout } = await convoke.run(invoke, { input: 'Hm?\nOak\n' });
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Read 7: Hm?\nOak\n{')]);
+    for (const [input, problem] of [
+      ['\n', 'standard input has no prompt'],
+      ['x'.repeat(1024 * 1024 + 1), 'the prompt in standard input is larger than 1 MiB'],
+    ] as const) {
+      const refused = await convoke.run(invoke, { input });
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(problem)]);
+    }
+  });
+
   test('shows the schemas of an agent, and output and version of a run', async () => {
     const shown = await convoke.run(['agents', 'show', 'typed']);
     expect(shown.stdout).toMatch(/\ninput:\n\{[^]*"ticket"[^]*\noutput:\n\{[^]*"required"/);

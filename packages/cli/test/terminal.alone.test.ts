@@ -87,6 +87,11 @@ describe('a person at a terminal', () => {
     await terminal.shows(/^Friend was here, in run 1\.$/m);
   });
 
+  test('is told that the prompt - is read from what is redirected', async () => {
+    await terminal.type('convoke invoke demo -; echo "it ended with $?"');
+    expect(await terminal.shows(/it ended with 2/)).toContain('redirect it with < or |');
+  });
+
   test('sees the characters that would turn an answer, a question or an approval around', async () => {
     await terminal.type('convoke invoke turns Hello');
     const asked = await terminal.shows(/Pay ⟨U\+202E⟩001 now\?[\s\S]*> *$/m);

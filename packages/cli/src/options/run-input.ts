@@ -13,6 +13,31 @@ export function inputOption(): Option {
   );
 }
 
+/** The prompt as it was typed; for `-` what standard input has, without the line break at its end. */
+export async function typedPrompt(prompt: string | undefined): Promise<string | undefined> {
+  if (prompt !== '-') return prompt;
+  if (process.stdin.isTTY) {
+    throw new Failure(
+      'the prompt - is read from standard input: redirect it with < or |',
+      exitCodes.usage,
+    );
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) {
+      throw new Failure('the prompt in standard input is larger than 1 MiB', exitCodes.usage);
+    }
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/\r?\n$/, '');
+  if (text === '') throw new Failure('standard input has no prompt', exitCodes.usage);
+  return text;
+}
+
 /** The input of a run: the prompt, the object of `--input`, or both. */
 export async function runInputOf({
   prompt,

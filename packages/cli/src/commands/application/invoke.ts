@@ -4,7 +4,7 @@ import { isWhole, sessionOf } from '../../complete-id.ts';
 import { exitCodes, Failure } from '../../failure.ts';
 import { type Following, addFollowingOptions } from '../../options/following.ts';
 import { globalOptions } from '../../options/global-options.ts';
-import { inputOption, runInputOf } from '../../options/run-input.ts';
+import { inputOption, runInputOf, typedPrompt } from '../../options/run-input.ts';
 import { example, readLabels, repeated } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { followRun, remarkHowToFollow } from '../../terminal/follow-run.ts';
@@ -19,7 +19,7 @@ export function invokeCommand(): Command {
   const command = new Command('invoke')
     .description('Run an agent once and stream its answer')
     .argument('<agent>', 'name of the agent (see `convoke agents`)')
-    .argument('[prompt]', 'prompt for the agent')
+    .argument('[prompt]', 'prompt for the agent; - reads it from standard input')
     .addOption(inputOption())
     .option('--session <id>', 'use this session instead of a new one')
     .option(
@@ -39,11 +39,12 @@ export function invokeCommand(): Command {
     .action(
       async (
         agent: string,
-        prompt: string | undefined,
+        typed: string | undefined,
         options: InvokeOptions,
         invoked: Command,
       ) => {
         const { json = false } = globalOptions(invoked);
+        const prompt = await typedPrompt(typed);
         const input = await runInputOf({ prompt, input: options.input });
         const convoke = await connect(invoked);
         if (options.watch === true) {
