@@ -1,6 +1,6 @@
 import { nearestName } from '@convoke/contract';
 import { z } from 'zod';
-import { plainIssue } from '../domain/refusal.ts';
+import { plainIssue } from '../runtime/plain-issue.ts';
 import type { AgentProblem } from '../ports/harness.ts';
 
 export type { AgentProblem };

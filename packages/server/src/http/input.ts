@@ -12,7 +12,7 @@ import {
 import type { z } from 'zod';
 import { refuse } from '../app/refusal.ts';
 import { timesSent } from '../auth/repeated-headers.ts';
-import { plainIssue } from '../domain/refusal.ts';
+import { plainIssue } from '../runtime/plain-issue.ts';
 import { shownName } from '../domain/preview.ts';
 
 /** Reads path parameters. A segment that is not an id gets 404, with the code of the missing thing (D-01). */

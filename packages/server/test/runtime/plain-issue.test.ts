@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { plainIssue } from '../../src/domain/refusal.ts';
+import { plainIssue } from '../../src/runtime/plain-issue.ts';
 
 test.each([
   [z.string(), undefined, 'is missing'],
