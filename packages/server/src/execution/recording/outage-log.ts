@@ -33,6 +33,7 @@ export class OutageLog {
   }
 
   stored(): void {
+    if (this.#tries === 0) return;
     const fields = { run_id: this.#runId, tries: this.#tries };
     if (this.#isOpen) this.#services.log.info('events stored again', fields);
     this.#isOpen = false;
