@@ -130,7 +130,7 @@ test('a called agent with an output_schema answers with JSON that fits it', asyn
   }
 });
 
-test('what it waited for is told, also a message that was there before', async () => {
+test('the rehearsal prints each wait, and a message that came before it', async () => {
   const { stdout, stderr } = await rehearse('waits', 'x', '--signal', 'paid=20');
   expect(stdout).toBe('{"timedOut":false,"data":20} done\n');
   expect(stderr).toBe('(message paid)\n(called researcher)\n(slept 3d: a pause)\n');

@@ -87,7 +87,7 @@ describe('a person at a terminal', () => {
     await terminal.shows(/^Friend was here, in run 1\.$/m);
   });
 
-  test('is told that the prompt - is read from what is redirected', async () => {
+  test('sees an error that asks to redirect the prompt of -', async () => {
     await terminal.type('convoke invoke demo -; echo "it ended with $?"');
     expect(await terminal.shows(/it ended with 2/)).toContain('redirect it with < or |');
   });

@@ -23,7 +23,7 @@ export interface ChosenDocument {
 
 /**
  * Reads a small JSON document of a stranger, behind the guard that webhooks have (D-609): no redirect is followed.
- * Undefined for whatever reason there is none, so that nothing of a network is told.
+ * Returns undefined for every failure alike, so that a caller learns nothing about the network.
  */
 export async function readGuarded(
   { url, lookupsOf }: ChosenDocument,

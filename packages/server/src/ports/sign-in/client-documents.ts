@@ -3,6 +3,6 @@
  * allows.
  */
 export interface ClientDocuments {
-  /** The text of the document; undefined for whatever reason there is none, so that nothing of a network is told. */
+  /** The text of the document; undefined for every failure alike, so that a caller learns nothing about the network. */
   read(url: string): Promise<string | undefined>;
 }
