@@ -6,6 +6,7 @@ import type { ClaimBounds } from '../../src/ports/repositories/runs/runs.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { migrationsFolder } from '../../src/store/database.ts';
 import { readyRuns } from '../../src/store/repositories/runs/ready-runs.ts';
+import { runRepository } from '../../src/store/repositories/runs/runs.ts';
 import type { Statement } from '../../src/store/sql-database.ts';
 import { sql } from '../../src/store/sql.ts';
 import { createStore } from '../../src/store/store.ts';
@@ -94,6 +95,20 @@ test('on SQLite leases are found among the runs that execute', async () => {
     const plan = await database.all<Step>(sql`explain query plan ${statement}`);
     expect(plan.map(({ detail }) => detail).join()).toContain('USING INDEX runs_executing');
   }
+});
+
+test('on SQLite runs to be cancelled that have no lease are found without those that rest', async () => {
+  const database = await openTestDatabase('sqlite', { migrations: migrationsFolder('sqlite') });
+  const plans: string[] = [];
+  const explain = async <Row>(statement: Statement): Promise<Row[]> => {
+    const plan = await database.all<Step>(sql`explain query plan ${statement}`);
+    plans.push(...plan.map(({ detail }) => detail).filter((detail) => / runs\b/.test(detail)));
+    return [];
+  };
+  await database.transaction((tx) =>
+    runRepository(Object.assign(Object.create(tx), { all: explain })).parkedCancellations(8),
+  );
+  expect(plans).toEqual(['SCAN runs USING INDEX runs_cancelling']);
 });
 
 /** One line of SQLite's plan. */
