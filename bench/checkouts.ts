@@ -58,12 +58,18 @@ export async function measureInTurn(
   const load = stack.adopt(new LoadProcess(), (process) => process.stop());
   const slices = measured.map((): Figures[] => []);
   for (let round = 0; round <= turns.rounds; round += 1) {
-    for (const [index, one] of measured.entries()) {
+    for (const [index, one] of inTurn([...measured.entries()], round)) {
       const figures = await slice(load, one, turns.scale);
       if (round > 0) slices[index]?.push(figures);
     }
   }
   return slices;
+}
+
+/** Every round begins with another one, so that none always follows the same. */
+export function inTurn<T>(all: readonly T[], round: number): T[] {
+  const first = round % all.length;
+  return [...all.slice(first), ...all.slice(0, first)];
 }
 
 /** A server of the checkout, or the reference without one. */

@@ -20,8 +20,9 @@ const costs = await measureStartCost({
 });
 await removeFolder(folder);
 console.log(`load average ${loadBefore} before the start; processor time of a request:`);
-console.log('least µs | median µs | statements | step');
-for (const { checkout, step, leastUs, medianUs, statements } of costs) {
-  const figures = [leastUs.toFixed(0), medianUs.toFixed(0), statements.toFixed(1)];
+console.log('least µs | median µs | of the first | statements | step');
+for (const { checkout, step, leastUs, medianUs, ratio, statements } of costs) {
+  const figures = [leastUs, medianUs].map((us) => us.toFixed(0));
+  figures.push(`${ratio.toFixed(2)}x`, statements.toFixed(1));
   console.log(`${figures.join(' | ')} | ${step}, ${checkout}`);
 }

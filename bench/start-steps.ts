@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { inTurn } from './checkouts.ts';
 import { type Answer, Client } from './client.ts';
 import { type Server, startServer } from './server.ts';
-import { median } from './statistics.ts';
+import { median, medianRatio } from './statistics.ts';
 import { type StartedRun, endOf, openSessions, sideBySide, startRun, warmUp } from './workload.ts';
 
 const connections = 32;
@@ -30,6 +31,8 @@ export interface StepCost {
   readonly step: string;
   readonly leastUs: number;
   readonly medianUs: number;
+  /** Of the rounds' ratios to the first checkout. */
+  readonly ratio: number;
   readonly statements: number;
 }
 
@@ -41,12 +44,13 @@ export async function measureStartCost(options: StartCostOptions): Promise<StepC
   );
   for (let round = 0; round <= rounds; round += 1) {
     for (const [step, request] of Object.entries(steps)) {
-      for (const server of measured) await server.measure({ step, request, times });
+      for (const server of inTurn(measured, round)) await server.measure({ step, request, times });
     }
     if (round === 0) for (const server of measured) server.forget();
   }
   await Promise.all(measured.map((server) => server.close()));
-  return measured.flatMap((server) => server.costs());
+  const [own] = measured;
+  return measured.flatMap((server) => server.costs(own ?? server));
 }
 
 interface Place {
@@ -165,18 +169,24 @@ class MeasuredServer {
     this.#slices = [];
   }
 
-  costs(): StepCost[] {
+  costs(beside: MeasuredServer): StepCost[] {
     return Object.keys(steps).map((step) => {
-      const slices = this.#slices.filter((slice) => slice.step === step);
+      const slices = this.#of(step);
       const cpuUs = slices.map((slice) => slice.cpuUs);
+      const itsCpuUs = beside.#of(step).map((slice) => slice.cpuUs);
       return {
         checkout: this.#checkout,
         step,
         leastUs: Math.min(...cpuUs),
         medianUs: median(cpuUs),
+        ratio: medianRatio(cpuUs, itsCpuUs),
         statements: median(slices.map(({ statements }) => statements)),
       };
     });
+  }
+
+  #of(step: string): Slice[] {
+    return this.#slices.filter((slice) => slice.step === step);
   }
 
   close(): Promise<void> {
