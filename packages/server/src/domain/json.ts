@@ -26,20 +26,28 @@ export interface JsonBounds {
  */
 export function measureJson(value: Json, bounds: JsonBounds): number | 'too long' | 'too deep' {
   const { charactersMax, depthMax } = bounds;
-  let characters = 0;
-  const measure = (each: Json | undefined, depth: number): 'too long' | 'too deep' | undefined => {
-    characters += valueCharacters + (typeof each === 'string' ? each.length : 0);
-    if (characters > charactersMax) return 'too long';
-    if (typeof each !== 'object' || each === null) return undefined;
-    if (depth === depthMax) return 'too deep';
-    if (!isArray(each)) for (const name of Object.keys(each)) characters += name.length;
-    for (const member of isArray(each) ? each : Object.values(each)) {
-      const problem = measure(member, depth + 1);
-      if (problem !== undefined) return problem;
+  const left = leftAfter(value, charactersMax, depthMax);
+  if (Number.isNaN(left)) return 'too deep';
+  return left < 0 ? 'too long' : charactersMax - left;
+}
+
+/** How many characters are left behind the value: negative when it is too long, NaN when it has more levels. */
+function leftAfter(value: Json | undefined, left: number, levels: number): number {
+  let rest = left - valueCharacters - (typeof value === 'string' ? value.length : 0);
+  if (typeof value !== 'object' || value === null || rest < 0) return rest;
+  if (levels === 0) return Number.NaN;
+  if (isArray(value)) {
+    for (const member of value) {
+      rest = leftAfter(member, rest, levels - 1);
+      if (!(rest >= 0)) return rest;
     }
-    return undefined;
-  };
-  return measure(value, 0) ?? characters;
+    return rest;
+  }
+  for (const name of Object.keys(value)) {
+    rest = leftAfter(value[name], rest - name.length, levels - 1);
+    if (!(rest >= 0)) return rest;
+  }
+  return rest;
 }
 
 /** About what the quotes, brackets and comma of a value take, or a short number. */
