@@ -146,6 +146,8 @@ describe('who may call', () => {
       },
     });
     expect(card).not.toHaveProperty('protocolVersion');
+    // Only an agent with schemas has modes of its own.
+    expect(JSON.stringify(card)).not.toMatch(/"(input|output)Modes"/);
     expect(sent.get('vary')).toContain('A2A-Version');
     const { body: legacy } = await server.send('get_agent_card', at);
     expect(legacy).toMatchObject({

@@ -40,6 +40,8 @@ describe('the envelope', () => {
     ['{"jsonrpc":"2.0","id":1,"method":"message/send"}', -32601],
     ['{"jsonrpc":"2.0","id":1,"method":"GetTask"}', -32602],
     ['{"jsonrpc":"2.0","id":1,"method":"GetTask","params":[]}', -32602],
+    ['{"jsonrpc":"2.0","id":1,"method":"SendMessage"}', -32602],
+    ['{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":null}', -32602],
   ])('%s is %s', async (body, code) => {
     expect((await calls.post(body)).error?.code).toBe(code);
   });

@@ -18,12 +18,21 @@ const several = {
   ],
 };
 
+/** Calls a tool before it answers. */
+const noter = {
+  description: 'Writes a note',
+  script: [
+    { tool: { name: 'write_file', input: { path: 'note.txt', text: '{{prompt}}' } } },
+    { say: 'Noted.' },
+  ],
+};
+
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
 
 describe.each(databaseKinds)('AG-UI on %s', (database) => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startServer({ database, agents: { ...usualAgents, several } });
+    server = await startServer({ database, agents: { ...usualAgents, several, noter } });
   });
 
   const open = (agent: string, threadId?: string) =>
@@ -60,6 +69,15 @@ describe.each(databaseKinds)('AG-UI on %s', (database) => {
     ]);
     expect(await runsOf(thread)).toHaveLength(2);
     await isShownAlike(thread, 'echo');
+  });
+
+  test('the calls of earlier runs are shown when a page is loaded again', async () => {
+    const thread = open('noter');
+    await thread.say('one');
+    await thread.say('two');
+    const calls = thread.messages.filter(({ role }) => role === 'tool');
+    expect([thread.outcome, calls.length]).toEqual(['success', 2]);
+    await isShownAlike(thread, 'noter');
   });
 
   test('a request that is repeated is the same run, and nothing is said twice', async () => {
